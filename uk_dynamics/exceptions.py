@@ -1,0 +1,125 @@
+"""All errors of the package: one root, and each carries the data it speaks of."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+
+class UkDynamicsError(Exception):
+    """Root of every error this package raises on purpose; its text is one line meant for the user."""
+
+
+class InputError(UkDynamicsError):
+    """Something the user wrote cannot be used.
+
+    Attributes:
+        problem: What was found and what would be valid.
+        file: File (or topic, or parameter) that holds the mistake, empty when there is none.
+        place: Path inside the file, such as ``constraints.right_pin.child.link``.
+    """
+
+    def __init__(self, problem: str, *, file: str = "", place: str = "") -> None:
+        self.problem = problem
+        self.file = file
+        self.place = place
+        super().__init__(": ".join(part for part in (file, place, problem) if part))
+
+    def located(self, *, file: str = "", place: str = "") -> InputError:
+        """Return the same mistake, said with the file and place where it stands.
+
+        What the error already knows about its own location is kept.
+        """
+        moved = type(self).__new__(type(self))
+        moved.__dict__.update(self.__dict__)
+        InputError.__init__(moved, self.problem, file=self.file or file, place=self.place or place)
+        return moved
+
+
+class UnknownNameError(InputError):
+    """A name that does not exist was used.
+
+    Attributes:
+        kind: What was looked for (``link``, ``joint``, ``actuator`` ...).
+        name: The name that was not found.
+        candidates: The names that exist.
+    """
+
+    def __init__(
+        self, kind: str, name: str, candidates: Iterable[str], *, file: str = "", place: str = ""
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.candidates = tuple(candidates)
+        super().__init__(f'no {kind} "{name}"; {self._remedy()}', file=file, place=place)
+
+    def _remedy(self) -> str:
+        close = difflib.get_close_matches(self.name, self.candidates, n=1)
+        if close:
+            return f'did you mean "{close[0]}"?'
+        if not self.candidates:
+            return f"there is no {self.kind} at all"
+        shown = ", ".join(self.candidates[:12])
+        more = len(self.candidates) - 12
+        return f"there are: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+class UrdfError(InputError):
+    """The robot description cannot be used as a mechanism's tree."""
+
+
+class MechanismFileError(InputError):
+    """A mechanism or tasks file is malformed."""
+
+
+class StateError(InputError):
+    """A state, effort or message has the wrong size, unknown names or non-finite numbers."""
+
+
+class AssemblyError(UkDynamicsError):
+    """The loops do not close from the given guess.
+
+    Attributes:
+        violations: Largest remaining violation by constraint name, in m or rad.
+        configuration: Joint positions by name where the search ended, in m or rad.
+        reason: Why the search ended there.
+    """
+
+    def __init__(
+        self, reason: str, violations: Mapping[str, float], configuration: Mapping[str, float]
+    ) -> None:
+        self.reason = reason
+        self.violations = dict(violations)
+        self.configuration = dict(configuration)
+        worst = sorted(self.violations.items(), key=lambda item: -item[1])[:3]
+        gaps = ", ".join(f"{name} by {gap:.3g}" for name, gap in worst)
+        super().__init__(f"the mechanism does not close ({gaps}, in m or rad): {reason}")
+
+
+class UndeterminedMotionError(UkDynamicsError):
+    """[M; A] lacks full column rank: some motion has neither inertia nor constraint.
+
+    Attributes:
+        directions: Names of the velocity coordinates that take part in the undetermined motion.
+    """
+
+    def __init__(self, directions: Iterable[str]) -> None:
+        self.directions = tuple(directions)
+        super().__init__(
+            "the motion is not determined: "
+            + ", ".join(self.directions)
+            + " can accelerate without inertia and without constraint;"
+            " give the link a mass, the joint an armature, or constrain it"
+        )
+
+
+class SimulationError(UkDynamicsError):
+    """A simulation had to stop.
+
+    Attributes:
+        time: Time reached, in s.
+    """
+
+    def __init__(self, reason: str, time: float) -> None:
+        self.time = time
+        super().__init__(f"simulation stopped at t = {time:.6g} s: {reason}")
