@@ -1,0 +1,151 @@
+"""Files that come with packages: where they are, and what a ``package://`` address means.
+
+The files of this package (``config``, ``urdf``, ``launch``, ``rviz``) stand beside the code in a
+source tree and under ``share/uk_dynamics`` of an installation, whether pip or colcon made it. Other
+packages are found as ROS finds them, through the ament index of every prefix in
+``AMENT_PREFIX_PATH``. The Python environment is searched too: packages installed by pip bring an
+ament index of their own, and nobody sources a setup file for them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from uk_dynamics.exceptions import InputError
+
+PACKAGE = "uk_dynamics"
+_INDEX = Path("share", "ament_index", "resource_index", "packages")
+
+
+@cache
+def share_directory() -> Path:
+    """Return the directory that holds ``config``, ``urdf`` and ``launch`` of this package.
+
+    The files that belong to the running code win over others of the same name: a source tree in use
+    (also through an editable or symlinked installation) never gets files of an older installation.
+
+    Returns:
+        Absolute path of the directory.
+
+    Raises:
+        InputError: The package was installed without its files.
+    """
+    code = Path(__file__).resolve().parent
+    if (code.parent / "package.xml").is_file():
+        return code.parent
+    for prefix in (*code.parents, *ament_prefixes()):
+        share = prefix / "share" / PACKAGE
+        if (share / "package.xml").is_file():
+            return share
+    raise InputError(
+        f"{PACKAGE} was installed without its share directory; install it with pip or colcon"
+    )
+
+
+def package_directory(package: str) -> Path:
+    """Return the share directory of a package by name.
+
+    Args:
+        package: Name of a ROS package, or of a pip package that brings an ament index.
+
+    Returns:
+        Absolute path of ``share/<package>``, of the first prefix that knows the package.
+
+    Raises:
+        InputError: No prefix knows the package.
+    """
+    if package == PACKAGE:
+        return share_directory()
+    for prefix in ament_prefixes():
+        share = prefix / "share" / package
+        if (prefix / _INDEX / package).is_file() and share.is_dir():
+            return share
+    raise InputError(f'no package "{package}"; {_remedy(package)}')
+
+
+def resolve(address: str | Path, *, relative_to: Path | None = None) -> Path:
+    """Return the file that an address names.
+
+    Args:
+        address: ``package://<package>/<path>``, ``file://<absolute path>``, or a path, in which
+            ``~`` is the home directory.
+        relative_to: Directory that relative paths start from; the current one when left out.
+
+    Returns:
+        Absolute path of an existing file.
+
+    Raises:
+        InputError: The address is malformed, its package is unknown, or there is no such file.
+    """
+    path = _path(str(address), relative_to or Path.cwd())
+    if path.is_file():
+        return path
+    problem = "it is a directory" if path.is_dir() else _missing(path)
+    shown = str(path) if str(address) == str(path) else f"{address} ({path})"
+    raise InputError(f"no file {shown}; {problem}")
+
+
+def ament_prefixes() -> Iterator[Path]:
+    """Yield the prefixes that are searched for packages, the most important one first."""
+    seen: set[Path] = set()
+    for prefix in (*_sourced_prefixes(), Path(sys.prefix), *_wheel_prefixes()):
+        if prefix not in seen and (prefix / _INDEX).is_dir():
+            seen.add(prefix)
+            yield prefix
+
+
+def _sourced_prefixes() -> Iterator[Path]:
+    for entry in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        if entry:
+            yield Path(entry).absolute()
+
+
+def _wheel_prefixes() -> Iterator[Path]:
+    """Wheels of C++ libraries and robot models may carry a prefix inside site-packages."""
+    for entry in sys.path:
+        if entry:
+            yield Path(entry).absolute() / "cmeel.prefix"
+
+
+def _path(address: str, base: Path) -> Path:
+    if "://" not in address:
+        return (base / Path(address).expanduser()).absolute()
+    url = urlsplit(address)
+    rest = unquote(url.path).lstrip("/")
+    if url.scheme == "package":
+        if not url.netloc or not rest:
+            raise InputError(f'"{address}" is not of the form package://<package>/<path>')
+        return package_directory(url.netloc) / rest
+    if url.scheme == "file":
+        if url.netloc not in ("", "localhost"):
+            raise InputError(f'"{address}" is not of the form file:///<path>')
+        return Path("/", rest)
+    raise InputError(
+        f'"{address}" has the scheme "{url.scheme}"; use a path, package:// or file://'
+    )
+
+
+def _remedy(package: str) -> str:
+    known = {entry.name for prefix in ament_prefixes() for entry in (prefix / _INDEX).iterdir()}
+    close = difflib.get_close_matches(package, sorted(known | {PACKAGE}), n=1)
+    if close:
+        return f'did you mean "{close[0]}"?'
+    return "source the workspace that holds it, or install it in this Python environment"
+
+
+def _missing(path: Path) -> str:
+    """Say what is there instead: the nearest name, or the last directory that exists."""
+    parent = path.parent
+    if parent.is_dir():
+        names = [entry.name for entry in parent.iterdir()]
+        close = difflib.get_close_matches(path.name, names, n=1)
+        return f'did you mean "{close[0]}"?' if close else f"{parent} has no such entry"
+    while not parent.is_dir():
+        parent = parent.parent
+    return f"the path exists up to {parent}"
