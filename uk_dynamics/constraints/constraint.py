@@ -1,0 +1,57 @@
+"""One declared constraint, resolved against a robot: frames and joints are indices now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from uk_dynamics.constraints.kinds import JointRow, Row
+
+
+@dataclass(frozen=True)
+class JointTerm:
+    """One joint of a joint row.
+
+    Attributes:
+        position: Index into q.
+        velocity: Index into v.
+        coefficient: Weight of the joint in the sum.
+    """
+
+    position: int
+    velocity: int
+    coefficient: float
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A constraint of a given robot.
+
+    Attributes:
+        name: Unique name.
+        kind: Kind as written in the file.
+        rows: Rows it removes.
+        parent: Index of the parent frame, None for joint rows.
+        child: Index of the child frame, None for joint rows.
+        joints: Terms of a joint row.
+        frequency: Stabilisation frequency, in Hz.
+        damping_ratio: Damping ratio of the stabilisation.
+        level: Level in the hierarchy.
+    """
+
+    name: str
+    kind: str
+    rows: tuple[Row, ...]
+    parent: int | None = None
+    child: int | None = None
+    joints: tuple[JointTerm, ...] = ()
+    frequency: float = 0.0
+    damping_ratio: float = 1.0
+    level: int = 1
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows, ``constraint.label``; a joint row carries the constraint's name."""
+        return tuple(
+            self.name if isinstance(row, JointRow) else f"{self.name}.{row.label}"
+            for row in self.rows
+        )

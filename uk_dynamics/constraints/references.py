@@ -1,0 +1,73 @@
+"""References of tasks: t → value, rate and acceleration of each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from uk_dynamics.constraints.vectors import Array
+
+
+class ReferenceSample(NamedTuple):
+    """Reference at one instant; units are those of the rows (m or rad), per s and per s².
+
+    Attributes:
+        value: (m,).
+        rate: (m,).
+        acceleration: (m,).
+    """
+
+    value: Array
+    rate: Array
+    acceleration: Array
+
+
+class Reference(Protocol):
+    """A twice differentiable function of time with m components."""
+
+    def sample(self, t: float) -> ReferenceSample:
+        """Value, rate and acceleration at time t in s."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same value at all times.
+
+    Attributes:
+        value: (m,), in m or rad.
+    """
+
+    value: Array
+
+    def sample(self, t: float) -> ReferenceSample:
+        """Value, zero rate, zero acceleration."""
+        zero = np.zeros_like(self.value)
+        return ReferenceSample(self.value, zero, zero)
+
+
+@dataclass(frozen=True)
+class Sinusoid:
+    """offset + amplitude · sin(2π · frequency · t + phase).
+
+    Attributes:
+        offset: (m,), in m or rad.
+        amplitude: (m,), in m or rad.
+        frequency: (m,), in Hz.
+        phase: (m,), in rad.
+    """
+
+    offset: Array
+    amplitude: Array
+    frequency: Array
+    phase: Array
+
+    def sample(self, t: float) -> ReferenceSample:
+        """Value, rate and acceleration at time t in s."""
+        omega = 2.0 * np.pi * self.frequency
+        angle = omega * t + self.phase
+        swing = self.amplitude * np.sin(angle)
+        return ReferenceSample(
+            self.offset + swing, self.amplitude * omega * np.cos(angle), -omega * omega * swing
+        )
