@@ -1,0 +1,7 @@
+"""The only door to Pinocchio and URDF: masses, forces, frames, joints and limits by name."""
+
+from uk_dynamics.model.description import AttachedFrame, Mimic
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.workspace import Workspace
+
+__all__ = ["AttachedFrame", "Mimic", "RobotModel", "Workspace"]

@@ -1,0 +1,202 @@
+"""Names of positions and velocities, their limits, and the way from names to arrays and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uk_dynamics.exceptions import StateError, UnknownNameError
+from uk_dynamics.model.description import ONE_DOF, Array, Joint
+
+POSITION_SUFFIXES = {
+    "floating": ("x", "y", "z", "qx", "qy", "qz", "qw"),
+    "planar": ("x", "y", "cos", "sin"),
+}
+VELOCITY_SUFFIXES = {
+    "floating": ("vx", "vy", "vz", "wx", "wy", "wz"),
+    "planar": ("vx", "vy", "wz"),
+}
+UNIT_NORM_TOLERANCE = 1e-2
+
+
+@dataclass(frozen=True)
+class LimitViolation:
+    """A joint outside its position limits, in rad or m."""
+
+    joint: str
+    position: float
+    lower: float
+    upper: float
+
+    def __str__(self) -> str:
+        return f"{self.joint} = {self.position:.6g} is outside [{self.lower:.6g}, {self.upper:.6g}]"
+
+
+class Coordinates:
+    """Names and limits of the coordinates of a chain of joints.
+
+    A one-dof joint gives its name to one position and one velocity. The coordinates of a floating
+    or planar joint are named ``joint.x``, ``joint.qw``, ``joint.vx``, ``joint.wz`` and so on; its
+    velocities are measured in the moving frame.
+
+    Attributes:
+        joint_names: The one-dof joints in velocity order.
+        position_names: Names of the nq positions.
+        velocity_names: Names of the nv velocities.
+        lower, upper: Position limits by velocity index, (nv,), infinite where absent.
+        effort_limit, velocity_limit: (nv,), infinite where not declared.
+        damping, friction: (nv,).
+        velocity_of_joint, position_of_joint: Indices of the one-dof joints, (n_joints,).
+    """
+
+    def __init__(self, joints: Sequence[Joint]) -> None:
+        positions: list[str] = []
+        velocities: list[str] = []
+        owners: list[Joint] = []
+        self._unit_parts: list[tuple[str, slice]] = []
+        for joint in joints:
+            start = len(positions)
+            positions += _names(joint, POSITION_SUFFIXES)
+            velocities += _names(joint, VELOCITY_SUFFIXES)
+            owners += [joint] * (len(velocities) - len(owners))
+            if joint.type == "floating":
+                self._unit_parts.append((joint.name, slice(start + 3, start + 7)))
+            if joint.type == "planar":
+                self._unit_parts.append((joint.name, slice(start + 2, start + 4)))
+        self.position_names = tuple(positions)
+        self.velocity_names = tuple(velocities)
+        self.joint_names = tuple(joint.name for joint in joints if joint.type in ONE_DOF)
+        self._position_index = {name: index for index, name in enumerate(positions)}
+        self._velocity_index = {name: index for index, name in enumerate(velocities)}
+        self.position_of_joint = _indices(self._position_index, self.joint_names)
+        self.velocity_of_joint = _indices(self._velocity_index, self.joint_names)
+        self.lower = _frozen([joint.lower for joint in owners])
+        self.upper = _frozen([joint.upper for joint in owners])
+        self.effort_limit = _frozen([joint.effort_limit for joint in owners])
+        self.velocity_limit = _frozen([joint.velocity_limit for joint in owners])
+        self.damping = _frozen([joint.damping for joint in owners])
+        self.friction = _frozen([joint.friction for joint in owners])
+
+    def position_index(self, name: str) -> int:
+        """Place of a joint (or of a coordinate such as ``root.x``) in q."""
+        return _look_up(self._position_index, name)
+
+    def velocity_index(self, name: str) -> int:
+        """Place of a joint (or of a coordinate such as ``root.vx``) in v."""
+        return _look_up(self._velocity_index, name)
+
+    def to_positions(self, values: Mapping[str, float] | ArrayLike, default: Array) -> Array:
+        """A checked configuration from names or from an array.
+
+        Args:
+            values: Positions by name, or all nq of them; rad and m.
+            default: (nq,), used for the names not given.
+
+        Returns:
+            A fresh (nq,) array; quaternions and unit circles normalised.
+
+        Raises:
+            UnknownNameError: A name does not exist.
+            StateError: Wrong size, a number that is not finite, a quaternion far from unit length.
+        """
+        q = self._filled(values, default, self._position_index, "position")
+        for joint, part in self._unit_parts:
+            norm = float(np.linalg.norm(q[part]))
+            if abs(norm - 1.0) > UNIT_NORM_TOLERANCE:
+                names = ", ".join(self.position_names[part])
+                raise StateError(f"{names} must have unit length, found {norm:.6g}", place=joint)
+            q[part] /= norm
+        return q
+
+    def to_velocities(self, values: Mapping[str, float] | ArrayLike) -> Array:
+        """A checked (nv,) array of velocities, efforts or other per-velocity numbers.
+
+        Names not given are zero. Raises as :meth:`to_positions`.
+        """
+        zeros = np.zeros(len(self.velocity_names))
+        return self._filled(values, zeros, self._velocity_index, "velocity")
+
+    def positions_by_name(self, q: Array) -> dict[str, float]:
+        """The (nq,) positions by their names."""
+        return dict(zip(self.position_names, np.asarray(q).tolist(), strict=True))
+
+    def velocities_by_name(self, v: Array) -> dict[str, float]:
+        """The (nv,) velocities by their names."""
+        return dict(zip(self.velocity_names, np.asarray(v).tolist(), strict=True))
+
+    def limit_violations(self, q: Array, tolerance: float = 1e-9) -> list[LimitViolation]:
+        """The one-dof joints outside their position limits by more than a tolerance (rad, m)."""
+        value = np.asarray(q)[self.position_of_joint]
+        lower = self.lower[self.velocity_of_joint]
+        upper = self.upper[self.velocity_of_joint]
+        outside = (value < lower - tolerance) | (value > upper + tolerance)
+        return [
+            LimitViolation(self.joint_names[k], float(value[k]), float(lower[k]), float(upper[k]))
+            for k in np.flatnonzero(outside)
+        ]
+
+    def _filled(
+        self,
+        values: Mapping[str, float] | ArrayLike,
+        default: Array,
+        index: Mapping[str, int],
+        kind: str,
+    ) -> Array:
+        if not isinstance(values, Mapping):
+            return _checked_array(values, tuple(index), kind)
+        filled = default.copy()
+        for name, value in values.items():
+            filled[_look_up(index, name)] = _number(name, value)
+        return filled
+
+
+def _names(joint: Joint, suffixes: Mapping[str, tuple[str, ...]]) -> list[str]:
+    if joint.type in ONE_DOF:
+        return [joint.name]
+    return [f"{joint.name}.{suffix}" for suffix in suffixes[joint.type]]
+
+
+def _indices(
+    index: Mapping[str, int], names: Sequence[str]
+) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    return np.array([index[name] for name in names], dtype=np.intp)
+
+
+def _frozen(values: Sequence[float]) -> Array:
+    array = np.array(values, dtype=float)
+    array.flags.writeable = False
+    return array
+
+
+def _look_up(index: Mapping[str, int], name: str) -> int:
+    try:
+        return index[name]
+    except KeyError:
+        raise UnknownNameError("joint", name, index) from None
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise StateError(f"expected a number, found {value!r}", place=name) from None
+    if not np.isfinite(number):
+        raise StateError(f"expected a finite number, found {number}", place=name)
+    return number
+
+
+def _checked_array(values: ArrayLike, names: Sequence[str], kind: str) -> Array:
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise StateError(f"expected {len(names)} numbers, found {values!r:.80}") from None
+    if array.shape != (len(names),):
+        expected = f"{len(names)} {kind} values ({', '.join(names[:6])}{' ...' * (len(names) > 6)})"
+        raise StateError(f"expected {expected}, found shape {array.shape}")
+    if not np.isfinite(array).all():
+        bad = names[int(np.flatnonzero(~np.isfinite(array))[0])]
+        raise StateError("expected finite numbers, found nan or inf", place=bad)
+    return array

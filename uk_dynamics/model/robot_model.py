@@ -1,0 +1,211 @@
+"""The robot as a tree: names, limits, configuration space; evaluation happens in a Workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.model.coordinates import Coordinates, LimitViolation
+from uk_dynamics.model.description import Array, AttachedFrame, Mimic, RobotDescription
+from uk_dynamics.model.tree import Root, Tree
+from uk_dynamics.model.urdf import read_urdf, read_urdf_text
+from uk_dynamics.model.workspace import Workspace
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+
+class RobotModel:
+    """An immutable model of the tree that a URDF describes.
+
+    Attributes:
+        name: Name of the robot.
+        description: The checked description it was built from.
+        warnings: What is legal in the description but probably not meant.
+        nq, nv: Number of positions and of velocities; they differ on floating and planar joints.
+        is_euclidean: Whether q is a vector space with nq == nv.
+        joint_names: The one-dof joints in velocity order.
+        position_names, velocity_names: Names of the nq positions and nv velocities.
+        link_names: Depth first from the root.
+        frame_names: Links, then attached frames; the order of Workspace.rotation.
+        lower, upper: Position limits by velocity index, (nv,), infinite where absent.
+        effort_limit, velocity_limit: (nv,), infinite where not declared.
+        damping, friction: Of the joints, (nv,).
+        armature: Rotor inertia, (nv,).
+        mimic: Joints that follow others; the tree moves them freely, constraints must couple them.
+        ancestor_mask: 1 where a velocity moves a frame, else 0, (nframes, nv).
+        velocity_parents: For each velocity the one before it towards the root, or -1.
+        branches: Velocity indices of the dynamically decoupled parts, M is block-diagonal in them.
+        gravity: In m/s², (3,).
+        total_mass: Of everything that moves, in kg.
+        pinocchio: The underlying ``pinocchio.Model``, for comparisons; do not change it.
+    """
+
+    def __init__(
+        self,
+        description: RobotDescription,
+        *,
+        gravity: Sequence[float] = STANDARD_GRAVITY,
+        root: Root = "fixed",
+        frames: Sequence[AttachedFrame] = (),
+        armature: Mapping[str, float] | None = None,
+    ) -> None:
+        tree = Tree(description, root, frames)
+        tree.set_armature(armature or {})
+        tree.model.gravity.linear = _checked_gravity(gravity)
+        self.pinocchio: Any = tree.model
+        self.description = description
+        self.name = description.name
+        self.warnings = description.warnings
+        self.mimic: tuple[Mimic, ...] = description.mimics
+        self.coordinates = Coordinates(tree.joints)
+        self.nq = int(tree.model.nq)
+        self.nv = int(tree.model.nv)
+        self.is_euclidean = self.nq == self.nv
+        self.joint_names = self.coordinates.joint_names
+        self.position_names = self.coordinates.position_names
+        self.velocity_names = self.coordinates.velocity_names
+        self.link_names = tuple(tree.frame_names[: len(description.links)])
+        self.frame_names = tuple(tree.frame_names)
+        self._frame_index = {name: index for index, name in enumerate(self.frame_names)}
+        self.lower = self.coordinates.lower
+        self.upper = self.coordinates.upper
+        self.effort_limit = self.coordinates.effort_limit
+        self.velocity_limit = self.coordinates.velocity_limit
+        self.damping = self.coordinates.damping
+        self.friction = self.coordinates.friction
+        self.armature = _read_only(tree.model.armature)
+        self.gravity = _read_only(tree.model.gravity.linear)
+        self.ancestor_mask = _read_only(tree.ancestor_mask())
+        self.velocity_parents = tree.velocity_parents()
+        self.branches = _branches(self.velocity_parents)
+        self.total_mass = float(sum(inertia.mass for inertia in list(tree.model.inertias)[1:]))
+        self._neutral = _read_only(pin.neutral(tree.model))
+
+    @classmethod
+    def from_urdf(
+        cls,
+        urdf: str | Path,
+        *,
+        gravity: Sequence[float] = STANDARD_GRAVITY,
+        root: Root = "fixed",
+        frames: Sequence[AttachedFrame] = (),
+        armature: Mapping[str, float] | None = None,
+    ) -> RobotModel:
+        """Read a robot description.
+
+        Args:
+            urdf: Path or ``package://`` URI of a URDF or xacro file, or the URDF text itself.
+            gravity: Acceleration of free fall in world axes, m/s².
+            root: What connects the root link to the world: nothing moves, six or three freedoms.
+            frames: Further named frames, fixed in links.
+            armature: Rotor inertia at the joint by joint name, kg m² or kg.
+
+        Raises:
+            UrdfError: The description is not a usable tree; the text names file, place and remedy.
+            UnknownNameError: A frame's link or an armature's joint does not exist.
+        """
+        return cls(read_urdf(urdf), gravity=gravity, root=root, frames=frames, armature=armature)
+
+    @classmethod
+    def from_text(
+        cls,
+        text: str,
+        *,
+        source: str = "robot_description",
+        gravity: Sequence[float] = STANDARD_GRAVITY,
+        root: Root = "fixed",
+        frames: Sequence[AttachedFrame] = (),
+        armature: Mapping[str, float] | None = None,
+    ) -> RobotModel:
+        """Read a robot description from URDF text; ``source`` names it in messages."""
+        description = read_urdf_text(text, source)
+        return cls(description, gravity=gravity, root=root, frames=frames, armature=armature)
+
+    def workspace(self) -> Workspace:
+        """Fresh memory for evaluations; use one per thread."""
+        return Workspace(self.pinocchio)
+
+    def neutral(self) -> Array:
+        """The zero configuration, (nq,): joints at 0, quaternions at identity."""
+        return self._neutral.copy()
+
+    def integrate(self, q: Array, w: Array) -> Array:
+        """The configuration reached from q (nq,) along the tangent vector w (nv,)."""
+        if self.is_euclidean:
+            return np.add(q, w)
+        return np.asarray(pin.integrate(self.pinocchio, q, w))
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """The tangent vector (nv,) that leads from q0 to q1."""
+        if self.is_euclidean:
+            return np.subtract(q1, q0)
+        return np.asarray(pin.difference(self.pinocchio, q0, q1))
+
+    def tangent_rate(self, q: Array, xi: Array, v: Array) -> Array:
+        """Rate of the chart coordinates xi (nv,) around q for the velocity v (nv,) at q ⊕ xi."""
+        if self.is_euclidean:
+            return np.array(v, dtype=float)
+        jacobian = pin.dIntegrate(self.pinocchio, q, xi, pin.ArgumentPosition.ARG1)
+        return np.asarray(np.linalg.solve(jacobian, v))
+
+    def position_index(self, name: str) -> int:
+        """Place of a joint (or of a coordinate such as ``root.x``) in q, or UnknownNameError."""
+        return self.coordinates.position_index(name)
+
+    def velocity_index(self, name: str) -> int:
+        """Place of a joint (or of a coordinate such as ``root.vx``) in v, or UnknownNameError."""
+        return self.coordinates.velocity_index(name)
+
+    def frame_index(self, name: str) -> int:
+        """Place of a link or attached frame in Workspace.rotation, or UnknownNameError."""
+        try:
+            return self._frame_index[name]
+        except KeyError:
+            raise UnknownNameError("link", name, self.frame_names) from None
+
+    def to_positions(
+        self, values: Mapping[str, float] | ArrayLike, default: Array | None = None
+    ) -> Array:
+        """A checked (nq,) configuration from names or an array; see Coordinates.to_positions."""
+        start = self._neutral if default is None else default
+        return self.coordinates.to_positions(values, start)
+
+    def to_velocities(self, values: Mapping[str, float] | ArrayLike) -> Array:
+        """A checked (nv,) array from names or an array; names not given are zero."""
+        return self.coordinates.to_velocities(values)
+
+    def positions_by_name(self, q: Array) -> dict[str, float]:
+        """The (nq,) positions by name."""
+        return self.coordinates.positions_by_name(q)
+
+    def limit_violations(self, q: Array, tolerance: float = 1e-9) -> list[LimitViolation]:
+        """The joints outside their position limits by more than a tolerance (rad, m)."""
+        return self.coordinates.limit_violations(q, tolerance)
+
+
+def _checked_gravity(gravity: Sequence[float]) -> Array:
+    vector = np.array(gravity, dtype=float)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise InputError(f"gravity must be three finite numbers in m/s², found {gravity}")
+    return vector
+
+
+def _read_only(array: ArrayLike) -> Array:
+    fixed = np.array(array, dtype=float)
+    fixed.flags.writeable = False
+    return fixed
+
+
+def _branches(parents: Sequence[int]) -> tuple[NDArray[np.intp], ...]:
+    """Depth-first order makes every branch at the root a contiguous range."""
+    starts = [index for index, parent in enumerate(parents) if parent < 0]
+    ends = [*starts[1:], len(parents)]
+    return tuple(
+        np.arange(start, end, dtype=np.intp) for start, end in zip(starts, ends, strict=True)
+    )

@@ -1,0 +1,236 @@
+"""Reading URDF: every link and joint checked, every mistake named with its place and remedy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.model.description import Joint, JointType, Link, Mimic, Pose, RobotDescription
+from uk_dynamics.model.inertia import inertia_problem
+from uk_dynamics.model.rotation import from_rpy
+from uk_dynamics.model.schema import Element, parse_element
+from uk_dynamics.model.source import checked_size, read_source
+from uk_dynamics.model.topology import check_mimics, moves_no_mass, order_joints
+from uk_dynamics.model.xml_text import parse_robot
+
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+ELSEWHERE = ("material", "gazebo", "transmission", "ros2_control", "sensor")
+
+
+def read_urdf(urdf: str | Path) -> RobotDescription:
+    """Read a description from a path, a ``package://`` address, a ``.xacro`` file or URDF text.
+
+    Raises:
+        UrdfError: One line that names file, link or joint, what is wrong and what would be right.
+    """
+    text, source = read_source(urdf)
+    return _read(text, source)
+
+
+def read_urdf_text(text: str, source: str = "robot_description") -> RobotDescription:
+    """Read a description from URDF text; ``source`` names it in messages. Raises UrdfError."""
+    checked_size(text.encode(errors="replace"), source)
+    return _read(text, source)
+
+
+def _read(text: str | bytes, source: str) -> RobotDescription:
+    robot = parse_robot(text, source)
+    try:
+        return _Reader(robot, source).description()
+    except UrdfError as error:
+        raise error.located(file=source) from None
+
+
+class _Reader:
+    """Walks over one ``<robot>`` element and collects warnings on the way."""
+
+    def __init__(self, robot: ET.Element, source: str) -> None:
+        self.robot = robot
+        self.source = source
+        self.warnings: list[str] = []
+        self.mimics: list[Mimic] = []
+
+    def description(self) -> RobotDescription:
+        self._check_top_level()
+        links = [self._link(node) for node in self.robot.iterfind("link")]
+        joints = [self._joint(node) for node in self.robot.iterfind("joint")]
+        _check_unique("link", (link.name for link in links))
+        _check_unique("joint", (joint.name for joint in joints))
+        root, ordered = order_joints(links, joints)
+        check_mimics(self.mimics, joints)
+        for name in moves_no_mass(links, ordered):
+            self.warnings.append(
+                f"joint {name}: moves no mass; its motion is determined only by constraints"
+                " or an armature"
+            )
+        return RobotDescription(
+            name=self.robot.get("name", "robot"),
+            source=self.source,
+            root=root,
+            links=tuple(links),
+            joints=ordered,
+            mimics=tuple(self.mimics),
+            warnings=tuple(f"{self.source}: {warning}" for warning in self.warnings),
+            text=ET.tostring(self.robot, encoding="unicode"),
+        )
+
+    def _check_top_level(self) -> None:
+        version = self.robot.get("version", "1.0")
+        if version != "1.0":
+            raise UrdfError(f'URDF version "{version}" is not supported; expected "1.0"')
+        for node in self.robot:
+            if node.tag not in ("link", "joint", *ELSEWHERE) and not node.tag.startswith("{"):
+                self.warnings.append(f"<{node.tag}> is unknown and ignored")
+
+    def _link(self, node: ET.Element) -> Link:
+        element = self._element("link", node)
+        inertial = element.found.inertial
+        if inertial is None:
+            return Link(element.name)
+        mass = element.number("mass", inertial.mass)
+        if mass < 0.0:
+            raise UrdfError(f"mass must not be negative, found {mass:g}", place=element.place)
+        if inertial.inertia is None:
+            self.warnings.append(f"{element.place}: no <inertia>; taken as a point mass")
+            inertia = np.zeros((3, 3))
+        else:
+            inertia = element.numbers("inertia", inertial.inertia.to_matrix())
+        pose = _pose(element, inertial.origin)
+        problem, fatal = inertia_problem(mass, inertia)
+        if problem and fatal:
+            raise UrdfError(problem, place=element.place)
+        if problem:
+            self.warnings.append(f"{element.place}: {problem}")
+        turned = pose.rotation @ inertia @ pose.rotation.T
+        return Link(element.name, mass, pose.translation, turned)
+
+    def _joint(self, node: ET.Element) -> Joint:
+        element = self._element("joint", node)
+        found = element.found
+        if found.type not in JOINT_TYPES:
+            expected = ", ".join(JOINT_TYPES)
+            raise UrdfError(
+                f'type "{found.type}" is unknown; expected one of {expected}', place=element.place
+            )
+        continuous = found.type == "continuous"
+        kind: JointType = "revolute" if continuous else found.type
+        if found.mimic is not None:
+            self._mimic(element, found.mimic)
+        axis = np.array([1.0, 0.0, 0.0])
+        if found.axis is not None and kind in ("revolute", "prismatic", "planar"):
+            axis = _direction(element, found.axis)
+        damping, friction = self._dynamics(element)
+        lower, upper, effort, velocity = self._limits(element, kind, continuous)
+        return Joint(
+            name=element.name,
+            type=kind,
+            parent=found.parent,
+            child=found.child,
+            pose=_pose(element, found.origin),
+            axis=axis,
+            lower=lower,
+            upper=upper,
+            effort_limit=effort,
+            velocity_limit=velocity,
+            damping=damping,
+            friction=friction,
+        )
+
+    def _element(self, kind: str, node: ET.Element) -> Element:
+        element = parse_element(kind, node)
+        self.warnings += element.complaints
+        return element
+
+    def _mimic(self, element: Element, mimic: Any) -> None:
+        multiplier = 1.0 if mimic.multiplier is None else mimic.multiplier
+        offset = 0.0 if mimic.offset is None else mimic.offset
+        self.mimics.append(
+            Mimic(
+                element.name,
+                mimic.joint,
+                element.number("mimic multiplier", multiplier),
+                element.number("mimic offset", offset),
+            )
+        )
+
+    def _dynamics(self, element: Element) -> tuple[float, float]:
+        dynamics = element.found.dynamics
+        if dynamics is None:
+            return 0.0, 0.0
+        damping = element.number("damping", dynamics.damping or 0.0)
+        friction = element.number("friction", dynamics.friction or 0.0)
+        for name, value in (("damping", damping), ("friction", friction)):
+            if value < 0.0:
+                raise UrdfError(
+                    f"{name} must not be negative, found {value:g}", place=element.place
+                )
+        return damping, friction
+
+    def _limits(
+        self, element: Element, kind: JointType, continuous: bool
+    ) -> tuple[float, float, float, float]:
+        limit = element.found.limit
+        bounded = kind in ("revolute", "prismatic") and not continuous
+        if limit is None:
+            if bounded:
+                remedy = " or make the joint continuous" if kind == "revolute" else ""
+                raise UrdfError(
+                    f"a {kind} joint needs <limit lower upper effort velocity>; add it{remedy}",
+                    place=element.place,
+                )
+            return -math.inf, math.inf, math.inf, math.inf
+        effort = self._declared(element, "effort", limit.effort)
+        velocity = self._declared(element, "velocity", limit.velocity)
+        if not bounded:
+            return -math.inf, math.inf, effort, velocity
+        lower = element.number("limit lower", limit.lower)
+        upper = element.number("limit upper", limit.upper)
+        if lower > upper:
+            raise UrdfError(
+                f"limit lower {lower:g} is above upper {upper:g}; swap them", place=element.place
+            )
+        if lower == upper:
+            self.warnings.append(f"{element.place}: lower and upper limit are both {lower:g}")
+        return lower, upper, effort, velocity
+
+    def _declared(self, element: Element, name: str, value: float) -> float:
+        """URDF demands effort and velocity; zero is how authors say that they do not know."""
+        number = element.number(f"limit {name}", value)
+        if number < 0.0:
+            raise UrdfError(
+                f"limit {name} must not be negative, found {number:g}", place=element.place
+            )
+        if number == 0.0:
+            self.warnings.append(f"{element.place}: limit {name} is 0, taken as not declared")
+            return math.inf
+        return number
+
+
+def _pose(element: Element, origin: Any) -> Pose:
+    if origin is None:
+        return Pose()
+    translation = element.numbers("origin xyz", origin.xyz or [0.0, 0.0, 0.0])
+    rpy = element.numbers("origin rpy", origin.rpy or [0.0, 0.0, 0.0])
+    return Pose(translation, from_rpy(rpy.tolist()))
+
+
+def _direction(element: Element, axis: list[float]) -> Any:
+    vector = element.numbers("axis", axis)
+    length = float(np.linalg.norm(vector))
+    if length < 1e-9:
+        raise UrdfError("the axis is zero; give a direction such as 0 0 1", place=element.place)
+    return vector / length
+
+
+def _check_unique(kind: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise UrdfError(f'two {kind}s are named "{name}"; rename one', place=f"{kind} {name}")
+        seen.add(name)
