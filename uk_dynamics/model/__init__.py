@@ -1,7 +1,15 @@
 """The only door to Pinocchio and URDF: masses, forces, frames, joints and limits by name."""
 
 from uk_dynamics.model.description import AttachedFrame, Mimic
+from uk_dynamics.model.passive import JointForces, PassiveForces
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.workspace import Workspace
 
-__all__ = ["AttachedFrame", "Mimic", "RobotModel", "Workspace"]
+__all__ = [
+    "AttachedFrame",
+    "JointForces",
+    "Mimic",
+    "PassiveForces",
+    "RobotModel",
+    "Workspace",
+]

@@ -1,0 +1,156 @@
+"""Forces that joints exert by themselves: damping, dry friction, springs, stops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.model.description import Array
+from uk_dynamics.model.robot_model import RobotModel
+
+FRICTION_VELOCITY = 1e-2
+
+
+@dataclass(frozen=True)
+class JointForces:
+    """What acts in one joint; N m and rad, or N and m.
+
+    Attributes:
+        damping: Viscous friction; None keeps the value of the URDF.
+        friction: Coulomb friction; None keeps the value of the URDF.
+        spring_stiffness: Of a spring towards ``spring_rest``.
+        spring_rest: Position without spring force.
+        stop_stiffness: Of the elastic stops at the joint's limits, zero for no stops.
+        stop_damping: Of the stops while they are in contact.
+    """
+
+    damping: float | None = None
+    friction: float | None = None
+    spring_stiffness: float = 0.0
+    spring_rest: float = 0.0
+    stop_stiffness: float = 0.0
+    stop_damping: float = 0.0
+
+
+class PassiveForces:
+    """Generalized forces of joint damping, friction, springs and stops.
+
+    Coulomb friction is regularised, -f tanh(v / v0): it slows down but does not hold still. A stop
+    is a spring and a damper that only push, max(0, k p - d v) at penetration p.
+
+    Attributes:
+        active: False when every force is zero, so that a caller may skip them.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        joints: Mapping[str, JointForces] | None = None,
+        *,
+        friction_velocity: float = FRICTION_VELOCITY,
+    ) -> None:
+        """Collect the forces of a model's joints.
+
+        Args:
+            model: Gives names, limits, and the URDF's damping and friction.
+            joints: What the URDF cannot say, by joint name.
+            friction_velocity: v0 of the regularisation, rad/s or m/s.
+
+        Raises:
+            UnknownNameError: A joint does not exist.
+            InputError: A negative or non-finite number, or a stop on a joint without limits.
+        """
+        self._friction_velocity = _checked("friction_velocity", friction_velocity)
+        if friction_velocity == 0.0:
+            raise InputError("friction_velocity must be positive")
+        damping, friction = model.damping.copy(), model.friction.copy()
+        springs: list[tuple[float, ...]] = []
+        stops: list[tuple[float, ...]] = []
+        for name, forces in (joints or {}).items():
+            at, place = model.velocity_index(name), model.position_index(name)
+            _check(name, forces)
+            damping[at] = damping[at] if forces.damping is None else forces.damping
+            friction[at] = friction[at] if forces.friction is None else forces.friction
+            if forces.spring_stiffness:
+                springs.append((at, place, forces.spring_stiffness, forces.spring_rest))
+            if forces.stop_stiffness or forces.stop_damping:
+                lower, upper = float(model.lower[at]), float(model.upper[at])
+                if math.isinf(lower) and math.isinf(upper):
+                    raise InputError("a stop needs joint limits in the URDF", place=name)
+                stops.append((at, place, forces.stop_stiffness, forces.stop_damping, lower, upper))
+        self._damping, self._friction = damping, friction
+        self._damped, self._rubbing = bool(damping.any()), bool(friction.any())
+        self._spring_v, self._spring_q = _indices(springs)
+        self._stiffness, self._rest = _columns(springs, 2, 2)
+        self._stop_v, self._stop_q = _indices(stops)
+        self._stop_stiffness, self._stop_damping, self._lower, self._upper = _columns(stops, 2, 4)
+        self.active = self._damped or self._rubbing or bool(springs) or bool(stops)
+
+    def force(self, q: Array, v: Array, out: Array | None = None) -> Array:
+        """The generalized force of all of them.
+
+        Args:
+            q: Positions, (nq,).
+            v: Velocities, (nv,).
+            out: Overwritten and returned when given, (nv,).
+
+        Returns:
+            (nv,), in N m or N.
+        """
+        force = np.multiply(v, -self._damping, out=out)
+        if self._rubbing:
+            force -= self._friction * np.tanh(v / self._friction_velocity)
+        if self._spring_v.size:
+            force[self._spring_v] += self._stiffness * (self._rest - q[self._spring_q])
+        if self._stop_v.size:
+            below, above = self._penetration(q)
+            resisting = self._stop_damping * v[self._stop_v]
+            push_up = np.maximum(0.0, self._stop_stiffness * below - resisting) * (below > 0.0)
+            push_down = np.maximum(0.0, self._stop_stiffness * above + resisting) * (above > 0.0)
+            force[self._stop_v] += push_up - push_down
+        return force
+
+    def potential_energy(self, q: Array) -> float:
+        """Energy stored in springs and stops, in J."""
+        energy = 0.0
+        if self._spring_v.size:
+            energy += 0.5 * float(self._stiffness @ (q[self._spring_q] - self._rest) ** 2)
+        if self._stop_v.size:
+            below, above = self._penetration(q)
+            energy += 0.5 * float(self._stop_stiffness @ (below**2 + above**2))
+        return energy
+
+    def _penetration(self, q: Array) -> tuple[Array, Array]:
+        position = q[self._stop_q]
+        below = np.maximum(0.0, self._lower - position)
+        return below, np.maximum(0.0, position - self._upper)
+
+
+def _check(name: str, forces: JointForces) -> None:
+    for field in ("damping", "friction", "spring_stiffness", "stop_stiffness", "stop_damping"):
+        value = getattr(forces, field)
+        if value is not None:
+            _checked(f"{name}: {field}", value)
+    if not math.isfinite(forces.spring_rest):
+        raise InputError(f"{name}: spring_rest must be finite, found {forces.spring_rest}")
+
+
+def _checked(what: str, value: float) -> float:
+    if not (math.isfinite(value) and value >= 0.0):
+        raise InputError(f"{what} must be a finite number >= 0, found {value}")
+    return value
+
+
+def _indices(rows: list[tuple[float, ...]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    table = np.array([row[:2] for row in rows], dtype=np.intp).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+def _columns(rows: list[tuple[float, ...]], start: int, count: int) -> list[Array]:
+    table = np.array([row[start:] for row in rows], dtype=float).reshape(-1, count)
+    return list(table.T.copy())
