@@ -1,0 +1,283 @@
+"""A, bias and rates of every kind against finite differences, on all joint types."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from uk_dynamics.constraints.constraint import Constraint, JointTerm
+from uk_dynamics.constraints.constraint_set import ConstraintSet
+from uk_dynamics.constraints.kinds import KindArguments, rows_of
+from uk_dynamics.constraints.references import ReferenceSample, Sinusoid
+from uk_dynamics.model.description import AttachedFrame
+from uk_dynamics.model.robot_model import RobotModel
+
+STEP = 1e-5
+# Central differences: h² times third derivatives (of order 1e2 at unit speeds) plus rounding eps/h.
+TOLERANCE = 2e-7
+
+KINDS = [
+    ("point", KindArguments()),
+    ("hinge", KindArguments(axis=(0.3, 1.0, -0.2))),
+    ("weld", KindArguments()),
+    ("universal", KindArguments(axis=(0.0, 0.6, 0.8))),
+    ("cylindrical", KindArguments(axis=(1.0, 0.0, 0.0))),
+    ("prismatic", KindArguments(axis=(0.0, 0.0, 1.0))),
+    ("planar", KindArguments(axis=(1.0, 2.0, 3.0))),
+    ("distance", KindArguments(distance=0.7)),
+    ("frame", KindArguments(axes=("z", "rx", "y"))),
+]
+ROWS = {
+    "point": 3,
+    "hinge": 5,
+    "weld": 6,
+    "universal": 4,
+    "cylindrical": 4,
+    "prismatic": 5,
+    "planar": 3,
+    "distance": 1,
+    "frame": 3,
+}
+
+
+def _link(name: str) -> str:
+    return (
+        f'<link name="{name}"><inertial><origin xyz="0.1 0.02 -0.03"/><mass value="1.3"/>'
+        '<inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0.001" ixz="0" iyz="0.002"/></inertial></link>'
+    )
+
+
+def _joint(name: str, kind: str, parent: str, child: str, axis: str) -> str:
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="0.2 -0.1 0.3" rpy="0.3 0.5 -0.4"/><axis xyz="{axis}"/>'
+        '<limit lower="-9" upper="9" effort="10" velocity="10"/></joint>'
+    )
+
+
+# A trunk with two branches; every joint type that URDF knows moves something.
+_CHAIN = [
+    ("j1", "revolute", "base", "a", "0 1 0"),
+    ("j2", "prismatic", "a", "b", "0.6 0 0.8"),
+    ("j3", "floating", "b", "c", "1 0 0"),
+    ("j4", "continuous", "c", "left", "0 0 1"),
+    ("j5", "planar", "b", "d", "0 0 1"),
+    ("j6", "revolute", "d", "right", "1 0 0"),
+]
+URDF = (
+    '<robot name="all_joints">'
+    + "".join(_link(name) for name in ("base", "a", "b", "c", "left", "d", "right"))
+    + "".join(_joint(*entry) for entry in _CHAIN)
+    + "</robot>"
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> RobotModel:
+    frames = [
+        AttachedFrame("parent", "left", (0.1, -0.2, 0.3), (0.1, 0.2, 0.3, np.sqrt(0.86))),
+        AttachedFrame("child", "right", (-0.3, 0.1, 0.2), (-0.4, 0.2, 0.1, np.sqrt(0.79))),
+    ]
+    return RobotModel.from_text(URDF, frames=frames)
+
+
+def _set(model: RobotModel, kind: str, arguments: KindArguments) -> ConstraintSet:
+    constraint = Constraint(
+        name="k",
+        kind=kind,
+        rows=rows_of(kind, arguments),
+        parent=model.frame_index("parent"),
+        child=model.frame_index("child"),
+    )
+    return ConstraintSet((constraint,), model.ancestor_mask, model.nq, length=0.5)
+
+
+def _random_state(model: RobotModel, rng: np.random.Generator):
+    q = model.integrate(model.neutral(), rng.uniform(-1.0, 1.0, model.nv))
+    return q, rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+
+
+@pytest.mark.parametrize(("kind", "arguments"), KINDS, ids=[k for k, _ in KINDS])
+@pytest.mark.parametrize("seed", range(5))
+def test_second_derivative(model, kind, arguments, seed):
+    rows_set = _set(model, kind, arguments)
+    assert len(rows_set) == ROWS[kind]
+    workspace = model.workspace()
+    q, v, a = _random_state(model, np.random.default_rng(seed))
+
+    def rate(h):
+        q_h = model.integrate(q, h * v + 0.5 * h * h * a)
+        workspace.update(q_h, v + h * a)
+        return rows_set.evaluate(workspace, q_h, v + h * a).rate
+
+    numeric = (rate(STEP) - rate(-STEP)) / (2 * STEP)
+    workspace.update(q, v)
+    rows = rows_set.evaluate(workspace, q, v)
+    np.testing.assert_allclose(rows.A @ a + rows.bias, numeric, rtol=0, atol=TOLERANCE * 10)
+
+
+@pytest.mark.parametrize(("kind", "arguments"), KINDS, ids=[k for k, _ in KINDS])
+def test_first_derivative(model, kind, arguments):
+    """Rates are derivatives of residuals; for rotation vectors, of the rotation from the present."""
+    rows_set = _set(model, kind, arguments)
+    workspace = model.workspace()
+    for seed in range(5):
+        q, v, _ = _random_state(model, np.random.default_rng(100 + seed))
+
+        def residual(h, q=q, v=v):
+            q_h = model.integrate(q, h * v)
+            workspace.update_positions(q_h)
+            return rows_set.position(workspace, q_h)[1]
+
+        workspace.update(q, v)
+        rows = rows_set.evaluate(workspace, q, v)
+        np.testing.assert_allclose(rows.residual, residual(0.0), rtol=0, atol=1e-14)
+        numeric = (residual(STEP) - residual(-STEP)) / (2 * STEP)
+        labels = [name.split(".")[1] for name in rows_set.row_names]
+        for index, label in enumerate(labels):
+            if not label.startswith("r"):
+                assert abs(rows.rate[index] - numeric[index]) < TOLERANCE, label
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_angular_rate_is_the_relative_angular_velocity(model, seed):
+    rows_set = _set(model, "frame", KindArguments(axes=("rx", "ry", "rz")))
+    workspace = model.workspace()
+    q, v, _ = _random_state(model, np.random.default_rng(seed))
+    parent, child = model.frame_index("parent"), model.frame_index("child")
+
+    def relative(h):
+        workspace.update_positions(model.integrate(q, h * v))
+        return workspace.rotation[parent].T @ workspace.rotation[child]
+
+    spin = (relative(STEP) - relative(-STEP)) / (2 * STEP) @ relative(0.0).T
+    omega = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
+    workspace.update(q, v)
+    rate = rows_set.evaluate(workspace, q, v).rate
+    np.testing.assert_allclose(rate, 0.5 * omega, rtol=0, atol=TOLERANCE)  # length is 0.5 m
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_reference_of_a_full_pose(model, seed):
+    """Rows that follow a moving pose: residual, rate and bias refer to the moving reference."""
+    rng = np.random.default_rng(seed)
+    rows_set = _set(model, "weld", KindArguments())
+    reference = Sinusoid(
+        rng.uniform(-0.5, 0.5, 6),
+        rng.uniform(-0.5, 0.5, 6),
+        rng.uniform(0.1, 0.5, 6),
+        rng.uniform(0, 6, 6),
+    )
+    workspace = model.workspace()
+    q, v, a = _random_state(model, rng)
+
+    def rate(h):
+        q_h = model.integrate(q, h * v + 0.5 * h * h * a)
+        workspace.update(q_h, v + h * a)
+        return rows_set.evaluate(workspace, q_h, v + h * a, reference.sample(h)).rate
+
+    numeric = (rate(STEP) - rate(-STEP)) / (2 * STEP)
+    workspace.update(q, v)
+    rows = rows_set.evaluate(workspace, q, v, reference.sample(0.0))
+    np.testing.assert_allclose(rows.A @ a + rows.bias, numeric, rtol=0, atol=TOLERANCE * 10)
+    # The energy-like error of a rotation falls at the geometric rate: d|ψ|²/dt = 2 ψᵀω.
+    angular = slice(3, 6)
+
+    def squared(h):
+        q_h = model.integrate(q, h * v)
+        workspace.update_positions(q_h)
+        psi = rows_set.position(workspace, q_h, reference.sample(h))[1][angular]
+        return psi @ psi
+
+    slope = (squared(STEP) - squared(-STEP)) / (2 * STEP)
+    assert abs(slope - 2 * rows.residual[angular] @ rows.rate[angular]) < TOLERANCE * 10
+
+
+def test_common_ancestors_cancel_exactly(model):
+    rows_set = _set(model, "weld", KindArguments())
+    workspace = model.workspace()
+    q, v, _ = _random_state(model, np.random.default_rng(3))
+    workspace.update(q, v)
+    A = rows_set.evaluate(workspace, q, v).A
+    assert np.all(A[:, model.velocity_index("j1")] == 0.0)
+    assert np.all(A[:, model.velocity_index("j2")] == 0.0)
+
+
+def test_mixed_families_keep_declared_order(model):
+    """A joint row between frame kinds, rows in the order of the file and equal to those alone."""
+    coupling = Constraint(
+        name="coupling",
+        kind="joint_coupling",
+        rows=rows_of("joint_coupling", KindArguments(offset=0.25)),
+        joints=(
+            JointTerm(model.position_index("j1"), model.velocity_index("j1"), 2.0),
+            JointTerm(model.position_index("j6"), model.velocity_index("j6"), -3.0),
+        ),
+        frequency=1.0,
+    )
+    singles = [
+        _set(model, kind, arguments).constraints[0]
+        for kind, arguments in (KINDS[1], KINDS[2], KINDS[7])
+    ]
+    renamed = [
+        Constraint(f"c{i}", s.kind, s.rows, s.parent, s.child) for i, s in enumerate(singles)
+    ]
+    mixed = (renamed[0], coupling, *renamed[1:])
+    together = ConstraintSet(mixed, model.ancestor_mask, model.nq, length=0.5)
+    workspace = model.workspace()
+    q, v, _ = _random_state(model, np.random.default_rng(7))
+    workspace.update(q, v)
+    all_rows = together.evaluate(workspace, q, v)
+    A, residual = together.position(workspace, q)
+    np.testing.assert_array_equal(A, all_rows.A)
+    np.testing.assert_array_equal(residual, all_rows.residual)
+    for constraint in mixed:
+        alone = ConstraintSet((constraint,), model.ancestor_mask, model.nq, length=0.5)
+        rows = alone.evaluate(workspace, q, v)
+        part = together.slices[constraint.name]
+        assert together.row_names[part] == alone.row_names
+        for name in ("A", "bias", "residual", "rate"):
+            np.testing.assert_allclose(
+                getattr(all_rows, name)[part], getattr(rows, name), rtol=0, atol=1e-14
+            )
+    assert together.row_names[5] == "coupling"
+    expected = 2.0 * q[model.position_index("j1")] - 3.0 * q[model.position_index("j6")] - 0.25
+    assert abs(all_rows.residual[5] - expected) < 1e-15
+    assert together.stiffness[5] == pytest.approx((2 * np.pi) ** 2)
+    assert together.damping[5] == pytest.approx(4 * np.pi)
+
+
+def test_reversed_hinge_is_noticed(model):
+    """Both tilt rows vanish for antiparallel axes too; the set must say so."""
+    axis = np.array([0.0, 1.0, 0.0])
+    flipped = RobotModel.from_text(
+        URDF,
+        frames=[
+            AttachedFrame("parent", "left", (0, 0, 0), (0, 0, 0, 1)),
+            AttachedFrame("child", "left", (0, 0, 0), (1, 0, 0, 0)),
+            AttachedFrame("same", "left", (0, 0, 0), (0, 1, 0, 0)),
+        ],
+    )
+    workspace = flipped.workspace()
+    q = flipped.neutral()
+    workspace.update_positions(q)
+    for child, expected in (("child", ("k",)), ("same", ())):
+        constraint = Constraint(
+            "k",
+            "hinge",
+            rows_of("hinge", KindArguments(axis=tuple(axis))),
+            flipped.frame_index("parent"),
+            flipped.frame_index(child),
+        )
+        rows_set = ConstraintSet((constraint,), flipped.ancestor_mask, flipped.nq)
+        _, residual = rows_set.position(workspace, q)
+        assert np.max(np.abs(residual)) < 1e-15
+        assert rows_set.reversed_axes(workspace) == expected
+
+
+def test_sinusoid_rates():
+    reference = Sinusoid(*(np.array([x]) for x in (0.3, 0.7, 1.5, 0.2)))
+    before, now, after = (reference.sample(t) for t in (1.0 - STEP, 1.0, 1.0 + STEP))
+    assert isinstance(now, ReferenceSample)
+    assert abs(now.rate[0] - (after.value[0] - before.value[0]) / (2 * STEP)) < 1e-7
+    assert abs(now.acceleration[0] - (after.rate[0] - before.rate[0]) / (2 * STEP)) < 1e-6

@@ -1,0 +1,36 @@
+"""The protocol every evaluator of a mechanism fulfils."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from uk_dynamics.core.solution import Solution
+from uk_dynamics.mechanism.state import Inputs, Residual, State
+
+
+class Dynamics(Protocol):
+    """Evaluates constrained accelerations of one mechanism; not to be shared between threads."""
+
+    def evaluate(
+        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
+    ) -> Solution:
+        """Constrained acceleration and constraint forces at a state.
+
+        Args:
+            state: Where the mechanism is.
+            inputs: What acts on it; None for nothing.
+            out: A solution whose arrays are overwritten and returned; None for a fresh one.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+
+    def residual(self, state: State) -> Residual:
+        """Violation of the constraints at position and velocity level."""
+
+    def project(self, state: State) -> State:
+        """The state moved onto the constraints, positions then velocities, in the metric of M.
+
+        Raises:
+            SimulationError: The positions are too far off to be projected.
+        """

@@ -1,0 +1,112 @@
+"""Evaluation of a mechanism through Pinocchio's terms and LAPACK."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
+from uk_dynamics.core.factorization import Factorization, factorize
+from uk_dynamics.core.mass_factor import MassFactor, SingularMass, mass_factor
+from uk_dynamics.core.projection import project_position, project_velocity
+from uk_dynamics.core.solution import Solution
+from uk_dynamics.mechanism.state import Array, DynamicsTerms, Inputs, Residual, State
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.workspace import Workspace
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.mechanism import Mechanism
+
+_NOTHING = Inputs()
+
+
+class Prepared(NamedTuple):
+    """Terms of a state with their factorisation, for whoever needs more than q̈.
+
+    Attributes:
+        terms: M, F, A, b; M is a live view of the workspace.
+        rows: The structural rows behind A and b.
+        factorization: Of M and A.
+        workspace: Kinematics at the state, valid until the next evaluation.
+    """
+
+    terms: DynamicsTerms
+    rows: Rows
+    factorization: Factorization
+    workspace: Workspace
+
+
+class InterpretedDynamics:
+    """The ``Dynamics`` of a mechanism in NumPy and LAPACK; not to be shared between threads."""
+
+    def __init__(self, mechanism: Mechanism, model: RobotModel | None = None) -> None:
+        """Allocate the workspace.
+
+        Args:
+            mechanism: What to evaluate.
+            model: ``mechanism.extended_model(...)`` when further frames are needed.
+        """
+        self._mechanism = mechanism
+        self._model = model or mechanism.model
+        self._workspace = self._model.workspace()
+        self._constraints: ConstraintSet = mechanism.constraints
+        self._passive = mechanism.passive
+        self._solver = mechanism.spec.solver
+
+    def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
+        """Terms and factorisation at a state."""
+        workspace = self._workspace
+        q, v = state.q, state.v
+        workspace.update(q, v)
+        rows = self._constraints.evaluate(workspace, q, v)
+        force = self._passive.force(q, v) - workspace.bias
+        if inputs.tau is not None:
+            force += inputs.tau
+        b = rows.right_hand_side(self._constraints.damping, self._constraints.stiffness)
+        terms = DynamicsTerms(workspace.mass, force, rows.A, b)
+        return Prepared(terms, rows, self._factorize(workspace.mass, rows.A), workspace)
+
+    def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
+        """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
+        return self.prepare(state, inputs or _NOTHING).terms
+
+    def evaluate(
+        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
+    ) -> Solution:
+        """Constrained acceleration and forces (review (36)); see :class:`Dynamics`."""
+        given = inputs or _NOTHING
+        prepared = self.prepare(state, given)
+        return prepared.factorization.solve(
+            prepared.terms.F,
+            prepared.terms.b,
+            nonideal=given.nonideal,
+            consistency_tolerance=self._solver.consistency_tolerance,
+        )
+
+    def residual(self, state: State) -> Residual:
+        """Violation of the constraints; see :class:`Dynamics`."""
+        self._workspace.update(state.q, state.v)
+        rows = self._constraints.evaluate(self._workspace, state.q, state.v)
+        return Residual(self._constraints.row_names, rows.residual, rows.rate)
+
+    def project(self, state: State) -> State:
+        """The nearest state on the constraints in the metric of M; see :class:`Dynamics`."""
+        q = project_position(state.q, self._position_level, self._model.integrate)
+        _, A, _ = level = self._position_level(q)
+        v = project_velocity(state.v, self._factorize(level[0], A), A)
+        return State(state.t, q, v)
+
+    def _position_level(self, q: Array) -> tuple[Array, Array, Array]:
+        self._workspace.update_positions(q)
+        A, residual = self._constraints.position(self._workspace, q)
+        return self._workspace.mass, A, residual
+
+    def _factorize(self, mass: Array, A: Array) -> Factorization:
+        factor: MassFactor | SingularMass = mass_factor(mass)
+        return factorize(
+            factor,
+            A,
+            natural_scale=self._mechanism.natural_scale,
+            rank_tolerance=self._solver.rank_tolerance,
+        )

@@ -1,0 +1,243 @@
+"""The immutable mechanism: a robot, its structural constraints, its motors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uk_dynamics.constraints.constraint_set import ConstraintSet
+from uk_dynamics.exceptions import AssemblyError, InputError
+from uk_dynamics.mechanism.actuators import Actuators
+from uk_dynamics.mechanism.assembly import Assembly, assemble
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.natural_scale import natural_row_scale
+from uk_dynamics.mechanism.resolution import (
+    attached_frames,
+    located,
+    mimic_constraints,
+    resolve_actuators,
+    resolve_constraint,
+)
+from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, State
+from uk_dynamics.model.description import AttachedFrame, RobotDescription
+from uk_dynamics.model.passive import PassiveForces
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.urdf import read_urdf, read_urdf_text
+
+Backend = Literal["auto", "interpreted"]
+
+
+class Mechanism:
+    """A mechanism with closed loops, made from a URDF and a mechanism file.
+
+    Attributes:
+        spec: What the mechanism file says.
+        name: Name of the mechanism.
+        model: The robot as a tree.
+        constraints: Structural constraints, URDF mimic couplings included.
+        actuators: The motors.
+        passive: Damping, friction, springs and stops of the joints.
+        natural_scale: Whitened size of each row if nothing in it cancelled, (m,).
+        initial_guess: Configuration near which the loops close, (nq,).
+    """
+
+    def __init__(self, spec: MechanismSpec, description: RobotDescription) -> None:
+        """Resolve a specification against a robot description.
+
+        Args:
+            spec: A checked specification.
+            description: A checked robot description.
+
+        Raises:
+            InputError: Names that do not exist, with file and place.
+        """
+        self.spec = spec
+        self.name = spec.name
+        self._description = description
+        self._frames = attached_frames(
+            spec.constraints, [link.name for link in description.links], spec.file, "constraints"
+        )
+        self.model = self._build_model(())
+        stabilization = spec.stabilization
+        constraints = [
+            resolve_constraint(c, self.model, spec.file, "constraints") for c in spec.constraints
+        ]
+        constraints += mimic_constraints(
+            self.model, stabilization.frequency, stabilization.damping_ratio
+        )
+        self.constraints = ConstraintSet(
+            tuple(constraints), self.model.ancestor_mask, self.model.nq, spec.model.length
+        )
+        self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
+        with located(spec.file, "joints"):
+            self.passive = PassiveForces.of(self.model, dict(spec.joints))
+        with located(spec.file, "initial_guess"):
+            self.initial_guess = self.model.to_positions(dict(spec.initial_guess))
+        self.initial_guess.flags.writeable = False
+        self.natural_scale = natural_row_scale(self.model, self.constraints, self.initial_guess)
+
+    @classmethod
+    def from_file(cls, path: str | Path, *, robot_description: str | None = None) -> Mechanism:
+        """Read a mechanism file.
+
+        Args:
+            path: Path or ``package://`` URI of a mechanism file, or the name of a shipped one.
+            robot_description: URDF text to use instead of the file's ``model.urdf``.
+
+        Raises:
+            InputError: Anything wrong in the file or in the robot description.
+        """
+        return cls.from_spec(MechanismSpec.from_file(path), robot_description=robot_description)
+
+    @classmethod
+    def from_spec(
+        cls, spec: MechanismSpec, *, robot_description: str | None = None
+    ) -> Mechanism:
+        """Build a mechanism from a specification; see :meth:`from_file`."""
+        if robot_description is not None:
+            return cls(spec, read_urdf_text(robot_description, "robot_description"))
+        if spec.model.urdf is None:
+            raise InputError(
+                "no URDF is named and no robot_description was given; add model.urdf",
+                file=spec.file,
+                place="model",
+            )
+        with located(spec.file, "model.urdf"):
+            description = read_urdf(spec.urdf_path())
+        return cls(spec, description)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the one-dof joints in velocity order."""
+        return self.model.joint_names
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the constraint rows, ``constraint.label``."""
+        return self.constraints.row_names
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is legal but probably not meant."""
+        return self.model.warnings
+
+    def extended_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:
+        """The same robot with further frames behind its own; indices of existing frames stay."""
+        return self._build_model(frames)
+
+    def _build_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:
+        spec = self.spec
+        with located(spec.file, "model"):
+            return RobotModel(
+                self._description,
+                gravity=spec.model.gravity,
+                root=spec.model.root,
+                frames=[*self._frames, *frames],
+                armature={name: joint.armature for name, joint in spec.joints if joint.armature},
+            )
+
+    def configuration(self, values: Mapping[str, float] | ArrayLike | None = None) -> Array:
+        """A checked configuration (nq,): the initial guess with some joints replaced, or an array."""
+        if values is None:
+            return self.initial_guess.copy()
+        return self.model.to_positions(values, default=self.initial_guess)
+
+    def assembly(
+        self,
+        guess: Mapping[str, float] | ArrayLike | None = None,
+        *,
+        hold: Iterable[str] = (),
+        tolerance: float = 1e-10,
+    ) -> Assembly:
+        """Close the loops and report how; see :meth:`assemble`, which raises instead."""
+        return assemble(self, self.configuration(guess), tuple(hold), tolerance)
+
+    def assemble(
+        self,
+        guess: Mapping[str, float] | ArrayLike | None = None,
+        *,
+        hold: Iterable[str] | None = None,
+        tolerance: float = 1e-10,
+        **coordinates: float,
+    ) -> Array:
+        """Find a configuration that closes all loops.
+
+        Args:
+            guess: Where to start: positions by joint name, or (nq,); None is the initial guess.
+            hold: Joints that must not move from the guess; by default those given by keyword.
+            tolerance: Largest admissible residual, in m or rad.
+            **coordinates: Positions of single joints, held, in m or rad.
+
+        Returns:
+            The assembled configuration, (nq,).
+
+        Raises:
+            AssemblyError: Some loop does not close; names it and its gap.
+            InputError: Unknown joints or non-finite values.
+        """
+        start = self.model.to_positions(coordinates, default=self.configuration(guess))
+        held = tuple(coordinates) if hold is None else tuple(hold)
+        result = assemble(self, start, held, tolerance)
+        if not result.closed:
+            raise AssemblyError(
+                result.reason, result.violations, self.model.positions_by_name(result.q)
+            )
+        return result.q
+
+    def state(
+        self,
+        q: Mapping[str, float] | ArrayLike | None = None,
+        v: Mapping[str, float] | ArrayLike | None = None,
+        t: float = 0.0,
+    ) -> State:
+        """A checked state; names left out are the initial guess (positions) or zero (velocities)."""
+        velocity = np.zeros(self.model.nv) if v is None else self.model.to_velocities(v)
+        return State(float(t), self.configuration(q), velocity)
+
+    def inputs(
+        self,
+        tau: Mapping[str, float] | ArrayLike | None = None,
+        *,
+        efforts: Mapping[str, float] | ArrayLike | None = None,
+    ) -> Inputs:
+        """Checked inputs from joint forces and motor efforts, which add up.
+
+        Args:
+            tau: Generalized forces by joint name or (nv,), in N or N·m.
+            efforts: Motor efforts by motor name or (motors,), in N or N·m.
+        """
+        force = np.zeros(self.model.nv) if tau is None else self.model.to_velocities(tau)
+        if efforts is not None:
+            values = efforts if isinstance(efforts, Mapping) else np.asarray(efforts, dtype=float)
+            force = force + self.actuators.generalized_force(values)
+        return Inputs(tau=force)
+
+    def dynamics(self, backend: Backend = "auto") -> InterpretedDynamics:
+        """An evaluator of this mechanism, with memory of its own; one per thread.
+
+        Raises:
+            InputError: The backend does not exist.
+        """
+        if backend not in ("auto", "interpreted"):
+            raise InputError(
+                f'no backend "{backend}"; there are: auto, interpreted', place="backend"
+            )
+        return InterpretedDynamics(self)
+
+    def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
+        """M, F, A and b at a state, as fresh arrays."""
+        terms = self.dynamics("interpreted").terms(state, inputs)
+        return DynamicsTerms(terms.M.copy(), terms.F, terms.A, terms.b)
+
+    def energy(self, state: State) -> Energy:
+        """Kinetic and potential energy at a state, in J, springs included."""
+        workspace = self.model.workspace()
+        return Energy(
+            kinetic=workspace.kinetic_energy(state.q, state.v),
+            potential=workspace.potential_energy(state.q) + self.passive.energy(state.q),
+        )

@@ -1,0 +1,150 @@
+"""From what a file says to what a robot has: frames, joints and motors are looked up by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.constraints.constraint import Constraint, JointTerm
+from uk_dynamics.constraints.kinds import KindArguments, rows_of
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.actuators import Actuators
+from uk_dynamics.mechanism.specification import ActuatorSpec, ConstraintSpec, FrameSpec
+from uk_dynamics.model.description import AttachedFrame
+from uk_dynamics.model.robot_model import RobotModel
+
+
+@contextmanager
+def located(file: str, place: str) -> Iterator[None]:
+    """Say where in which file a mistake stands."""
+    try:
+        yield
+    except InputError as error:
+        raise error.located(file=file, place=place) from None
+
+
+def frame_name(constraint: str, role: str) -> str:
+    """Name of the frame that a constraint attaches to its parent or child link."""
+    return f"{constraint}/{role}"
+
+
+def attached_frames(
+    constraints: Sequence[ConstraintSpec], links: Sequence[str], file: str, section: str
+) -> list[AttachedFrame]:
+    """Frames of all constraints that have them.
+
+    Args:
+        constraints: Declared constraints.
+        links: Existing link names.
+        file: File of the declarations.
+        section: Key that holds them, ``constraints`` or ``tasks``.
+
+    Raises:
+        UnknownNameError: A link does not exist.
+    """
+    frames = []
+    for constraint in constraints:
+        for role, frame in _roles(constraint):
+            if frame.link not in links:
+                raise UnknownNameError(
+                    "link",
+                    frame.link,
+                    links,
+                    file=file,
+                    place=f"{section}.{constraint.name}.{role}.link",
+                )
+            frames.append(
+                AttachedFrame(
+                    frame_name(constraint.name, role), frame.link, frame.xyz, frame.quaternion
+                )
+            )
+    return frames
+
+
+def _roles(constraint: ConstraintSpec) -> Iterator[tuple[str, FrameSpec]]:
+    for role, frame in (("parent", constraint.parent), ("child", constraint.child)):
+        if frame is not None:
+            yield role, frame
+
+
+def resolve_constraint(
+    spec: ConstraintSpec, model: RobotModel, file: str, section: str
+) -> Constraint:
+    """Look up the frames and joints of one declared constraint.
+
+    Raises:
+        UnknownNameError: A joint does not exist.
+    """
+    arguments = KindArguments(
+        axis=spec.axis,
+        axes=spec.axes,
+        distance=spec.distance,
+        joints=spec.joints,
+        offset=spec.offset,
+    )
+    terms = []
+    for joint, coefficient in spec.joints:
+        with located(file, f"{section}.{spec.name}.joints"):
+            terms.append(
+                JointTerm(model.position_index(joint), model.velocity_index(joint), coefficient)
+            )
+    frames: dict[str, Any] = {
+        role: model.frame_index(frame_name(spec.name, role)) for role, _ in _roles(spec)
+    }
+    return Constraint(
+        name=spec.name,
+        kind=spec.type,
+        rows=rows_of(spec.type, arguments),
+        joints=tuple(terms),
+        frequency=spec.stabilization.frequency,
+        damping_ratio=spec.stabilization.damping_ratio,
+        level=spec.level,
+        **frames,
+    )
+
+
+def mimic_constraints(model: RobotModel, frequency: float, damping_ratio: float) -> list[Constraint]:
+    """A coupling per URDF mimic joint: q − multiplier · q_source = offset."""
+    couplings = []
+    for mimic in model.mimic:
+        terms = ((mimic.joint, 1.0), (mimic.source, -mimic.multiplier))
+        arguments = KindArguments(joints=terms, offset=mimic.offset)
+        couplings.append(
+            Constraint(
+                name=f"mimic_{mimic.joint}",
+                kind="joint_coupling",
+                rows=rows_of("joint_coupling", arguments),
+                joints=tuple(
+                    JointTerm(model.position_index(joint), model.velocity_index(joint), factor)
+                    for joint, factor in terms
+                ),
+                frequency=frequency,
+                damping_ratio=damping_ratio,
+            )
+        )
+    return couplings
+
+
+def resolve_actuators(
+    specs: Sequence[ActuatorSpec], model: RobotModel, file: str
+) -> Actuators:
+    """Look up the joints of the motors; a limit not declared is taken from a single joint's URDF.
+
+    Raises:
+        UnknownNameError: A joint does not exist.
+    """
+    matrix = np.zeros((model.nv, len(specs)))
+    limits = np.full(len(specs), np.inf)
+    for column, spec in enumerate(specs):
+        for joint, coefficient in spec.joints:
+            with located(file, f"actuators.{spec.name}.joint"):
+                index = model.velocity_index(joint)
+            matrix[index, column] += coefficient
+            if spec.effort_limit is None and len(spec.joints) == 1:
+                limits[column] = model.effort_limit[index] / abs(coefficient)
+        if spec.effort_limit is not None:
+            limits[column] = spec.effort_limit
+    return Actuators(tuple(spec.name for spec in specs), matrix, limits)

@@ -1,0 +1,93 @@
+"""Plain values that change from step to step: state, inputs, and what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.references import ReferenceSample
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A state of a mechanism.
+
+    Attributes:
+        t: Time since the time origin, in s.
+        q: Configuration, (nq,), in m or rad.
+        v: Velocity, (nv,), in m/s or rad/s.
+    """
+
+    t: float
+    q: Array
+    v: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What acts on a mechanism during one evaluation.
+
+    Attributes:
+        tau: Generalized forces of motors and the outside world, (nv,), in N or N·m; None is zero.
+        nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12); None is zero.
+        references: Samples of live task references by task name.
+    """
+
+    tau: Array | None = None
+    nonideal: Array | None = None
+    references: Mapping[str, ReferenceSample] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicsTerms:
+    """M q̈ = F + Q_c and A q̈ = b at one state.
+
+    Attributes:
+        M: Mass matrix, (nv, nv), in kg, kg·m or kg·m².
+        F: Motors, passive forces, gravity and velocity terms, (nv,), in N or N·m.
+        A: Constraint matrix, (m, nv).
+        b: Right-hand side with stabilisation, (m,), in m/s² (angular rows times the length).
+    """
+
+    M: Array
+    F: Array
+    A: Array
+    b: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """How far a state is from the constraints.
+
+    Attributes:
+        names: Row names, ``constraint.label``.
+        position: ψ, (m,), in m (angular rows: rad times the declared length).
+        velocity: Rates of the rows, (m,).
+    """
+
+    names: tuple[str, ...]
+    position: Array
+    velocity: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """Mechanical energy of a mechanism, in J.
+
+    Attributes:
+        kinetic: ½ vᵀMv.
+        potential: Of gravity and springs.
+    """
+
+    kinetic: float
+    potential: float
+
+    @property
+    def total(self) -> float:
+        """Kinetic plus potential energy, in J."""
+        return self.kinetic + self.potential
