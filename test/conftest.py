@@ -1,0 +1,29 @@
+"""What all tests share: one thread per process, patient property tests, ROS tests only with ROS."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+
+import pytest
+
+# Before NumPy is loaded: on small matrices threads only cost time, and they make timings jump.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import hypothesis
+
+pytest_plugins = ("ros_fixtures",)
+
+# A deadline per example would fail on a busy machine, where nothing is wrong.
+hypothesis.settings.register_profile("uk_dynamics", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("uk_dynamics")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests marked ``ros`` where rclpy is not installed."""
+    if importlib.util.find_spec("rclpy"):
+        return
+    for item in items:
+        if item.get_closest_marker("ros"):
+            item.add_marker(pytest.mark.skip(reason="rclpy is not installed"))
