@@ -1,0 +1,81 @@
+"""The one definition of the package: pip and colcon both build from here."""
+
+import os
+from glob import glob
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+NAME = "uk_dynamics"
+HERE = Path(__file__).resolve().parent
+
+
+def requirements(name):
+    """Requirements of one file in requirements/, without comments."""
+    lines = (HERE / "requirements" / f"{name}.txt").read_text().splitlines()
+    return [entry for line in lines if (entry := line.split("#")[0].strip())]
+
+
+def data_files():
+    """What a ROS user starts and opens, under share/, directory by directory as it stands here."""
+    files = {
+        "share/ament_index/resource_index/packages": [f"resource/{NAME}"],
+        f"share/{NAME}": ["package.xml"],
+    }
+    for top in ("launch", "config", "urdf", "rviz"):
+        for path in sorted(glob(f"{top}/**/*", recursive=True)):
+            if os.path.isfile(path) and "__pycache__" not in path:
+                files.setdefault(f"share/{NAME}/{os.path.dirname(path)}", []).append(path)
+    return list(files.items())
+
+
+setup(
+    name=NAME,
+    version="0.1.0",
+    description="Constrained dynamics and servo control of closed-loop mechanisms by the"
+    " Udwadia-Kalaba equation",
+    author="uk_dynamics maintainers",
+    maintainer="uk_dynamics maintainers",
+    maintainer_email="maintainers@uk-dynamics.example",
+    license="Apache-2.0",
+    classifiers=[
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering :: Physics",
+        "Typing :: Typed",
+    ],
+    keywords=["ROS", "robotics", "dynamics", "closed-loop mechanisms", "Udwadia-Kalaba"],
+    python_requires=">=3.10",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={NAME: ["py.typed"], f"{NAME}.mechanism": ["schema/*.json"]},
+    data_files=data_files(),
+    zip_safe=False,
+    install_requires=[
+        "jsonschema>=4.10",
+        "numpy>=1.24",
+        "pin>=3.7",
+        "PyYAML>=6.0",
+        "scipy>=1.10",
+        "tqdm>=4.60",
+        "urdf-parser-py>=0.0.4",
+        "xacro>=2.0",
+    ],
+    extras_require={
+        "plot": ["matplotlib>=3.6"],
+        "robots": ["example-robot-data>=4.4"],
+        "ros": requirements("jazzy"),
+        "test": requirements("test"),
+        "dev": requirements("test") + requirements("dev"),
+    },
+    entry_points={
+        "console_scripts": [
+            f"{NAME} = {NAME}.cli.main:main",
+            f"simulator = {NAME}.ros.simulator:main",
+            f"forward_dynamics = {NAME}.ros.forward_dynamics:main",
+            f"servo_controller = {NAME}.ros.servo_controller:main",
+        ],
+        # commands that need running nodes; the command line finds them by name
+        f"{NAME}.commands": [f"demo = {NAME}.ros.demo:register"],
+    },
+)
