@@ -1,0 +1,37 @@
+# Every command runs in the project's own environment, which tools/run makes on first use.
+# NAME chooses the mechanism of the demo, ARGS adds arguments: make test ARGS="-k four_bar"
+
+.PHONY: help demo test lint format clean distclean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make demo [NAME=...]  a closed-loop mechanism moves under servo control'
+	@echo 'make test [ARGS=...]  all tests'
+	@echo 'make lint             style, types and layers'
+	@echo 'make format           put the code in its usual form'
+	@echo 'make clean            remove what was built'
+	@echo 'make distclean        remove the environments too'
+
+demo:
+	@tools/run uk_dynamics demo $(NAME) $(ARGS)
+
+test:
+	@tools/run pytest $(ARGS)
+
+lint:
+	@tools/run ruff check .
+	@tools/run ruff format --check .
+	@tools/run mypy
+	@tools/run pytest --quiet test/test_layers.py
+
+format:
+	@tools/run ruff check --fix .
+	@tools/run ruff format .
+
+clean:
+	rm -rf build install log out *.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf .venv .venv-kilted
