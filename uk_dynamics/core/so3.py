@@ -1,0 +1,185 @@
+"""Rotations as rotation vectors: exponential, logarithm, left Jacobian and its rate.
+
+All functions take any number of leading dimensions. Conventions: exp(φ) turns by |φ| about φ/|φ|;
+along a motion φ(t) the angular velocity in the fixed frame is ω = J(φ) φ̇ with the left Jacobian J,
+and that in the turning frame is J(φ)ᵀ φ̇ = J(−φ) φ̇.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import factorial
+
+import numpy as np
+from numpy.polynomial.polynomial import polyval
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_SERIES_BELOW = 1.0  # rad²; above it the closed forms lose at most two digits to cancellation
+_TERMS = 10  # of the series in θ²: the first one left out is below 1e-19
+
+_C = [(-1.0) ** k / factorial(2 * k + 3) for k in range(_TERMS)]
+_A_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 2) for k in range(1, _TERMS)]
+_G = [(2 * k + 2) * (-1.0) ** k / factorial(2 * k + 3) for k in range(_TERMS)]
+_C_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 3) for k in range(1, _TERMS)]
+
+
+def skew(vector: Array) -> Array:
+    """The matrix that multiplies b to a × b.
+
+    Args:
+        vector: (..., 3).
+
+    Returns:
+        (..., 3, 3).
+    """
+    vector = np.asarray(vector, dtype=float)
+    matrix = np.zeros((*vector.shape, 3))
+    x, y, z = vector[..., 0], vector[..., 1], vector[..., 2]
+    matrix[..., 0, 1], matrix[..., 0, 2] = -z, y
+    matrix[..., 1, 0], matrix[..., 1, 2] = z, -x
+    matrix[..., 2, 0], matrix[..., 2, 1] = -y, x
+    return matrix
+
+
+def exp(phi: Array) -> Array:
+    """Rotation matrix of a rotation vector (Rodrigues).
+
+    Args:
+        phi: Rotation vector, (..., 3), rad.
+
+    Returns:
+        (..., 3, 3).
+    """
+    square, cross = _square_and_skew(phi)
+    angle = np.sqrt(square)
+    return np.eye(3) + _sinc(angle) * cross + _a(angle) * (cross @ cross)
+
+
+def log(rotation: Array) -> Array:
+    """Rotation vector of a rotation matrix, of length at most π.
+
+    It goes through the unit quaternion, whose components stay accurate both near 0 and near π,
+    where the antisymmetric part of the matrix vanishes. At exactly π both signs are right.
+
+    Args:
+        rotation: (..., 3, 3).
+
+    Returns:
+        (..., 3), rad.
+    """
+    quaternion = _quaternion(np.asarray(rotation, dtype=float))
+    w, vector = quaternion[..., :1], quaternion[..., 1:]
+    length = np.linalg.norm(vector, axis=-1, keepdims=True)
+    tiny = length < 1e-12
+    safe = np.where(tiny, 1.0, length)
+    result: Array = vector * np.where(tiny, 2.0, 2.0 * np.arctan2(length, w) / safe)
+    return result
+
+
+def left_jacobian(phi: Array) -> Array:
+    """Left Jacobian J with ω = J(φ) φ̇, ω in the fixed frame.
+
+    Args:
+        phi: Rotation vector, (..., 3), rad.
+
+    Returns:
+        (..., 3, 3).
+    """
+    square, cross = _square_and_skew(phi)
+    angle = np.sqrt(square)
+    return np.eye(3) + _a(angle) * cross + _c(square) * (cross @ cross)
+
+
+def left_jacobian_inverse(phi: Array) -> Array:
+    """Inverse of the left Jacobian, φ̇ = J⁻¹(φ) ω; singular at |φ| = 2π.
+
+    Args:
+        phi: Rotation vector, (..., 3), rad.
+
+    Returns:
+        (..., 3, 3).
+    """
+    square, cross = _square_and_skew(phi)
+    angle = np.sqrt(square)
+    # (1 − h cot h)/θ² with h = θ/2, as (sin h − h cos h)/h³ over 4 sin(h)/h
+    coefficient = _g(0.25 * square) / (4.0 * _sinc(0.5 * angle))
+    return np.eye(3) - 0.5 * cross + coefficient * (cross @ cross)
+
+
+def left_jacobian_rate(phi: Array, phi_rate: Array) -> Array:
+    """Time derivative of the left Jacobian along a motion, so that ω̇ = J φ̈ + J̇ φ̇.
+
+    Args:
+        phi: Rotation vector, (..., 3), rad.
+        phi_rate: Its derivative, (..., 3), rad/s.
+
+    Returns:
+        (..., 3, 3), 1/s.
+    """
+    square, cross = _square_and_skew(phi)
+    angle = np.sqrt(square)
+    cross_rate = skew(phi_rate)
+    inner = np.asarray(np.sum(np.asarray(phi) * phi_rate, axis=-1))[..., None, None]
+    a, c = _a(angle), _c(square)
+    a_rate = _series_or(square, _A_RATE, lambda x: (_sinc(np.sqrt(x)) - 2.0 * _a(np.sqrt(x))) / x)
+    c_rate = _series_or(square, _C_RATE, lambda x: (_a(np.sqrt(x)) - 3.0 * _c(x)) / x)
+    rate: Array = (
+        inner * (a_rate * cross + c_rate * (cross @ cross))
+        + a * cross_rate
+        + c * (cross @ cross_rate + cross_rate @ cross)
+    )
+    return rate
+
+
+def _square_and_skew(phi: Array) -> tuple[Array, Array]:
+    """|φ|² as (..., 1, 1) and skew(φ)."""
+    phi = np.asarray(phi, dtype=float)
+    return np.sum(phi * phi, axis=-1)[..., None, None], skew(phi)
+
+
+def _sinc(angle: Array) -> Array:
+    """Return sin θ / θ."""
+    value: Array = np.sinc(angle / np.pi)
+    return value
+
+
+def _a(angle: Array) -> Array:
+    """(1 − cos θ)/θ², as ½ (sin(θ/2)/(θ/2))²."""
+    return 0.5 * _sinc(0.5 * angle) ** 2
+
+
+def _c(square: Array) -> Array:
+    """(θ − sin θ)/θ³ as a function of θ²."""
+    return _series_or(square, _C, lambda x: (1.0 - _sinc(np.sqrt(x))) / x)
+
+
+def _g(square: Array) -> Array:
+    """(sin h − h cos h)/h³ as a function of h²."""
+    return _series_or(square, _G, lambda x: (_sinc(np.sqrt(x)) - np.cos(np.sqrt(x))) / x)
+
+
+def _series_or(square: Array, series: list[float], closed: Callable[[Array], Array]) -> Array:
+    """The closed form where it is accurate, its power series in θ² near zero."""
+    near = square < _SERIES_BELOW
+    small = np.where(near, square, 0.0)
+    large = np.where(near, _SERIES_BELOW, square)
+    return np.where(near, polyval(small, series), closed(large))
+
+
+def _quaternion(rotation: Array) -> Array:
+    """Unit quaternion (w, x, y, z), w ≥ 0: the best conditioned row of 4 q qᵀ, normalised."""
+    r = rotation
+    diagonal = r[..., (0, 1, 2), (0, 1, 2)]
+    outer = np.empty((*r.shape[:-2], 4, 4))
+    outer[..., 0, 0] = 1.0 + diagonal.sum(axis=-1)
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        outer[..., i + 1, i + 1] = 1.0 + r[..., i, i] - r[..., j, j] - r[..., k, k]
+        outer[..., 0, i + 1] = outer[..., i + 1, 0] = r[..., k, j] - r[..., j, k]
+        outer[..., j + 1, k + 1] = outer[..., k + 1, j + 1] = r[..., j, k] + r[..., k, j]
+    best = np.argmax(outer[..., range(4), range(4)], axis=-1)
+    row = np.take_along_axis(outer, best[..., None, None], axis=-2)[..., 0, :]
+    row = np.where(row[..., :1] < 0.0, -row, row)
+    result: Array = row / np.linalg.norm(row, axis=-1, keepdims=True)
+    return result
