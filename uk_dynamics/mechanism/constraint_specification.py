@@ -1,0 +1,137 @@
+"""Constraints as a file declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, unit_axis
+
+WeightedJoints = tuple[tuple[str, float], ...]
+
+_ROW_COUNTS = {
+    "point": 3,
+    "hinge": 5,
+    "weld": 6,
+    "universal": 4,
+    "cylindrical": 4,
+    "prismatic": 5,
+    "planar": 3,
+    "distance": 1,
+    "joint_coupling": 1,
+}
+
+
+@dataclass(frozen=True)
+class StabilizationSpec:
+    """How a violation decays: b −= 2ζω ψ̇ + ω²ψ with ω = 2π · frequency.
+
+    Attributes:
+        frequency: In Hz; 0 is no stabilisation.
+        damping_ratio: ζ, without unit; 1 is critical.
+    """
+
+    frequency: float = 5.0
+    damping_ratio: float = 1.0
+
+    @classmethod
+    def from_data(
+        cls, data: Mapping[str, Any], default: StabilizationSpec | None = None
+    ) -> StabilizationSpec:
+        """Build it from checked data; what the data leave out comes from ``default``."""
+        base = default or cls()
+        return cls(
+            float(data.get("frequency", base.frequency)),
+            float(data.get("damping_ratio", base.damping_ratio)),
+        )
+
+
+@dataclass(frozen=True)
+class ConstraintSpec:
+    """A constraint between two frames, or between joints.
+
+    Attributes:
+        name: Its key in the file.
+        type: point, hinge, weld, universal, cylindrical, prismatic, planar, distance, frame or
+            joint_coupling.
+        parent: Frame that axes refer to; None for joint_coupling.
+        child: Frame that is held; None for joint_coupling.
+        axis: Unit vector in the parent frame, (3,); None for types without an axis.
+        axes: Of type frame: the constrained directions, of x y z rx ry rz, in declared order.
+        distance: Of type distance: between the origins, in m, positive.
+        joints: Of type joint_coupling: joints with their factors k in Σ k q = offset.
+        offset: Of type joint_coupling: in rad or m.
+        level: Place in the hierarchy, 1 first.
+        stabilization: How a violation decays.
+    """
+
+    name: str
+    type: str
+    parent: FrameSpec | None = None
+    child: FrameSpec | None = None
+    axis: Vector | None = None
+    axes: tuple[str, ...] = ()
+    distance: float | None = None
+    joints: WeightedJoints = ()
+    offset: float = 0.0
+    level: int = 1
+    stabilization: StabilizationSpec = StabilizationSpec()
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows it has in A."""
+        return len(self.axes) if self.type == "frame" else _ROW_COUNTS[self.type]
+
+    @classmethod
+    def from_data(
+        cls,
+        name: str,
+        data: Mapping[str, Any],
+        default: StabilizationSpec,
+        *,
+        file: str,
+        place: str,
+    ) -> ConstraintSpec:
+        """Build the constraint from checked data.
+
+        Raises:
+            MechanismFileError: An axis or quaternion of zero length, or factors that are all zero.
+        """
+        frames = {
+            role: FrameSpec.from_data(data[role], file=file, place=f"{place}.{role}")
+            for role in ("parent", "child")
+            if role in data
+        }
+        axis = None
+        if "axis" in data:
+            axis = unit_axis(data["axis"], file=file, place=f"{place}.axis")
+        joints: WeightedJoints = ()
+        if "joints" in data:
+            joints = weighted_joints(data["joints"], file=file, place=f"{place}.joints")
+        return cls(
+            name=name,
+            type=data["type"],
+            axis=axis,
+            axes=tuple(data.get("axes", ())),
+            distance=float(data["distance"]) if "distance" in data else None,
+            joints=joints,
+            offset=float(data.get("offset", 0.0)),
+            level=int(data.get("level", 1)),
+            stabilization=StabilizationSpec.from_data(data.get("stabilization", {}), default),
+            **frames,
+        )
+
+
+def weighted_joints(data: Mapping[str, float], *, file: str, place: str) -> WeightedJoints:
+    """Joints with their factors, those of factor zero left out.
+
+    Raises:
+        MechanismFileError: No factor differs from zero.
+    """
+    joints = tuple((joint, float(factor)) for joint, factor in data.items() if factor != 0)
+    if not joints:
+        problem = "every factor is zero; give a joint a factor, such as 1.0"
+        raise MechanismFileError(problem, file=file, place=place)
+    return joints

@@ -1,0 +1,239 @@
+"""A mechanism as its file declares it: checked, frozen, and free of any robotics library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from uk_dynamics import resources
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.constraint_specification import (
+    ConstraintSpec,
+    StabilizationSpec,
+    WeightedJoints,
+    weighted_joints,
+)
+from uk_dynamics.mechanism.file_location import find_file
+from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, vector
+from uk_dynamics.mechanism.schema_check import check_schema
+from uk_dynamics.mechanism.tasks_specification import ReferenceSpec, TaskSpec, TasksSpec
+from uk_dynamics.mechanism.wording import place_text
+from uk_dynamics.mechanism.yaml_file import parse_yaml, read_yaml
+
+__all__ = [
+    "ActuatorSpec",
+    "ConstraintSpec",
+    "FrameSpec",
+    "JointSpec",
+    "MechanismSpec",
+    "ModelSpec",
+    "ReferenceSpec",
+    "SolverSpec",
+    "StabilizationSpec",
+    "TaskSpec",
+    "TasksSpec",
+]
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """The tree of links and joints, and what surrounds it.
+
+    Attributes:
+        urdf: Path (relative to the mechanism file), package:// URI or .xacro as written in the
+            file; None: the robot_description is given otherwise.
+        gravity: Acceleration of gravity in the world, (3,), in m/s².
+        root: How the first link stands in the world: fixed, floating or planar.
+        length: Weighs rotations (rad) against translations, in m.
+    """
+
+    urdf: str | None = None
+    gravity: Vector = (0.0, 0.0, -9.81)
+    root: str = "fixed"
+    length: float = 1.0
+
+
+@dataclass(frozen=True)
+class JointSpec:
+    """Properties of one joint beside those of the URDF; N·m and rad, for sliding joints N and m.
+
+    Attributes:
+        armature: Inertia of the rotor seen at the joint, in kg·m² or kg.
+        damping: Viscous damping in N·m·s/rad or N·s/m; None: the URDF's.
+        friction: Coulomb friction in N·m or N; None: the URDF's.
+        spring_stiffness: In N·m/rad or N/m; 0 is no spring.
+        spring_rest: Joint position without spring effort, in rad or m.
+        stop_stiffness: Of the spring-dampers at the limits, in N·m/rad or N/m; 0 is no stop.
+        stop_damping: In N·m·s/rad or N·s/m.
+    """
+
+    armature: float = 0.0
+    damping: float | None = None
+    friction: float | None = None
+    spring_stiffness: float = 0.0
+    spring_rest: float = 0.0
+    stop_stiffness: float = 0.0
+    stop_damping: float = 0.0
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> JointSpec:
+        """Build it from checked data."""
+        values = {
+            key: float(data[key]) for key in ("armature", "damping", "friction") if key in data
+        }
+        for part in ("spring", "stop"):
+            values |= {f"{part}_{key}": float(v) for key, v in data.get(part, {}).items()}
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class ActuatorSpec:
+    """A motor.
+
+    Attributes:
+        name: Its key in the file.
+        joints: Joints it drives, with the factor of its effort on each.
+        effort_limit: In N·m or N; None: not declared here.
+    """
+
+    name: str
+    joints: WeightedJoints
+    effort_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class SolverSpec:
+    """How the equation of motion is solved.
+
+    Attributes:
+        method: auto, udwadia_kalaba or nullspace.
+        rank_tolerance: Part of its own whitened norm below which a row is dependent.
+        consistency_tolerance: Relative error above which a dependent row contradicts the others.
+        task_rank_tolerance: As rank_tolerance, for the map from motors to tasks.
+    """
+
+    method: str = "auto"
+    rank_tolerance: float = 1e-4
+    consistency_tolerance: float = 1e-6
+    task_rank_tolerance: float = 1e-6
+
+
+@dataclass(frozen=True)
+class MechanismSpec:
+    """A mechanism file.
+
+    Attributes:
+        file: Name of the file as the user gave it, for errors.
+        name: Name of the mechanism: the file's name without its ending.
+        directory: Directory that relative paths in the file start from.
+        model: The tree.
+        joints: Joint properties by joint name.
+        actuators: The motors in declared order.
+        initial_guess: Joint positions near which the loops close, by joint name, in rad or m.
+        stabilization: What holds for constraints that say nothing else.
+        constraints: Structural constraints in declared order.
+        solver: How the equation of motion is solved.
+    """
+
+    file: str
+    name: str
+    directory: Path
+    model: ModelSpec = ModelSpec()
+    joints: tuple[tuple[str, JointSpec], ...] = ()
+    actuators: tuple[ActuatorSpec, ...] = ()
+    initial_guess: tuple[tuple[str, float], ...] = ()
+    stabilization: StabilizationSpec = field(default_factory=StabilizationSpec)
+    constraints: tuple[ConstraintSpec, ...] = ()
+    solver: SolverSpec = SolverSpec()
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> MechanismSpec:
+        """Read a mechanism file.
+
+        Args:
+            path: Path, package:// URI, or the name of a shipped mechanism, such as ``five_bar``.
+
+        Raises:
+            MechanismFileError: The file is missing, unreadable or malformed.
+        """
+        found, shown = find_file(path, "mechanism")
+        return cls._from_data(read_yaml(found, shown), shown, found.parent)
+
+    @classmethod
+    def from_text(
+        cls, text: str, *, file: str = "<text>", directory: str | os.PathLike[str] | None = None
+    ) -> MechanismSpec:
+        """Read a mechanism from the text of a file.
+
+        Args:
+            text: YAML.
+            file: Name that errors give the text.
+            directory: Where relative paths start; the current directory when left out.
+
+        Raises:
+            MechanismFileError: The text is malformed.
+        """
+        return cls._from_data(parse_yaml(text, file), file, Path(directory or "."))
+
+    @classmethod
+    def _from_data(cls, raw: object, file: str, directory: Path) -> MechanismSpec:
+        data = check_schema(raw, "mechanism", file)
+        stabilization = StabilizationSpec.from_data(
+            data.get("defaults", {}).get("stabilization", {})
+        )
+        return cls(
+            file=file,
+            name="mechanism" if file.startswith("<") else Path(file).stem,
+            directory=directory.absolute(),
+            model=_model(data.get("model", {})),
+            joints=tuple((n, JointSpec.from_data(d)) for n, d in data.get("joints", {}).items()),
+            actuators=tuple(_actuator(n, d, file) for n, d in data.get("actuators", {}).items()),
+            initial_guess=tuple((n, float(q)) for n, q in data.get("initial_guess", {}).items()),
+            stabilization=stabilization,
+            constraints=tuple(
+                ConstraintSpec.from_data(
+                    n, d, stabilization, file=file, place=place_text(("constraints", n))
+                )
+                for n, d in data.get("constraints", {}).items()
+            ),
+            solver=_solver(data.get("solver", {})),
+        )
+
+    def urdf_path(self) -> Path:
+        """Absolute path of the URDF or xacro file.
+
+        Raises:
+            InputError: No URDF is declared, or there is no such file or package.
+        """
+        if self.model.urdf is None:
+            raise InputError("no URDF is declared; add model.urdf", place="model")
+        return resources.resolve(self.model.urdf, relative_to=self.directory)
+
+
+def _model(data: Mapping[str, Any]) -> ModelSpec:
+    default = ModelSpec()
+    return ModelSpec(
+        urdf=data.get("urdf"),
+        gravity=vector(data.get("gravity", default.gravity)),
+        root=data.get("root", default.root),
+        length=float(data.get("length", default.length)),
+    )
+
+
+def _solver(data: Mapping[str, Any]) -> SolverSpec:
+    tolerances = {key: float(value) for key, value in data.items() if key != "method"}
+    return SolverSpec(data.get("method", SolverSpec.method), **tolerances)
+
+
+def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
+    place = place_text(("actuators", name, "joints"))
+    joints = data["joints"] if "joints" in data else {data["joint"]: 1.0}
+    limit = data.get("effort_limit")
+    return ActuatorSpec(
+        name,
+        weighted_joints(joints, file=file, place=place),
+        None if limit is None else float(limit),
+    )
