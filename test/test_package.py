@@ -1,0 +1,140 @@
+"""The places that describe the package say the same: manifest, build, requirements, changelog."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+import setuptools
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# rosdep key or ROS package by what is imported, where the two differ
+KEYS = {
+    "jsonschema": "python3-jsonschema",
+    "matplotlib": "python3-matplotlib",
+    "numpy": "python3-numpy",
+    "scipy": "python3-scipy",
+    "tqdm": "python3-tqdm",
+    "urdf_parser_py": "urdfdom_py",
+    "yaml": "python3-yaml",
+}
+# pip requirement by what is imported, where the two differ
+REQUIREMENTS = {"pinocchio": "pin", "urdf_parser_py": "urdf-parser-py", "yaml": "PyYAML"}
+# used where it is installed, never required
+OPTIONAL = {"tf2_msgs", "control_msgs", "simulation_interfaces", "casadi", "mcap", "mcap_ros2"}
+
+
+@pytest.fixture(scope="module")
+def manifest() -> ET.Element:
+    return ET.parse(ROOT / "package.xml").getroot()
+
+
+@pytest.fixture(scope="module")
+def build() -> dict[str, Any]:
+    """The arguments that setup.py hands to setuptools."""
+    arguments: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        patch.setattr(setuptools, "setup", arguments.update)
+        runpy.run_path(str(ROOT / "setup.py"))
+    return arguments
+
+
+def pinned(distribution: str) -> dict[str, str]:
+    """Version by name of the ROS wheels of a distribution."""
+    lines = (ROOT / "requirements" / f"{distribution}.txt").read_text().splitlines()
+    found = (re.fullmatch(r"ros-([\w-]+)(?:\[\w+\])?==([\d.]+)", line) for line in lines)
+    return {match[1].replace("-", "_"): match[2] for match in found if match}
+
+
+def imported() -> dict[str, str]:
+    """Libraries that the package imports beyond Python's own, and a file that does."""
+    libraries: dict[str, str] = {}
+    for file in sorted((ROOT / "uk_dynamics").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names = [node.module]
+            else:
+                continue
+            for library in (name.split(".")[0] for name in names):
+                if library not in sys.stdlib_module_names | {"uk_dynamics"} | OPTIONAL:
+                    libraries[library] = str(file.relative_to(ROOT))
+    return libraries
+
+
+def test_manifest_and_build_describe_the_same_package(
+    manifest: ET.Element, build: dict[str, Any]
+) -> None:
+    assert manifest.findtext("name") == build["name"]
+    assert manifest.findtext("version") == build["version"]
+    assert manifest.findtext("license") == build["license"]
+    contact = manifest.find("maintainer")
+    assert contact is not None
+    assert (contact.text, contact.get("email")) == (build["maintainer"], build["maintainer_email"])
+
+
+def test_changelog_knows_the_version(build: dict[str, Any]) -> None:
+    log = (ROOT / "CHANGELOG.rst").read_text()
+    versions = re.findall(r"^(Forthcoming|[\d.]+)(?: \([\d-]+\))?\n-+$", log, re.MULTILINE)
+    assert versions[0] in ("Forthcoming", build["version"])
+
+
+def test_every_import_is_declared(manifest: ET.Element, build: dict[str, Any]) -> None:
+    keys = {entry.text for entry in manifest.iter("exec_depend")}
+    plain = [*build["install_requires"], *build["extras_require"]["plot"]]
+    names = {re.split(r"[<>=\[]", requirement)[0] for requirement in plain}
+    ros = pinned("jazzy").keys() & pinned("kilted").keys()
+    for library, file in imported().items():
+        assert KEYS.get(library, library) in keys, f"package.xml misses {library} of {file}"
+        assert library in ros or REQUIREMENTS.get(library, library) in names, (
+            f"{file} imports {library}, which no requirement brings"
+        )
+
+
+@pytest.mark.parametrize(
+    ("distribution", "messages", "interfaces"),
+    [("jazzy", "5.3.", "2.0."), ("kilted", "5.5.", "2.3.")],
+)
+def test_pinned_family_is_of_one_distribution(
+    distribution: str, messages: str, interfaces: str
+) -> None:
+    versions = pinned(distribution)
+    for package in ("sensor_msgs", "std_msgs", "std_srvs", "trajectory_msgs", "geometry_msgs"):
+        assert versions[package].startswith(messages)
+    for package in ("lifecycle_msgs", "rosgraph_msgs", "rcl_interfaces", "builtin_interfaces"):
+        assert versions[package].startswith(interfaces)
+
+
+def test_every_shipped_file_is_installed_where_it_stands(build: dict[str, Any]) -> None:
+    installed = {
+        f"{target}/{Path(file).name}": file
+        for target, files in build["data_files"]
+        for file in files
+    }
+    assert len(installed) == sum(len(files) for _, files in build["data_files"])
+    assert "share/ament_index/resource_index/packages/uk_dynamics" in installed
+    for top in ("launch", "config", "urdf", "rviz"):
+        for file in (ROOT / top).rglob("*.*"):
+            path = file.relative_to(ROOT)
+            if file.is_file() and "__pycache__" not in path.parts:
+                assert installed.get(f"share/uk_dynamics/{path}") == str(path)
+
+
+def test_entry_points_lead_to_functions(build: dict[str, Any]) -> None:
+    for group in build["entry_points"].values():
+        for entry in group:
+            module, function = entry.split(" = ")[1].split(":")
+            file = ROOT / (module.replace(".", "/") + ".py")
+            tree = ast.parse(file.read_text())
+            assert function in {
+                node.name for node in tree.body if isinstance(node, ast.FunctionDef)
+            }
