@@ -174,17 +174,17 @@ class _Converter:
         if node.tag == "tag:yaml.org,2002:bool" and text.lower() in ("true", "false"):
             return text.lower() == "true"
         if node.tag in _NUMBER_TAGS:
-            return self.number(text, place)
+            return self.number(text, node.tag, place)
         raise self.unknown_tag(node, place)
 
-    def number(self, text: str, place: Place) -> int | float:
+    def number(self, text: str, tag: str, place: Place) -> int | float:
         try:
             number = float(re.sub(r"\.(?=inf|nan)", "", text.lower()))
         except ValueError:
             raise self.error(f"{shown(text)} is not a number; write one", place) from None
         if not math.isfinite(number):
             raise self.error(f"{text[:40]} is not a finite number; write a finite one", place)
-        whole = re.fullmatch(r"[-+]?[0-9]{1,15}", text)
+        whole = tag.endswith(":int") and re.fullmatch(r"[-+]?[0-9]{1,15}", text)
         return int(text) if whole else number
 
     def unknown_tag(self, node: yaml.Node, place: Place) -> MechanismFileError:
