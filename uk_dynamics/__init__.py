@@ -1,0 +1,63 @@
+"""Udwadia–Kalaba dynamics and servo control of closed-loop mechanisms.
+
+The names below are the public surface; they are imported on first use, and none of them needs ROS.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uk_dynamics.control.servo_controller import ServoController
+    from uk_dynamics.core.solution import Solution, Status
+    from uk_dynamics.exceptions import UkDynamicsError
+    from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.mechanism.state import Inputs, State
+    from uk_dynamics.mechanism.tasks import Tasks
+    from uk_dynamics.simulation.forward_dynamics import forward_dynamics
+    from uk_dynamics.simulation.simulate import simulate
+    from uk_dynamics.simulation.trajectory import Trajectory
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Inputs": "uk_dynamics.mechanism.state",
+    "Mechanism": "uk_dynamics.mechanism.mechanism",
+    "ServoController": "uk_dynamics.control.servo_controller",
+    "Solution": "uk_dynamics.core.solution",
+    "State": "uk_dynamics.mechanism.state",
+    "Status": "uk_dynamics.core.solution",
+    "Tasks": "uk_dynamics.mechanism.tasks",
+    "Trajectory": "uk_dynamics.simulation.trajectory",
+    "UkDynamicsError": "uk_dynamics.exceptions",
+    "forward_dynamics": "uk_dynamics.simulation.forward_dynamics",
+    "simulate": "uk_dynamics.simulation.simulate",
+}
+
+__all__ = [
+    "Inputs",
+    "Mechanism",
+    "ServoController",
+    "Solution",
+    "State",
+    "Status",
+    "Tasks",
+    "Trajectory",
+    "UkDynamicsError",
+    "__version__",
+    "forward_dynamics",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

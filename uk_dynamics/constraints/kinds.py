@@ -1,7 +1,7 @@
 """What each kind of constraint removes: its rows, as constant selections of the relative motion.
 
 Directions are given in the parent frame. Kinds with an axis n use two unit vectors n₁, n₂ across
-it. The child frame is meant to coincide with the parent frame except for the motion the kind allows.
+it. The child frame is meant to coincide with the parent frame but for the motion the kind allows.
 """
 
 from __future__ import annotations

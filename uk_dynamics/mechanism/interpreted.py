@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
 from uk_dynamics.core.factorization import Factorization, factorize
 from uk_dynamics.core.mass_factor import MassFactor, SingularMass, mass_factor

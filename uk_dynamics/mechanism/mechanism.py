@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.mechanism.assembly import Assembly, assemble
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.natural_scale import natural_row_scale
+from uk_dynamics.mechanism.report import MechanismReport, report
 from uk_dynamics.mechanism.resolution import (
     attached_frames,
     located,
@@ -25,9 +26,12 @@ from uk_dynamics.mechanism.resolution import (
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, State
 from uk_dynamics.model.description import AttachedFrame, RobotDescription
-from uk_dynamics.model.passive import PassiveForces
+from uk_dynamics.model.passive import JointForces, PassiveForces
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf import read_urdf, read_urdf_text
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.tasks import Tasks
 
 Backend = Literal["auto", "interpreted"]
 
@@ -75,7 +79,7 @@ class Mechanism:
         )
         self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
         with located(spec.file, "joints"):
-            self.passive = PassiveForces.of(self.model, dict(spec.joints))
+            self.passive = PassiveForces(self.model, _joint_forces(spec))
         with located(spec.file, "initial_guess"):
             self.initial_guess = self.model.to_positions(dict(spec.initial_guess))
         self.initial_guess.flags.writeable = False
@@ -95,9 +99,7 @@ class Mechanism:
         return cls.from_spec(MechanismSpec.from_file(path), robot_description=robot_description)
 
     @classmethod
-    def from_spec(
-        cls, spec: MechanismSpec, *, robot_description: str | None = None
-    ) -> Mechanism:
+    def from_spec(cls, spec: MechanismSpec, *, robot_description: str | None = None) -> Mechanism:
         """Build a mechanism from a specification; see :meth:`from_file`."""
         if robot_description is not None:
             return cls(spec, read_urdf_text(robot_description, "robot_description"))
@@ -142,7 +144,7 @@ class Mechanism:
             )
 
     def configuration(self, values: Mapping[str, float] | ArrayLike | None = None) -> Array:
-        """A checked configuration (nq,): the initial guess with some joints replaced, or an array."""
+        """A checked configuration (nq,): an array, or the initial guess with joints replaced."""
         if values is None:
             return self.initial_guess.copy()
         return self.model.to_positions(values, default=self.initial_guess)
@@ -195,7 +197,7 @@ class Mechanism:
         v: Mapping[str, float] | ArrayLike | None = None,
         t: float = 0.0,
     ) -> State:
-        """A checked state; names left out are the initial guess (positions) or zero (velocities)."""
+        """A checked state; names left out are at the initial guess, their velocities zero."""
         velocity = np.zeros(self.model.nv) if v is None else self.model.to_velocities(v)
         return State(float(t), self.configuration(q), velocity)
 
@@ -234,10 +236,41 @@ class Mechanism:
         terms = self.dynamics("interpreted").terms(state, inputs)
         return DynamicsTerms(terms.M.copy(), terms.F, terms.A, terms.b)
 
+    def report(
+        self,
+        q: Mapping[str, float] | ArrayLike | None = None,
+        tasks: Tasks | None = None,
+    ) -> MechanismReport:
+        """Mobility, rank, redundant rows and actuation at a configuration.
+
+        Args:
+            q: An assembled configuration; None assembles the initial guess.
+            tasks: Tasks to examine with it.
+
+        Raises:
+            AssemblyError: The loops do not close.
+        """
+        configuration = self.assemble() if q is None else self.configuration(q)
+        return report(self, configuration, tasks)
+
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy at a state, in J, springs included."""
         workspace = self.model.workspace()
         return Energy(
             kinetic=workspace.kinetic_energy(state.q, state.v),
-            potential=workspace.potential_energy(state.q) + self.passive.energy(state.q),
+            potential=workspace.potential_energy(state.q) + self.passive.potential_energy(state.q),
         )
+
+
+def _joint_forces(spec: MechanismSpec) -> dict[str, JointForces]:
+    return {
+        name: JointForces(
+            damping=joint.damping,
+            friction=joint.friction,
+            spring_stiffness=joint.spring_stiffness,
+            spring_rest=joint.spring_rest,
+            stop_stiffness=joint.stop_stiffness,
+            stop_damping=joint.stop_damping,
+        )
+        for name, joint in spec.joints
+    }

@@ -106,7 +106,9 @@ def resolve_constraint(
     )
 
 
-def mimic_constraints(model: RobotModel, frequency: float, damping_ratio: float) -> list[Constraint]:
+def mimic_constraints(
+    model: RobotModel, frequency: float, damping_ratio: float
+) -> list[Constraint]:
     """A coupling per URDF mimic joint: q − multiplier · q_source = offset."""
     couplings = []
     for mimic in model.mimic:
@@ -128,9 +130,7 @@ def mimic_constraints(model: RobotModel, frequency: float, damping_ratio: float)
     return couplings
 
 
-def resolve_actuators(
-    specs: Sequence[ActuatorSpec], model: RobotModel, file: str
-) -> Actuators:
+def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: str) -> Actuators:
     """Look up the joints of the motors; a limit not declared is taken from a single joint's URDF.
 
     Raises:

@@ -34,7 +34,7 @@ class Inputs:
 
     Attributes:
         tau: Generalized forces of motors and the outside world, (nv,), in N or N·m; None is zero.
-        nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12); None is zero.
+        nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12).
         references: Samples of live task references by task name.
     """
 

@@ -1,0 +1,66 @@
+"""Pinocchio's constraint solver on the same mechanism, as an independent answer for q̈."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import State
+
+# Loops that the contact types of Pinocchio can express; in a planar mechanism the row across the
+# plane is satisfied by construction, so a point contact does what a frame on x and z does.
+_TYPES = {
+    "point": pin.ContactType.CONTACT_3D,
+    "weld": pin.ContactType.CONTACT_6D,
+    "frame": pin.ContactType.CONTACT_3D,
+}
+
+
+class PinocchioOracle:
+    """``constraintDynamics`` without stabilisation; compare at states on the constraints."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
+        self.model = mechanism.model.pinocchio
+        self.data = self.model.createData()
+        self.constraints = pin.StdVec_RigidConstraintModel()
+        for constraint in mechanism.constraints.constraints:
+            if constraint.kind == "frame":
+                labels = {name.split(".")[1] for name in constraint.row_names}
+                assert labels == {"x", "z"}, f"{constraint.name} is no planar pin"
+            self.constraints.append(self._contact(constraint))
+        self.constraint_data = pin.StdVec_RigidConstraintData()
+        for contact in self.constraints:
+            self.constraint_data.append(contact.createData())
+        # mu = 0 gives NaN on redundant rows, mu = 1e-12 drifts; these settings do neither.
+        self.settings = pin.ProximalSettings(1e-12, 1e-8, 50)
+        pin.initConstraintDynamics(self.model, self.data, self.constraints)
+
+    def _contact(self, constraint):
+        first, second = (
+            self.model.frames[self.model.getFrameId(f"{constraint.name}/{role}")]
+            for role in ("child", "parent")
+        )
+        return pin.RigidConstraintModel(
+            _TYPES[constraint.kind],
+            self.model,
+            int(first.parentJoint),
+            first.placement,
+            int(second.parentJoint),
+            second.placement,
+        )
+
+    def acceleration(self, state: State, tau: np.ndarray) -> np.ndarray:
+        """Constrained acceleration under generalized forces, (nv,); passive forces included."""
+        passive = self._mechanism.passive.force(state.q, state.v)
+        return pin.constraintDynamics(
+            self.model,
+            self.data,
+            state.q,
+            state.v,
+            tau + passive,
+            self.constraints,
+            self.constraint_data,
+            self.settings,
+        ).copy()

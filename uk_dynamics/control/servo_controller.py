@@ -1,0 +1,134 @@
+"""Motor efforts that make a mechanism follow its tasks, in dynamics its loops constrain already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.constraints.constraint_set import Rows
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core.servo import ServoSolution, servo_efforts
+from uk_dynamics.core.solution import Solution
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import Array, Inputs, State
+from uk_dynamics.mechanism.tasks import Tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What the controller decided at one state.
+
+    Attributes:
+        efforts: Motor efforts in declared order, (motors,), within the limits, in N or N·m.
+        requested: The same before limiting.
+        saturated: Names of the motors whose limit was reached.
+        tracking_error: Residual of each task row, (mt,), in m or rad.
+        tracking_rate: Its rate, (mt,).
+        servo: Ranks, reachability and what the tasks cannot get.
+        free: Solution of the structure with motors at rest.
+    """
+
+    efforts: Array
+    requested: Array
+    saturated: tuple[str, ...]
+    tracking_error: Array
+    tracking_rate: Array
+    servo: ServoSolution
+    free: Solution
+
+
+class ServoController:
+    """The closed-form servo law (servo paper (35), in the dynamics constrained by the structure).
+
+    Efforts are weighted by 1/limit², so that motors of different kind share the work.
+
+    Attributes:
+        mechanism: What is controlled.
+        tasks: What it shall do.
+    """
+
+    def __init__(self, mechanism: Mechanism, tasks: Tasks) -> None:
+        """Prepare the evaluation.
+
+        Args:
+            mechanism: With at least one motor.
+            tasks: Made for this mechanism.
+
+        Raises:
+            InputError: The mechanism has no motors, or the tasks belong to another mechanism.
+        """
+        if tasks.mechanism is not mechanism:
+            raise InputError("the tasks were made for another mechanism", file=tasks.spec.file)
+        if not len(mechanism.actuators):
+            raise InputError(
+                "the mechanism has no motors; add actuators",
+                file=mechanism.spec.file,
+                place="actuators",
+            )
+        self.mechanism = mechanism
+        self.tasks = tasks
+        self._dynamics = InterpretedDynamics(mechanism, tasks.model)
+        limits = mechanism.actuators.effort_limits
+        # Without any declared limit all motors count alike; with some, the others get the largest.
+        known = limits[np.isfinite(limits)]
+        usual = float(known.max()) if len(known) else 1.0
+        self._weights = 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
+        self._limits = limits
+
+    def compute(self, state: State) -> dict[str, float]:
+        """Efforts by motor name, in N or N·m, within the limits; see :meth:`command`."""
+        return self.mechanism.actuators.by_name(self.command(state).efforts)
+
+    def command(
+        self,
+        state: State,
+        references: Mapping[str, ReferenceSample] | None = None,
+        *,
+        preload: Array | None = None,
+    ) -> Command:
+        """Efforts and how they came about.
+
+        Args:
+            state: Where the mechanism is; t is the time of the references.
+            references: Samples that replace those of the tasks file, by task name.
+            preload: Efforts s to approach within the null space of the tasks, (motors,).
+        """
+        prepared = self._dynamics.prepare(state)
+        solver = self.mechanism.spec.solver
+        free = prepared.factorization.solve(
+            prepared.terms.F,
+            prepared.terms.b,
+            consistency_tolerance=solver.consistency_tolerance,
+        )
+        rows: Rows = self.tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
+        constraints = self.tasks.constraints
+        servo = servo_efforts(
+            prepared.factorization,
+            free.qdd,
+            self.mechanism.actuators.matrix,
+            rows.A,
+            rows.right_hand_side(constraints.damping, constraints.stiffness),
+            weights=self._weights,
+            preload=preload,
+            rank_tolerance=solver.task_rank_tolerance,
+        )
+        limited = np.clip(servo.efforts, -self._limits, self._limits)
+        names = self.mechanism.actuators.names
+        saturated = tuple(names[i] for i in np.flatnonzero(limited != servo.efforts))
+        return Command(
+            efforts=limited,
+            requested=servo.efforts,
+            saturated=saturated,
+            tracking_error=rows.residual,
+            tracking_rate=rows.rate,
+            servo=servo,
+            free=free,
+        )
+
+    def inputs(self, command: Command) -> Inputs:
+        """Inputs that apply a command to the mechanism."""
+        return Inputs(tau=self.mechanism.actuators.matrix @ command.efforts)

@@ -1,0 +1,170 @@
+"""What a mechanism is: its freedoms, its redundant rows, what its motors can do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uk_dynamics.core.factorization import Factorization, factorize
+from uk_dynamics.core.mass_factor import DenseMass, MassFactor, SingularMass, mass_factor
+from uk_dynamics.mechanism.state import Array
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.mechanism.tasks import Tasks
+
+_RANK_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class TaskReport:
+    """What the motors can do for the tasks at one configuration.
+
+    Attributes:
+        names: Task names.
+        rows: Number of task rows.
+        independent_rows: Rank of the rows within the motions the structure leaves.
+        reachable_rows: Rank of A_t N S (servo paper (34)): what the motors move.
+    """
+
+    names: tuple[str, ...]
+    rows: int
+    independent_rows: int
+    reachable_rows: int
+
+
+@dataclass(frozen=True)
+class MechanismReport:
+    """Facts about a mechanism at one assembled configuration.
+
+    Attributes:
+        name: Name of the mechanism.
+        links: Link names.
+        joints: One-dof joint names.
+        velocities: Size of v.
+        constraints: Kind of each constraint by name.
+        rows: Number of constraint rows.
+        rank: Independent rows.
+        redundant_rows: Names of the rows that depend on others.
+        mobility: Velocities minus rank.
+        motors: Motor names.
+        actuated_freedoms: Rank of the motors within the motions the structure leaves.
+        actuation: "fully actuated", "underactuated", "redundantly actuated", "not actuated", or
+            both of the middle ones.
+        configuration: The assembled positions by name, in m or rad.
+        largest_residual: In m or rad.
+        limit_violations: Joints outside their limits.
+        warnings: What is legal but probably not meant.
+        tasks: What the motors can do for given tasks.
+    """
+
+    name: str
+    links: tuple[str, ...]
+    joints: tuple[str, ...]
+    velocities: int
+    constraints: dict[str, str]
+    rows: int
+    rank: int
+    redundant_rows: tuple[str, ...]
+    mobility: int
+    motors: tuple[str, ...]
+    actuated_freedoms: int
+    actuation: str
+    configuration: dict[str, float]
+    largest_residual: float
+    limit_violations: tuple[str, ...]
+    warnings: tuple[str, ...]
+    tasks: TaskReport | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All facts as plain values, ready for JSON."""
+        return asdict(self)
+
+
+def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> MechanismReport:
+    """Examine a mechanism at a configuration.
+
+    Args:
+        mechanism: What to examine.
+        q: An assembled configuration, (nq,).
+        tasks: Tasks to examine with it.
+    """
+    model = mechanism.model
+    workspace = (tasks.model if tasks else model).workspace()
+    workspace.update_positions(q)
+    A, residual = mechanism.constraints.position(workspace, q)
+    mass = mass_factor(workspace.mass)
+    if isinstance(mass, SingularMass):
+        mass = DenseMass(np.eye(model.nv))  # ranks are the same in any metric
+    factorization = factorize(
+        mass,
+        A,
+        natural_scale=mechanism.natural_scale,
+        rank_tolerance=mechanism.spec.solver.rank_tolerance,
+    )
+    mobility = model.nv - factorization.rank
+    motion = _directions(factorization, mass, mechanism.actuators.matrix)
+    actuated = _rank(motion)
+    task_report = None
+    if tasks is not None:
+        task_A, _ = tasks.constraints.position(workspace, q)
+        task_report = TaskReport(
+            names=tasks.names,
+            rows=len(task_A),
+            independent_rows=_rank(_directions(factorization, mass, task_A.T)),
+            reachable_rows=_rank(_unit(task_A.T).T @ motion),
+        )
+    return MechanismReport(
+        name=mechanism.name,
+        links=model.link_names,
+        joints=model.joint_names,
+        velocities=model.nv,
+        constraints={c.name: c.kind for c in mechanism.constraints.constraints},
+        rows=len(A),
+        rank=factorization.rank,
+        redundant_rows=tuple(mechanism.row_names[i] for i in factorization.dropped),
+        mobility=mobility,
+        motors=mechanism.actuators.names,
+        actuated_freedoms=actuated,
+        actuation=_actuation(len(mechanism.actuators), actuated, mobility),
+        configuration=model.positions_by_name(q),
+        largest_residual=float(np.max(np.abs(residual), initial=0.0)),
+        limit_violations=tuple(str(v) for v in model.limit_violations(q)),
+        warnings=mechanism.warnings,
+        tasks=task_report,
+    )
+
+
+def _directions(factorization: Factorization, mass: MassFactor, forces: Array) -> Array:
+    """Accelerations that forces (columns) cause, in units of those they would cause unconstrained.
+
+    That way N and N·m do not hide each other, and a force the structure takes up entirely gives
+    rounding.
+    """
+    free = np.linalg.norm(mass.solve(forces), axis=0)
+    motion: Array = factorization.admissible(forces) / np.where(free > 0.0, free, 1.0)
+    return motion
+
+
+def _unit(columns: Array) -> Array:
+    norms = np.linalg.norm(columns, axis=0)
+    unit: Array = columns / np.where(norms > 0.0, norms, 1.0)
+    return unit
+
+
+def _rank(matrix: Array) -> int:
+    return int(np.linalg.matrix_rank(matrix, tol=_RANK_TOLERANCE)) if matrix.size else 0
+
+
+def _actuation(motors: int, actuated: int, mobility: int) -> str:
+    if motors == 0 or actuated == 0:
+        return "not actuated"
+    under = actuated < mobility
+    redundant = motors > actuated
+    if under and redundant:
+        return "underactuated and redundantly actuated"
+    if under:
+        return "underactuated"
+    return "redundantly actuated" if redundant else "fully actuated"

@@ -1,0 +1,119 @@
+"""Tasks: the constraints that motors enforce, with their references."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
+from uk_dynamics.constraints.references import Constant, Reference, ReferenceSample, Sinusoid
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import attached_frames, resolve_constraint
+from uk_dynamics.mechanism.specification import ReferenceSpec, TasksSpec
+from uk_dynamics.mechanism.state import Array
+from uk_dynamics.model.workspace import Workspace
+
+
+class Tasks:
+    """What a mechanism shall do: rows with references that vary in time.
+
+    Attributes:
+        spec: What the tasks file says.
+        mechanism: The mechanism that shall do it.
+        model: The mechanism's robot, extended by the frames of the tasks.
+        constraints: The tasks as constraints, in declared order.
+        references: Reference of each task by name.
+    """
+
+    def __init__(self, spec: TasksSpec, mechanism: Mechanism) -> None:
+        """Resolve a specification against a mechanism.
+
+        Raises:
+            InputError: Names that do not exist, with file and place.
+        """
+        self.spec = spec
+        self.mechanism = mechanism
+        declared = [task.constraint for task in spec.tasks]
+        frames = attached_frames(declared, mechanism.model.link_names, spec.file, "tasks")
+        self.model = mechanism.extended_model(frames)
+        constraints = tuple(
+            resolve_constraint(task, self.model, spec.file, "tasks") for task in declared
+        )
+        self.constraints = ConstraintSet(
+            constraints, self.model.ancestor_mask, self.model.nq, mechanism.spec.model.length
+        )
+        self.references: dict[str, Reference] = {}
+        for task, constraint in zip(spec.tasks, constraints, strict=True):
+            self.references[task.name] = _reference(task.reference, len(constraint.rows))
+
+    @classmethod
+    def from_file(cls, path: str | Path, mechanism: Mechanism) -> Tasks:
+        """Read a tasks file.
+
+        Args:
+            path: Path or ``package://`` URI of a tasks file, or the name of a shipped one.
+            mechanism: The mechanism it is for.
+
+        Raises:
+            InputError: Anything wrong in the file, with the place.
+        """
+        return cls(TasksSpec.from_file(path), mechanism)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Task names in declared order."""
+        return self.constraints.names
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Row names, ``task.label``."""
+        return self.constraints.row_names
+
+    def sample(
+        self, t: float, live: Mapping[str, ReferenceSample] | None = None
+    ) -> ReferenceSample:
+        """References of all rows at time t in s; live samples replace those of the file."""
+        samples = [
+            live[name] if live and name in live else self.references[name].sample(t)
+            for name in self.names
+        ]
+        if len(samples) == 1:
+            return samples[0]
+        if not samples:
+            return ReferenceSample(np.zeros(0), np.zeros(0), np.zeros(0))
+        value, rate, acceleration = (np.concatenate(part) for part in zip(*samples, strict=True))
+        return ReferenceSample(value, rate, acceleration)
+
+    def evaluate(
+        self,
+        workspace: Workspace,
+        q: Array,
+        v: Array,
+        t: float,
+        live: Mapping[str, ReferenceSample] | None = None,
+    ) -> Rows:
+        """Task rows at a state; residual is the tracking error, rate the error of the rates.
+
+        Args:
+            workspace: Of ``self.model``, updated at (q, v).
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            t: Time of the references, in s.
+            live: Samples that replace the references of the file, by task name.
+        """
+        return self.constraints.evaluate(workspace, q, v, self.sample(t, live))
+
+
+def _reference(spec: ReferenceSpec | None, rows: int) -> Reference:
+    if spec is None:
+        return Constant(np.zeros(rows))
+    if spec.type == "constant":
+        return Constant(np.array(spec.value))
+    return Sinusoid(
+        offset=np.array(spec.offset),
+        amplitude=np.array(spec.amplitude),
+        frequency=np.array(spec.frequency),
+        phase=np.array(spec.phase),
+    )
