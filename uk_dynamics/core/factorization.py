@@ -1,0 +1,55 @@
+"""One entry point to the forms of the fundamental equation."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.fundamental_equation import Factorization
+from uk_dynamics.core.mass_factor import MassFactor, SingularMass
+from uk_dynamics.core.nullspace import NullSpace, UndeterminedCoordinatesError
+from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
+from uk_dynamics.exceptions import InputError
+
+__all__ = ["Factorization", "Method", "UndeterminedCoordinatesError", "factorize"]
+
+Array = NDArray[np.float64]
+Method = Literal["auto", "udwadia_kalaba", "nullspace"]
+
+
+def factorize(
+    mass: MassFactor | SingularMass,
+    A: Array,
+    *,
+    natural_scale: Array | None = None,
+    rank_tolerance: float = 1e-4,
+    method: Method = "auto",
+) -> Factorization:
+    """Factor M and A for the fundamental equation.
+
+    Args:
+        mass: Factor of M, or M itself where it is singular.
+        A: Constraint matrix, (m, nv); m may be 0 or larger than nv. It is not copied.
+        natural_scale: How large each row could be, (m,), as the norm of A_i L⁻ᵀ where M is
+            regular (per root kg), of A_i where it is singular. Rows below 1e-9 of it are zero
+            rows. Default: the norm of the largest row.
+        rank_tolerance: A row is dependent when what those before it leave of it is at most this
+            part of its own norm.
+        method: ``auto`` takes the null space only where M is singular.
+
+    Raises:
+        InputError: A is not finite, or M is singular and the method needs its inverse.
+        UndeterminedCoordinatesError: [M; A] lacks full column rank.
+    """
+    if isinstance(mass, SingularMass):
+        if method == "udwadia_kalaba":
+            raise InputError(
+                'the mass matrix is singular: use method "auto" or "nullspace", '
+                "or give every link a mass and every joint an armature"
+            )
+        return NullSpace(mass, A, natural_scale, rank_tolerance)
+    if method == "nullspace":
+        return NullSpace(mass, A, natural_scale, rank_tolerance)
+    return UdwadiaKalaba(mass, A, natural_scale, rank_tolerance)

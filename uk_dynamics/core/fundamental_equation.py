@@ -1,0 +1,151 @@
+"""The fundamental equation, whatever its form: factor M and A once, solve for any F and b."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.mass_factor import MassFactor, SingularMass
+from uk_dynamics.core.row_basis import RowBasis
+from uk_dynamics.core.solution import Solution, Status
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# A row that depends on others exactly leaves a remainder of eps times the condition of the rows
+# taken, which the rank tolerance keeps below some 1e4: far under this. What is larger is geometry.
+EXACTLY_DEPENDENT = 1e-10
+# Accelerations in m/s² or rad/s² so small that no contradiction between them matters.
+_NEGLIGIBLE = 1e-3
+
+_NO_ROWS: Indices = np.empty(0, dtype=np.intp)
+
+
+class Factorization(ABC):
+    """M and the rows of A, ready for several right-hand sides.
+
+    A is not copied: it must stay as it is while :meth:`solve` is in use.
+
+    Attributes:
+        basis: Independent rows and their orthonormal basis.
+        mass: The mass factor.
+        A: Constraint matrix, (m, nv).
+    """
+
+    def __init__(self, basis: RowBasis, mass: MassFactor | SingularMass, A: Array) -> None:
+        self.basis = basis
+        self.mass = mass
+        self.A = A
+
+    @property
+    def rank(self) -> int:
+        """Number of independent rows."""
+        return self.basis.rank
+
+    @property
+    def taken(self) -> Indices:
+        """Independent rows in the order in which they were taken, (rank,)."""
+        return self.basis.taken
+
+    @property
+    def dropped(self) -> Indices:
+        """Rows that depend on those taken, (m − rank,)."""
+        return self.basis.dropped
+
+    @property
+    def remainder(self) -> Array:
+        """Part of its own norm that was left of each row by those before it, (m,)."""
+        return self.basis.remainder
+
+    @cached_property
+    def condition(self) -> float:
+        """Condition number of the independent rows at unit norm."""
+        return self.basis.condition
+
+    @cached_property
+    def determined(self) -> NDArray[np.bool_]:
+        """Whether the multiplier of each row is unique, (m,)."""
+        return self.basis.determined()
+
+    def multipliers(self, coordinates: Array) -> Array:
+        """Multipliers of minimum norm of an ideal force given in the basis, (m,)."""
+        return self.basis.multipliers(coordinates)
+
+    def solve(
+        self,
+        F: Array,
+        b: Array,
+        *,
+        nonideal: Array | None = None,
+        consistency_tolerance: float = 1e-6,
+    ) -> Solution:
+        """Acceleration under the constraints: review (36), servo paper (13).
+
+        Args:
+            F: Generalized force without constraints, (nv,), N m or N.
+            b: Right-hand side of A q̈ = b, (m,).
+            nonideal: Non-ideal constraint force c, (nv,), N m or N.
+            consistency_tolerance: A row left out holds when |A q̈ − b| is at most this part of
+                |b| + |A| (|q̈| + |free acceleration|).
+
+        Returns:
+            The solution; rows taken hold within rounding, rows left out were checked.
+        """
+        qdd, coordinates = self._accelerate(F, b, nonideal)
+        residual = self.A.dot(qdd)
+        residual -= b
+        status, offending = Status.OK, _NO_ROWS
+        if self.basis.rank < len(b):
+            status, offending = self._check(F, b, qdd, residual, consistency_tolerance)
+        return Solution(qdd, residual, status, offending, self, coordinates, nonideal)
+
+    @abstractmethod
+    def admissible(self, X: Array) -> Array:
+        """N X: accelerations that generalized forces cause within the constraints.
+
+        Args:
+            X: Generalized forces, (nv,) or (nv, k).
+        """
+
+    @abstractmethod
+    def correction(self, r: Array) -> Array:
+        """The x of least xᵀ M x with A x = r on the rows taken, (nv,).
+
+        Args:
+            r: Right-hand side of all rows, (m,).
+        """
+
+    @abstractmethod
+    def ideal_force(self, coordinates: Array) -> Array:
+        """Generalized force with these coordinates in the basis of the rows, (nv,)."""
+
+    @abstractmethod
+    def nonideal_force(self, force: Array) -> Array:
+        """Part of a force that the constraints let through, servo paper (12), (nv,)."""
+
+    @abstractmethod
+    def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
+        """Acceleration, and the ideal force in the basis of the rows."""
+
+    @abstractmethod
+    def _free_acceleration(self, F: Array) -> Array:
+        """Size of the accelerations that F would cause without constraints, (nv,)."""
+
+    def _check(
+        self, F: Array, b: Array, qdd: Array, residual: Array, tolerance: float
+    ) -> tuple[Status, Indices]:
+        """Tell rows that hold anyway from near-dependent and from contradicting ones."""
+        rows = self.basis.dropped
+        size = np.abs(self._free_acceleration(F)) + np.abs(qdd)
+        scale = np.abs(b[rows]) + np.abs(self.A[rows]).dot(size) + _NEGLIGIBLE
+        holds = np.abs(residual[rows]) <= tolerance * scale
+        if holds.all():
+            return Status.OK, _NO_ROWS
+        failed = rows[~holds]
+        exact = self.basis.remainder[failed] <= EXACTLY_DEPENDENT
+        if exact.any():
+            return Status.INCONSISTENT, failed[exact]
+        return Status.NEAR_SINGULAR, failed

@@ -1,0 +1,202 @@
+"""Which rows are independent: pivoted Gram–Schmidt on rows of unit norm (LAPACK dgeqp3).
+
+A row is dependent when its norm after projection on the rows already taken is at most a tolerance
+times its *own* norm. With unit rows, column pivoting takes the row with the largest remaining
+relative norm, so |R_kk| falls monotonically and bounds what remains of every row not yet taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
+
+from uk_dynamics.exceptions import InputError
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+ZERO_ROW = 1e-9  # of the natural scale: such a row is rounding of nothing
+_TINY = 1e-150  # keeps the reciprocal of a vanishing norm finite
+
+# Kernel entries of a row below this are rounding and drift: the multiplier of the row is unique.
+_KERNEL_ROUNDING = 1e-6
+
+
+class RowBasis:
+    """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for unit rows B̂.
+
+    Attributes:
+        rank: Number of rows taken, r.
+        order: Rows in the order in which they were taken, then the others, (m,).
+        norms: Norms of the rows, (m,).
+    """
+
+    __slots__ = ("_factors", "_inverse_norms", "_reflectors", "_tau", "norms", "order", "rank")
+
+    rank: int
+
+    def __init__(self, columns: Array, natural_scale: Array | None, tolerance: float) -> None:
+        """Factor.
+
+        Args:
+            columns: The rows as columns, (n, m), column-major; not changed.
+            natural_scale: How large each row could be, (m,), in the same units; rows below 1e-9
+                of it are zero. None: the norm of the largest row.
+            tolerance: Largest relative remainder of a dependent row.
+
+        Raises:
+            InputError: The rows are not finite.
+        """
+        n, m = columns.shape
+        norms = np.sqrt(np.add.reduce(columns * columns, 0))
+        inverse = 1.0 / (norms + _TINY)
+        # Both sums bound the worst single ratio; NaN makes the comparison False.
+        if natural_scale is None:
+            regular = norms.dot(norms) * inverse.dot(inverse) < ZERO_ROW**-2
+        else:
+            regular = natural_scale.dot(inverse) < 1.0 / ZERO_ROW
+        if not regular and m:
+            inverse = _without_zero_rows(norms, inverse, natural_scale)
+        factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
+        count = min(n, m)
+        if count and abs(factors[count - 1, count - 1]) > tolerance:
+            rank = count
+        else:
+            rank = int(np.count_nonzero(np.abs(factors.diagonal()) > tolerance))
+        self.rank = rank
+        self.order: Indices = pivots - 1
+        self.norms = norms
+        self._inverse_norms = inverse
+        self._factors = factors
+        # The first r columns hold R₁₁ in their upper triangle and below it what makes Q.
+        self._reflectors = factors if rank == m else factors[:, :rank]
+        self._tau = tau if rank == m else tau[:rank]
+
+    @property
+    def taken(self) -> Indices:
+        """Rows taken for independent, in this order, (r,)."""
+        return self.order[: self.rank]
+
+    @property
+    def dropped(self) -> Indices:
+        """All other rows, (m − r,)."""
+        return self.order[self.rank :]
+
+    @property
+    def remainder(self) -> Array:
+        """Relative norm of each row after projection on the rows taken before it, (m,).
+
+        Zero rows count as 0.
+        """
+        rank = self.rank
+        upper = np.triu(self._factors)
+        result = np.empty(len(self.order))
+        result[self.order[:rank]] = np.abs(upper.diagonal()[:rank])
+        result[self.order[rank:]] = np.linalg.norm(upper[rank:, rank:], axis=0)
+        return result
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the block of unit rows taken; 1 when there is none."""
+        if self.rank == 0:
+            return 1.0
+        values = np.linalg.svd(np.triu(self._factors[: self.rank, : self.rank]), compute_uv=False)
+        return float(values[0] / values[-1])
+
+    def coordinates(self, b: Array) -> Array:
+        """The y with B Q₁ y = b on the rows taken: R₁₁ᵀ y = b̂, (r,).
+
+        Args:
+            b: Right-hand side of all rows, (m,).
+        """
+        scaled = b * self._inverse_norms
+        if self.rank == 0:
+            return np.empty(0)
+        y: Array = dtrtrs(self._reflectors, scaled[self.taken], 0, 1)[0]
+        return y
+
+    def rotate(self, x: Array) -> Array:
+        """Qᵀ x: the first r entries are coordinates in the basis, the others are orthogonal to it.
+
+        Args:
+            x: (n,) or (n, k).
+        """
+        return self._apply("T", x)
+
+    def rotate_back(self, x: Array) -> Array:
+        """Q x, the inverse of :meth:`rotate`."""
+        return self._apply("N", x)
+
+    def basis_product(self, y: Array) -> Array:
+        """Q₁ y.
+
+        Args:
+            y: (r,).
+        """
+        full = np.zeros(self._factors.shape[0])
+        full[: self.rank] = y
+        return self.rotate_back(full)
+
+    def complement(self) -> Array:
+        """Orthonormal basis of everything orthogonal to the rows taken, (n, n − r)."""
+        n = self._factors.shape[0]
+        selector = np.zeros((n, n - self.rank), order="F")
+        selector[self.rank :] = np.eye(n - self.rank)
+        return self.rotate_back(selector)
+
+    def multipliers(self, z: Array) -> Array:
+        """The λ of minimum Euclidean norm with Bᵀ λ = Q₁ z, (m,).
+
+        Rows dropped with a remainder take part as if they were exactly dependent, so that λ does
+        not jump with the choice of the rows; Bᵀ λ is then exact up to that remainder.
+
+        Args:
+            z: (r,).
+        """
+        result = np.zeros(len(self.order))
+        if self.rank == 0:
+            return result
+        basic = dtrtrs(self._reflectors, z)[0]
+        taken = self.taken
+        result[taken] = basic * self._inverse_norms[taken]
+        if self.rank < len(self.order):
+            scale = np.where(self._inverse_norms > 0.0, self._inverse_norms, 1.0)
+            kernel = self._kernel() * scale[:, None]
+            basis = np.linalg.qr(kernel / np.linalg.norm(kernel, axis=0))[0]
+            result -= basis @ (basis.T @ result)
+        return result
+
+    def determined(self) -> NDArray[np.bool_]:
+        """Whether the multiplier of each row is unique: diagonal of B B⁺ equal to one, (m,)."""
+        if self.rank == len(self.order):
+            return np.ones(self.rank, dtype=bool)
+        basis = np.linalg.qr(self._kernel())[0]
+        flags: NDArray[np.bool_] = np.linalg.norm(basis, axis=1) <= _KERNEL_ROUNDING
+        return flags
+
+    def _kernel(self) -> Array:
+        """Combinations of unit rows that vanish: null space of B̂ᵀ, (m, m − r)."""
+        rank, m = self.rank, len(self.order)
+        kernel = np.zeros((m, m - rank))
+        if rank:
+            mixed = dtrtrs(self._factors[:rank, :rank], self._factors[:rank, rank:])[0]
+            kernel[self.taken] = -mixed
+        kernel[self.dropped, np.arange(m - rank)] = 1.0
+        return kernel
+
+    def _apply(self, transposition: str, x: Array) -> Array:
+        if self.rank == 0 or x.size == 0:
+            return np.array(x, order="F")
+        work = 1 if x.ndim == 1 else x.shape[1]
+        result: Array = dormqr("L", transposition, self._reflectors, self._tau, x, work)[0]
+        return result
+
+
+def _without_zero_rows(norms: Array, inverse: Array, natural_scale: Array | None) -> Array:
+    """Reciprocal norms with 0 for rows that are zero, so that they are never taken."""
+    if not np.isfinite(norms).all():
+        raise InputError("the rows of the constraint matrix are not finite")
+    scale = norms.max(initial=0.0) if natural_scale is None else natural_scale
+    kept: Array = np.where(norms <= ZERO_ROW * scale, 0.0, inverse)
+    return kept
