@@ -53,3 +53,21 @@ def turning_z_to(axis: Array) -> Array:
             [-x, -y, z],
         ]
     )
+
+
+def about_axis(axis: Array, angle: float) -> Array:
+    """Rotation by an angle in rad about a unit vector, (3, 3) (Rodrigues)."""
+    x, y, z = axis
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * cross @ cross
+
+
+def to_rpy(rotation: Array) -> Array:
+    """Roll, pitch, yaw of a rotation matrix in rad, (3,); yaw is 0 where pitch is ±90°."""
+    pitch = math.atan2(-rotation[2, 0], math.hypot(rotation[0, 0], rotation[1, 0]))
+    if math.hypot(rotation[0, 0], rotation[1, 0]) < 1e-9:
+        roll = math.atan2(-rotation[1, 2], rotation[1, 1])
+        return np.array([roll, pitch, 0.0])
+    roll = math.atan2(rotation[2, 1], rotation[2, 2])
+    yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+    return np.array([roll, pitch, yaw])

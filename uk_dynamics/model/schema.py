@@ -70,7 +70,7 @@ def parse_element(kind: str, node: ET.Element) -> Element:
             found = CLASSES[kind].from_xml(_dynamics_only(node), reflection.Path(kind))
         except Exception as error:  # noqa: BLE001 it raises whatever its conversions raise
             raise UrdfError(_one_line(error), place=place) from None
-    return Element(name, place, found, [f"{place}: {complaint}" for complaint in complaints])
+    return Element(name, place, found, [_without_name(complaint) for complaint in complaints])
 
 
 def _dynamics_only(node: ET.Element) -> ET.Element:
@@ -91,6 +91,13 @@ def _collecting(complaints: list[str]) -> Iterator[None]:
             yield
         finally:
             reflection.on_error = before
+
+
+def _without_name(complaint: str) -> str:
+    """The place already says the name: ``joint[@name='j']/limit`` becomes ``joint/limit``."""
+    start, bracket, rest = complaint.partition("[@name=")
+    text = start + rest.partition("]")[2] if bracket else complaint
+    return text[:1].lower() + text[1:].replace(" in /", " in ")
 
 
 def _one_line(error: Exception) -> str:

@@ -7,6 +7,7 @@ import io
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from uk_dynamics.exceptions import InputError, UrdfError
@@ -17,33 +18,50 @@ LARGEST_DESCRIPTION = 20_000_000  # bytes; meshes are separate files, so no desc
 _xacro_lock = threading.Lock()
 
 
-def read_source(urdf: str | Path) -> tuple[bytes, str]:
+@dataclass(frozen=True)
+class Source:
+    """A robot description that was found.
+
+    Attributes:
+        text: URDF, xacro expanded.
+        name: What messages call it.
+        directory: Where its relative addresses start.
+    """
+
+    text: bytes
+    name: str
+    directory: Path
+
+
+def read_source(urdf: str | Path, *, relative_to: Path | None = None) -> Source:
     """Fetch a robot description.
 
     Args:
         urdf: Path or address of a URDF or ``.xacro`` file, or the text of a URDF.
-
-    Returns:
-        The URDF text (xacro expanded), and the name of its source for messages.
+        relative_to: Directory that relative paths start from; the current one when left out.
 
     Raises:
         UrdfError: Nothing readable is there, it is too large, or xacro fails.
     """
     if isinstance(urdf, str) and "<" in urdf:
-        return checked_size(urdf.encode(), "robot_description"), "robot_description"
+        return text_source(urdf)
     try:
-        path = resolve(urdf)
+        path = resolve(urdf, relative_to=relative_to)
     except InputError as error:
         raise UrdfError(error.problem, file=str(urdf)) from None
-    source = path.name
-    text = _read_file(path, source)
+    text = _read_file(path, path.name)
     if path.suffix == ".xacro":
-        text = checked_size(_expand_xacro(path, source), source)
-    return text, source
+        text = _checked_size(_expand_xacro(path, path.name), path.name)
+    return Source(text, path.name, path.parent)
 
 
-def checked_size(text: bytes, source: str) -> bytes:
-    """The text itself, unless it is empty or too large to be a robot description."""
+def text_source(text: str, name: str = "robot_description") -> Source:
+    """A robot description given as text. Raises UrdfError when it is empty or too large."""
+    raw = text.encode(errors="replace")
+    return Source(_checked_size(raw, name), name, Path.cwd())
+
+
+def _checked_size(text: bytes, source: str) -> bytes:
     if not text.strip():
         raise UrdfError("the robot description is empty; expected a <robot> element", file=source)
     if len(text) > LARGEST_DESCRIPTION:
@@ -62,7 +80,7 @@ def _read_file(path: Path, source: str) -> bytes:
         size = path.stat().st_size
         if size > LARGEST_DESCRIPTION:
             raise UrdfError(_too_large(size / 1e6), file=source)
-        return checked_size(path.read_bytes(), source)
+        return _checked_size(path.read_bytes(), source)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UrdfError(f"cannot be read ({reason}); check its permissions", file=source) from None

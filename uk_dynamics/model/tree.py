@@ -21,6 +21,7 @@ from uk_dynamics.model.rotation import from_quaternion, turning_z_to
 
 Root = Literal["fixed", "floating", "planar"]
 
+ROOTS: tuple[Root, ...] = ("fixed", "floating", "planar")
 ROOT_JOINT = "root"
 
 
@@ -52,6 +53,8 @@ class Tree:
             self._attach(frame)
 
     def _place_root(self, description: RobotDescription, link: Link, root: Root) -> None:
+        if root not in ROOTS:
+            raise InputError(f'no root "{root}"; there are: {", ".join(ROOTS)}')
         if root == "fixed":
             self._add_body(link, 0, pin.SE3.Identity())
             return

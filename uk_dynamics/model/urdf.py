@@ -11,11 +11,12 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.model.composition import expand_includes
 from uk_dynamics.model.description import Joint, JointType, Link, Mimic, Pose, RobotDescription
 from uk_dynamics.model.inertia import inertia_problem
 from uk_dynamics.model.rotation import from_rpy
 from uk_dynamics.model.schema import Element, parse_element
-from uk_dynamics.model.source import checked_size, read_source
+from uk_dynamics.model.source import Source, read_source, text_source
 from uk_dynamics.model.topology import check_mimics, moves_no_mass, order_joints
 from uk_dynamics.model.xml_text import parse_robot
 
@@ -29,22 +30,21 @@ def read_urdf(urdf: str | Path) -> RobotDescription:
     Raises:
         UrdfError: One line that names file, link or joint, what is wrong and what would be right.
     """
-    text, source = read_source(urdf)
-    return _read(text, source)
+    return _read(read_source(urdf))
 
 
 def read_urdf_text(text: str, source: str = "robot_description") -> RobotDescription:
     """Read a description from URDF text; ``source`` names it in messages. Raises UrdfError."""
-    checked_size(text.encode(errors="replace"), source)
-    return _read(text, source)
+    return _read(text_source(text, source), encoding="utf-8")
 
 
-def _read(text: str | bytes, source: str) -> RobotDescription:
-    robot = parse_robot(text, source)
+def _read(source: Source, encoding: str | None = None) -> RobotDescription:
+    robot = parse_robot(source.text, source.name, encoding=encoding)
     try:
-        return _Reader(robot, source).description()
+        expand_includes(robot, source.directory)
+        return _Reader(robot, source.name).description()
     except UrdfError as error:
-        raise error.located(file=source) from None
+        raise error.located(file=source.name) from None
 
 
 class _Reader:
@@ -54,6 +54,7 @@ class _Reader:
         self.robot = robot
         self.source = source
         self.warnings: list[str] = []
+        self.complaints: dict[str, list[str]] = {}
         self.mimics: list[Mimic] = []
 
     def description(self) -> RobotDescription:
@@ -64,6 +65,7 @@ class _Reader:
         _check_unique("joint", (joint.name for joint in joints))
         root, ordered = order_joints(links, joints)
         check_mimics(self.mimics, joints)
+        self.warnings += [_shared(text, places) for text, places in self.complaints.items()]
         for name in moves_no_mass(links, ordered):
             self.warnings.append(
                 f"joint {name}: moves no mass; its motion is determined only by constraints"
@@ -144,7 +146,8 @@ class _Reader:
 
     def _element(self, kind: str, node: ET.Element) -> Element:
         element = parse_element(kind, node)
-        self.warnings += element.complaints
+        for complaint in element.complaints:
+            self.complaints.setdefault(complaint, []).append(element.place)
         return element
 
     def _mimic(self, element: Element, mimic: Any) -> None:
@@ -226,6 +229,13 @@ def _direction(element: Element, axis: list[float]) -> Any:
     if length < 1e-9:
         raise UrdfError("the axis is zero; give a direction such as 0 0 1", place=element.place)
     return vector / length
+
+
+def _shared(complaint: str, places: list[str]) -> str:
+    """One warning for what many elements have in common."""
+    more = len(places) - 2
+    shown = ", ".join(places[:2]) + (f" and {more} more" if more > 0 else "")
+    return f"{shown}: {complaint}"
 
 
 def _check_unique(kind: str, names: Iterable[str]) -> None:

@@ -20,21 +20,20 @@ class _Builder(ET.TreeBuilder):
         raise _DoctypeRefused
 
 
-def parse_robot(text: bytes | str, source: str) -> ET.Element:
+def parse_robot(text: bytes, source: str, *, encoding: str | None = None) -> ET.Element:
     """Parse URDF text to its ``<robot>`` element.
 
     Args:
-        text: The URDF; a ``str`` is taken as it is, whatever encoding it declares.
+        text: The URDF.
         source: Name for messages.
+        encoding: Overrides the one that the text declares.
 
     Raises:
         UrdfError: Not XML, a document type, unexpanded xacro, or another root element.
     """
-    encoding = "utf-8" if isinstance(text, str) else None
-    raw = text.encode("utf-8", errors="replace") if isinstance(text, str) else text
     parser = ET.XMLParser(target=_Builder(), encoding=encoding)
     try:
-        parser.feed(raw)
+        parser.feed(text)
         robot = parser.close()
     except _DoctypeRefused:
         raise UrdfError("<!DOCTYPE> is not allowed in a URDF; remove it", file=source) from None
