@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from uk_dynamics import resources
 from uk_dynamics.exceptions import InputError
@@ -52,7 +52,7 @@ class ModelSpec:
 
     urdf: str | None = None
     gravity: Vector = (0.0, 0.0, -9.81)
-    root: str = "fixed"
+    root: Literal["fixed", "floating", "planar"] = "fixed"
     length: float = 1.0
 
 
@@ -115,7 +115,7 @@ class SolverSpec:
         task_rank_tolerance: As rank_tolerance, for the map from motors to tasks.
     """
 
-    method: str = "auto"
+    method: Literal["auto", "udwadia_kalaba", "nullspace"] = "auto"
     rank_tolerance: float = 1e-4
     consistency_tolerance: float = 1e-6
     task_rank_tolerance: float = 1e-6

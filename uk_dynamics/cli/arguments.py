@@ -1,0 +1,73 @@
+"""Arguments that several commands share, and the checks of their values."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from uk_dynamics.exceptions import InputError
+
+
+def add_mechanism(parser: argparse.ArgumentParser) -> None:
+    """Add ``FILE``, ``--tasks`` and ``--set``."""
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
+    )
+    parser.add_argument(
+        "--tasks", metavar="FILE", help="tasks file (YAML), or the name of a shipped one"
+    )
+    parser.add_argument(
+        "--set",
+        metavar="JOINT=VALUE",
+        type=assignment,
+        action="append",
+        default=[],
+        dest="positions",
+        help="start with this joint at VALUE (rad or m), the loops closed around it; repeatable",
+    )
+
+
+def assignment(text: str) -> tuple[str, float]:
+    """Read ``joint=value``."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f'"{text}" is not JOINT=VALUE, such as crank=0.6')
+    return name, _number(value)
+
+
+def positive(text: str) -> float:
+    """Read a finite number above zero."""
+    number = _number(text)
+    if number <= 0.0:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number') from None
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f'"{text}" is not a finite number')
+    return number
+
+
+def check_writable(path: str | None, suffixes: Sequence[str]) -> None:
+    """Refuse an output file now rather than after a long computation.
+
+    Raises:
+        InputError: Its suffix is not known, or its directory does not exist.
+    """
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in suffixes:
+        raise InputError(f"the name of this file must end with {' or '.join(suffixes)}", file=path)
+    if Path(path).is_dir():
+        raise InputError("is a directory; give the name of a file", file=path)
+    if not Path(path).absolute().parent.is_dir():
+        raise InputError("its directory does not exist; create it first", file=path)

@@ -1,0 +1,103 @@
+"""``uk_dynamics describe``: what a mechanism is and what its motors can do."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.arguments import add_mechanism
+from uk_dynamics.cli.table import table
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+    from uk_dynamics.mechanism.report import MechanismReport, TaskReport
+
+_DESCRIPTION = """\
+Read a mechanism, close its loops, and say what it is: links, joints, mobility, how many constraint
+rows there are and which of them are redundant, and whether its motors drive all its freedoms.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics describe five_bar
+  uk_dynamics describe five_bar --set crank=0          in another position
+  uk_dynamics describe my_robot.yaml --tasks reach.yaml
+  uk_dynamics describe five_bar --json | jq .mobility
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "describe",
+        help="links, joints, mobility, redundant rows, actuation",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_mechanism(parser)
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the report."""
+    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics.mechanism.report import report
+
+    mechanism = Mechanism.from_file(arguments.file)
+    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    positions = dict(arguments.positions)
+    q = mechanism.assemble(positions, hold=positions)
+    facts = report(mechanism, q, tasks)
+    if arguments.json:
+        print(json.dumps(facts.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        print(describe(facts))
+    return 0
+
+
+def describe(facts: MechanismReport) -> str:
+    """Write a report as text for people."""
+    dependent = facts.rows - facts.rank
+    rows: list[tuple[str, str]] = [
+        ("links", _counted(facts.links)),
+        ("joints", _counted(facts.joints)),
+        ("constraints", _counted([f"{name} ({kind})" for name, kind in facts.constraints.items()])),
+        ("rows", f"{facts.rows}, rank {facts.rank}, redundant {dependent}"),
+        ("redundant rows", ", ".join(facts.redundant_rows) or "none"),
+        ("mobility", f"{facts.mobility}  ({facts.velocities} velocities - rank {facts.rank})"),
+        ("motors", _counted(facts.motors)),
+        ("actuation", f"{facts.actuation}  ({_freedoms(facts)})"),
+    ]
+    if facts.tasks is not None:
+        rows += [("tasks", _counted(facts.tasks.names)), ("task rows", _reach(facts.tasks))]
+    rows += [
+        ("position", ", ".join(f"{name} {_short(q)}" for name, q in facts.configuration.items())),
+        ("largest gap", f"{facts.largest_residual:.1e} m or rad"),
+        *(("limit", violation) for violation in facts.limit_violations),
+        *(("warning", warning) for warning in facts.warnings),
+    ]
+    return f"{facts.name}\n{table(rows)}"
+
+
+def _counted(names: tuple[str, ...] | list[str]) -> str:
+    return f"{len(names)}: {', '.join(names)}" if names else "none"
+
+
+def _freedoms(facts: MechanismReport) -> str:
+    motors = "1 motor drives" if len(facts.motors) == 1 else f"{len(facts.motors)} motors drive"
+    return f"{motors} {facts.actuated_freedoms} of {facts.mobility} freedoms"
+
+
+def _reach(tasks: TaskReport) -> str:
+    reach = "the motors reach all" if tasks.reachable_rows == tasks.independent_rows else "NOT all"
+    return (
+        f"{tasks.rows}, independent {tasks.independent_rows}, "
+        f"reached by the motors {tasks.reachable_rows} ({reach})"
+    )
+
+
+def _short(value: float) -> str:
+    return f"{round(value, 4) + 0.0:g}"  # + 0.0 turns -0 into 0

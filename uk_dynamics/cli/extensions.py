@@ -1,0 +1,58 @@
+"""Commands that other packages, or layers above this one, add to the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Container
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
+
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+GROUP = "uk_dynamics.commands"
+
+
+def register_extensions(commands: Commands, reserved: Container[str] = ()) -> None:
+    """Add the commands of the entry-point group ``uk_dynamics.commands``.
+
+    An entry is a function ``register(subparsers)``. Where its module cannot be imported, a command
+    of the same name says what is missing.
+
+    Args:
+        commands: The sub-parsers of the command line.
+        reserved: Names that are taken.
+    """
+    found = {entry.name: entry for entry in entry_points(group=GROUP)}
+    for name, entry in sorted(found.items()):
+        if name in reserved:
+            continue
+        try:
+            register = entry.load()
+        except ImportError as error:
+            _register_stub(commands, entry, error)
+        else:
+            register(commands)
+
+
+def _register_stub(commands: Commands, entry: EntryPoint, error: ImportError) -> None:
+    missing = (error.name or "").partition(".")[0]
+    if missing == "rclpy" or missing.endswith(("_msgs", "_srvs")):
+        reason = (
+            f"{entry.name} needs ROS 2: {error}; install it in this environment "
+            '(pip install "uk_dynamics[ros]") or source the setup file of a ROS installation'
+        )
+        summary = "(needs ROS 2, which is not installed here)"
+    else:
+        reason = f"{entry.name} cannot be loaded from {entry.value}: {error}; reinstall it"
+        summary = "(cannot be loaded here)"
+
+    def refuse(arguments: argparse.Namespace) -> int:
+        raise InputError(reason)
+
+    # No prefix character: whatever follows, options included, is left to the message.
+    parser = commands.add_parser(entry.name, help=summary, add_help=False, prefix_chars="\0")
+    parser.add_argument("ignored", nargs="*")
+    parser.set_defaults(run=refuse)

@@ -1,0 +1,120 @@
+"""``uk_dynamics simulate``: let a mechanism move, freely or under servo control."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.arguments import add_mechanism, check_writable, positive
+from uk_dynamics.cli.simulation_summary import summarize, summary_table
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+
+_METHODS = ("DOP853", "RK45", "RK23", "Radau", "rk4", "semi_implicit_euler")
+
+_DESCRIPTION = """\
+Simulate a mechanism from rest: falling freely, or with a tasks file under servo control. The loops
+are closed first; positions and velocities are projected onto them after every step.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics simulate five_bar --set crank=0.9 --duration 20 --plot fall.png
+  uk_dynamics simulate five_bar --tasks five_bar_sweep --control-period 0.002 --out run.npz
+  uk_dynamics simulate five_bar --method rk4 --step 0.001 --out run.csv
+  uk_dynamics simulate five_bar --json | jq .largest_violation
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "simulate",
+        help="let it move, freely or under servo control",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_mechanism(parser)
+    parser.add_argument(
+        "--duration", metavar="S", type=positive, default=5.0, help="simulated time in s (5)"
+    )
+    parser.add_argument(
+        "--control-period",
+        metavar="S",
+        type=positive,
+        help="efforts are computed every S seconds and held between; left out: continuously",
+    )
+    integration = parser.add_argument_group("integration")
+    integration.add_argument(
+        "--method",
+        choices=_METHODS,
+        default="DOP853",
+        help="adaptive (DOP853, RK45, RK23, Radau) or of fixed step (DOP853)",
+    )
+    integration.add_argument(
+        "--rtol", metavar="TOL", type=positive, help="relative tolerance of adaptive methods (1e-9)"
+    )
+    integration.add_argument(
+        "--step", metavar="S", type=positive, help="step of the fixed-step methods in s (0.001)"
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument("--out", metavar="FILE", help="write all samples: .npz or .csv")
+    output.add_argument("--plot", metavar="FILE", help="draw the motion: .png, .pdf or .svg")
+    output.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate, write the files asked for, print the summary."""
+    from uk_dynamics import Mechanism, ServoController, Tasks
+    from uk_dynamics import simulate as run_simulation
+
+    check_writable(arguments.out, (".npz", ".csv"))
+    check_writable(arguments.plot, (".png", ".pdf", ".svg"))
+    mechanism = Mechanism.from_file(arguments.file)
+    controller = None
+    if arguments.tasks:
+        controller = ServoController(mechanism, Tasks.from_file(arguments.tasks, mechanism))
+    positions = dict(arguments.positions)
+    state = mechanism.state(mechanism.assemble(positions, hold=positions))
+    options = {"rtol": arguments.rtol, "step": arguments.step}
+    with _progress(arguments.duration) as progress:
+        trajectory = run_simulation(
+            mechanism,
+            state,
+            arguments.duration,
+            controller=controller,
+            control_period=arguments.control_period,
+            method=arguments.method,
+            progress=progress,
+            **{name: value for name, value in options.items() if value is not None},
+        )
+    if arguments.out:
+        trajectory.save(arguments.out)
+    if arguments.plot:
+        trajectory.plot(arguments.plot)
+    summary = summarize(
+        trajectory, conservative=controller is None and not mechanism.passive.active
+    )
+    print(json.dumps(summary, indent=2) if arguments.json else summary_table(summary))
+    return 0
+
+
+@contextmanager
+def _progress(duration: float) -> Iterator[Callable[[float], None]]:
+    """Show a bar of simulated time on a terminal; elsewhere nothing."""
+    from tqdm import tqdm
+
+    shape = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"
+    with tqdm(total=duration, file=sys.stderr, disable=None, leave=False, bar_format=shape) as bar:
+
+        def show(t: float) -> None:
+            bar.update(t - bar.n)
+
+        yield show

@@ -1,0 +1,86 @@
+"""The figures by which a simulation is judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uk_dynamics.cli.table import table
+
+if TYPE_CHECKING:
+    from uk_dynamics.simulation.trajectory import Array, Trajectory
+
+
+def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
+    """Take the worst figures of a trajectory.
+
+    Args:
+        trajectory: What happened.
+        conservative: Whether the energy should stay what it is: no motors, no passive forces.
+
+    Returns:
+        Plain values, ready for JSON: times in s, energies in J, violations and errors in m or rad
+        (0 and an empty name where there is nothing to measure).
+    """
+    violation, row = _largest(trajectory.residual, trajectory.names.constraint_rows)
+    error, task_row = _largest(trajectory.tracking_error, trajectory.names.task_rows)
+    statistics = trajectory.statistics
+    simulated = float(trajectory.t[-1] - trajectory.t[0])
+    return {
+        "mechanism": trajectory.name,
+        "simulated_time": simulated,
+        "wall_time": statistics.wall_time,
+        "real_time_factor": simulated / max(statistics.wall_time, 1e-9),
+        "steps": statistics.steps,
+        "evaluations": statistics.evaluations,
+        "largest_violation": violation,
+        "largest_violation_row": row,
+        "energy_change": float(np.max(np.abs(trajectory.energy - trajectory.energy[0]))),
+        "energy_range": float(np.ptp(trajectory.kinetic)),
+        "energy_should_be_constant": conservative,
+        "largest_tracking_error": error,
+        "largest_tracking_error_row": task_row,
+        "lowest_rank": int(np.min(trajectory.rank)),
+        "highest_rank": int(np.max(trajectory.rank)),
+        "statuses": {
+            status: trajectory.status.count(status) for status in sorted(set(trajectory.status))
+        },
+    }
+
+
+def summary_table(summary: dict[str, Any]) -> str:
+    """Write a summary as text for people."""
+    drift = "energy drift" if summary["energy_should_be_constant"] else "energy change"
+    rows = [
+        ("simulated", f"{summary['simulated_time']:g} s in {summary['wall_time']:.2f} s"),
+        ("real-time factor", f"{summary['real_time_factor']:.1f}"),
+        ("steps", f"{summary['steps']}"),
+        ("evaluations", f"{summary['evaluations']}"),
+        ("rank", _span(summary["lowest_rank"], summary["highest_rank"])),
+        ("largest violation", _worst(summary, "largest_violation")),
+        (drift, f"{summary['energy_change']:.2e} J of {summary['energy_range']:.3g} J in motion"),
+    ]
+    if summary["largest_tracking_error_row"]:
+        rows.append(("largest tracking error", _worst(summary, "largest_tracking_error")))
+    if set(summary["statuses"]) != {"OK"}:
+        counts = (f"{name}: {count}" for name, count in summary["statuses"].items())
+        rows.append(("status of samples", ", ".join(counts)))
+    return f"{summary['mechanism']}\n{table(rows)}"
+
+
+def _largest(values: Array, names: tuple[str, ...]) -> tuple[float, str]:
+    if not values.size:
+        return 0.0, ""
+    worst = np.max(np.abs(values), axis=0)
+    column = int(np.argmax(worst))
+    return float(worst[column]), names[column]
+
+
+def _worst(summary: dict[str, Any], key: str) -> str:
+    row = summary[f"{key}_row"]
+    return f"{summary[key]:.1e} m or rad ({row})" if row else "none: no constraints"
+
+
+def _span(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
