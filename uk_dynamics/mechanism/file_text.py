@@ -7,7 +7,6 @@ import stat
 from pathlib import Path
 
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.wording import shown
 
 MAX_BYTES = 1_000_000
 
@@ -51,7 +50,7 @@ def _nearest_file(path: Path) -> str:
     try:
         neighbours = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".yaml"]
     except OSError:
-        return f"its directory {shown(str(path.parent))} does not exist either"
+        return "its directory does not exist either, check the path"
     close = difflib.get_close_matches(path.name, neighbours, n=1)
     return f'did you mean "{close[0]}"?' if close else "give the path of a YAML file"
 
