@@ -92,11 +92,9 @@ def _freedoms(facts: MechanismReport) -> str:
 
 
 def _reach(tasks: TaskReport) -> str:
-    reach = "the motors reach all" if tasks.reachable_rows == tasks.independent_rows else "NOT all"
-    return (
-        f"{tasks.rows}, independent {tasks.independent_rows}, "
-        f"reached by the motors {tasks.reachable_rows} ({reach})"
-    )
+    missed = tasks.independent_rows - tasks.reachable_rows
+    reach = f"the motors cannot reach {missed} of them" if missed else "the motors reach them all"
+    return f"{tasks.rows}, independent {tasks.independent_rows}; {reach}"
 
 
 def _short(value: float) -> str:

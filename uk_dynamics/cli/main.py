@@ -51,7 +51,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except UkDynamicsError as error:
-        sys.stdout.flush()
         line = str(error).replace("\n", " ")
         print(f"uk_dynamics: error: {line}", file=sys.stderr)
         return USER_ERROR
