@@ -83,7 +83,7 @@ class PassiveForces:
                 if math.isinf(lower) and math.isinf(upper):
                     raise InputError("a stop needs joint limits in the URDF", place=name)
                 stops.append((at, place, forces.stop_stiffness, forces.stop_damping, lower, upper))
-        self._damping, self._friction = damping, friction
+        self._negative_damping, self._friction = -damping, friction
         self._damped, self._rubbing = bool(damping.any()), bool(friction.any())
         self._spring_v, self._spring_q = _indices(springs)
         self._stiffness, self._rest = _columns(springs, 2, 2)
@@ -102,7 +102,7 @@ class PassiveForces:
         Returns:
             (nv,), in N m or N.
         """
-        force = np.multiply(v, -self._damping, out=out)
+        force = np.multiply(v, self._negative_damping, out=out)
         if self._rubbing:
             force -= self._friction * np.tanh(v / self._friction_velocity)
         if self._spring_v.size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -205,7 +206,5 @@ def _read_only(array: ArrayLike) -> Array:
 def _branches(parents: Sequence[int]) -> tuple[NDArray[np.intp], ...]:
     """Depth-first order makes every branch at the root a contiguous range."""
     starts = [index for index, parent in enumerate(parents) if parent < 0]
-    ends = [*starts[1:], len(parents)]
-    return tuple(
-        np.arange(start, end, dtype=np.intp) for start, end in zip(starts, ends, strict=True)
-    )
+    ranges = pairwise([*starts, len(parents)])
+    return tuple(np.arange(start, end, dtype=np.intp) for start, end in ranges)

@@ -59,7 +59,8 @@ def about_axis(axis: Array, angle: float) -> Array:
     """Rotation by an angle in rad about a unit vector, (3, 3) (Rodrigues)."""
     x, y, z = axis
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * cross @ cross
+    turned: Array = np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * cross @ cross
+    return turned
 
 
 def to_rpy(rotation: Array) -> Array:

@@ -19,9 +19,15 @@ class _Memory:
         self.owner = owner
 
 
-def live_view(array: Array, owner: object) -> Array:
-    """The same memory as ``array``, which belongs to ``owner``."""
-    return np.asarray(_Memory(dict(array.__array_interface__), owner))
+def live_view(array: Array, shape: tuple[int, ...], owner: object) -> Array:
+    """The same memory as ``array``, column-major and of the given shape, which belongs to ``owner``.
+
+    The shape is not taken from the array: with one velocity a matrix arrives as a vector.
+    """
+    if array.size == 0:
+        return np.zeros(shape)
+    strides = tuple(8 * int(np.prod(shape[:axis])) for axis in range(len(shape)))
+    return _strided(_address(array), shape, strides, owner)
 
 
 def placement_views(placements: Any, owner: object) -> tuple[Array, Array] | None:

@@ -33,10 +33,11 @@ class Workspace:
         self._model = model
         self._data = data
         self._energy_data: Any = None
-        self.mass: Array = live_view(data.M, data)
-        self.bias: Array = live_view(data.nle, data)
-        self.jacobian: Array = live_view(data.J, data)
-        self.jacobian_rate: Array = live_view(data.dJ, data)
+        nv = int(model.nv)
+        self.mass: Array = live_view(data.M, (nv, nv), data)
+        self.bias: Array = live_view(data.nle, (nv,), data)
+        self.jacobian: Array = live_view(data.J, (6, nv), data)
+        self.jacobian_rate: Array = live_view(data.dJ, (6, nv), data)
         pin.forwardKinematics(model, data, pin.neutral(model))
         pin.updateFramePlacements(model, data)
         views = placement_views(data.oMf, data)
@@ -59,8 +60,7 @@ class Workspace:
 
     def update_positions(self, q: Array) -> None:
         """Fill mass, jacobian, rotation and translation for positions q (nq,)."""
-        pin.crba(self._model, self._data, q)
-        pin.computeJointJacobians(self._model, self._data, q)
+        pin.crba(self._model, self._data, q, pin.Convention.WORLD)  # computes the Jacobian as well
         pin.updateFramePlacements(self._model, self._data)
         self._copy_placements()
 
@@ -68,7 +68,7 @@ class Workspace:
         """Half vᵀ M(q) v with armature, in J; leaves the arrays of the last update alone."""
         data = self._for_energy()
         pin.crba(self._model, data, q)
-        return 0.5 * float(v @ (data.M @ v))
+        return 0.5 * float(v @ (data.M.reshape(len(v), len(v)) @ v))
 
     def potential_energy(self, q: Array) -> float:
         """Of gravity, zero with all masses at the world origin, in J; leaves the arrays alone."""
