@@ -219,6 +219,12 @@ MECHANISMS = {
         '"child" is missing',
         "child: {link: base_link}",
     ),
+    "a link joined to itself": (
+        pin("type: weld, parent: {link: a}, child: {link: a, xyz: [0, 0, 1]}"),
+        "constraints.pin.child.link",
+        'both frames are on "a"',
+        "name two links",
+    ),
     "frame without link": (
         pin("type: weld, parent: {xyz: [0, 0, 0]}, child: {link: b}"),
         "constraints.pin.parent",

@@ -97,13 +97,17 @@ class ConstraintSpec:
         """Build the constraint from checked data.
 
         Raises:
-            MechanismFileError: An axis or quaternion of zero length, or factors that are all zero.
+            MechanismFileError: An axis or quaternion of zero length, both frames on one link, or
+                factors that are all zero.
         """
         frames = {
             role: FrameSpec.from_data(data[role], file=file, place=f"{place}.{role}")
             for role in ("parent", "child")
             if role in data
         }
+        if len({frame.link for frame in frames.values()}) < len(frames):
+            problem = f'both frames are on "{data["child"]["link"]}"; name two links'
+            raise MechanismFileError(problem, file=file, place=f"{place}.child.link")
         axis = None
         if "axis" in data:
             axis = unit_axis(data["axis"], file=file, place=f"{place}.axis")
