@@ -74,7 +74,7 @@ def test_library_works_without_ros(installation: Installation) -> None:
     assert not facts["ros"]
     assert facts["moves"]
     assert facts["typed"]
-    assert {"mechanism.json", "tasks.json"} <= set(facts["schemas"])
+    assert {"mechanism.schema.json", "tasks.schema.json"} <= set(facts["schemas"])
     assert facts["code"].startswith(str(installation.prefix))
     assert facts["share"] == str(installation.prefix / "share" / "uk_dynamics")
 
