@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from importlib import resources
+from itertools import islice
 from typing import Any, Literal
 
 import jsonschema
@@ -16,6 +17,8 @@ from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.wording import Place, place_text, shown
 
 FileKind = Literal["mechanism", "tasks"]
+
+_ENOUGH = 200  # mistakes of a file, to find the first one among them
 
 _KIND_NAMES = {
     "object": "a mapping (key: value)",
@@ -58,12 +61,10 @@ def check_schema(data: object, kind: FileKind, file: str) -> dict[str, Any]:
     _check_version(data, file)
     schema = load_schema(kind)
     translator = _Translator(schema, kind)
-    mistakes = sorted(
-        jsonschema.Draft7Validator(schema).iter_errors(data),
-        key=lambda error: translator.rank(error, data),
-    )
-    if mistakes:
-        place, problem = translator.translate(mistakes[0])
+    mistakes = islice(jsonschema.Draft7Validator(schema).iter_errors(data), _ENOUGH)
+    first = min(mistakes, key=lambda error: translator.rank(error, data), default=None)
+    if first is not None:
+        place, problem = translator.translate(first)
         raise MechanismFileError(problem, file=file, place=place_text(place))
     return data
 

@@ -20,7 +20,7 @@ from uk_dynamics.mechanism.file_text import MAX_BYTES, read_text, too_large
 from uk_dynamics.mechanism.wording import Place, place_text, shown
 
 MAX_DEPTH = 32
-MAX_VALUES = 100_000
+MAX_VALUES = 20_000
 
 _NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
@@ -37,6 +37,7 @@ _SYNTAX_HINTS = (
     ("undefined alias", "an alias (*name) without its anchor; write &name at a value above"),
     ("duplicate anchor", "an anchor (&name) is there twice; give each its own name"),
     ("that cannot start any token", "a character YAML reserves; put the text in quotes"),
+    ("too many values", f"more than {MAX_VALUES} keys and values; write fewer, or split the file"),
     ("nested too deep", f"nested more than {MAX_DEPTH} deep; close a bracket or flatten it"),
 )
 
@@ -88,16 +89,19 @@ def _syntax_error(error: yaml.MarkedYAMLError, file: str) -> MechanismFileError:
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's parser with the plain values of YAML 1.2 and a bounded depth."""
+    """PyYAML's parser with the plain values of YAML 1.2 and a bounded depth and size."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
     depth = 0
+    values = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         self.depth += 1
-        if self.depth > MAX_DEPTH:
+        self.values += 1
+        if self.depth > MAX_DEPTH or self.values > MAX_VALUES:
+            problem = "nested too deep" if self.depth > MAX_DEPTH else "too many values"
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(None, None, "nested too deep", mark)
+            raise yaml.composer.ComposerError(None, None, problem, mark)
         node: yaml.Node | None = super().compose_node(parent, index)
         self.depth -= 1
         return node
