@@ -14,8 +14,6 @@ file holds (transmissions, controllers, simulator tags) is left out.
 from __future__ import annotations
 
 import copy
-import math
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -23,55 +21,69 @@ import numpy as np
 from uk_dynamics.exceptions import UrdfError
 from uk_dynamics.model.description import Array
 from uk_dynamics.model.rotation import about_axis, from_rpy, to_rpy
-from uk_dynamics.model.source import read_source
+from uk_dynamics.model.schema import finite_numbers
+from uk_dynamics.model.source import Source, read_source
 from uk_dynamics.model.xml_text import parse_robot
 
-DEEPEST = 8  # includes of includes; a file that includes itself ends here
+MOST_INCLUDES = 100  # includes of includes can grow without bound
 NAMING_TAGS = ("parent", "child")
 
 
-def expand_includes(robot: ET.Element, directory: Path, depth: int = 0) -> None:
+def expand_includes(robot: ET.Element, source: Source) -> None:
     """Replace every ``<include>`` of a robot by what it names, in place.
 
     Args:
         robot: The ``<robot>`` element.
-        directory: Where relative addresses start.
-        depth: How many includes led here.
+        source: Where it was read; relative addresses start in its directory.
 
     Raises:
-        UrdfError: The address leads nowhere, the other description is malformed, or a locked joint
-            does not exist or cannot be locked.
+        UrdfError: The address leads nowhere, the other description is malformed or includes itself,
+            or a locked joint does not exist or cannot be locked.
     """
-    for node in robot.findall("include"):
+    _Composer().expand(robot, source, ())
+
+
+class _Composer:
+    def __init__(self) -> None:
+        self._count = 0
+
+    def expand(self, robot: ET.Element, source: Source, within: tuple[str, ...]) -> None:
+        within = (*within, source.name)
+        for node in robot.findall("include"):
+            try:
+                parts = self._included(node, source, within)
+            except UrdfError as error:
+                raise error.located(file=source.name, place="include") from None
+            known = {material.get("name") for material in robot.iterfind("material")}
+            parts = [p for p in parts if p.tag != "material" or p.get("name") not in known]
+            position = list(robot).index(node)
+            robot[position : position + 1] = parts
+
+    def _included(
+        self, node: ET.Element, source: Source, within: tuple[str, ...]
+    ) -> list[ET.Element]:
         uri = node.get("uri", "")
+        if not uri:
+            raise UrdfError("uri is missing; add uri=...")
+        self._count += 1
+        if self._count > MOST_INCLUDES:
+            raise UrdfError(f"more than {MOST_INCLUDES} includes; use fewer")
         try:
-            parts = _included(node, uri, directory, depth)
+            other_source = read_source(uri, relative_to=source.directory)
         except UrdfError as error:
-            raise UrdfError(str(error), place="include") from None
-        known = {material.get("name") for material in robot.iterfind("material")}
-        parts = [part for part in parts if part.tag != "material" or part.get("name") not in known]
-        position = list(robot).index(node)
-        robot[position : position + 1] = parts
-
-
-def _included(node: ET.Element, uri: str, directory: Path, depth: int) -> list[ET.Element]:
-    if not uri:
-        raise UrdfError("uri is missing; add uri=...")
-    if depth >= DEEPEST:
-        raise UrdfError(
-            f"includes are nested more than {DEEPEST} deep; does a file include itself?"
-        )
-    source = read_source(uri, relative_to=directory)
-    other = parse_robot(source.text, source.name)
-    expand_includes(other, source.directory, depth + 1)
-    for lock in node.iterfind("lock"):
-        _lock(other, lock, source.name)
-    prefix = node.get("prefix", "")
-    parts = [copy.deepcopy(part) for part in other if part.tag in ("link", "joint", "material")]
-    for part in parts:
-        if part.tag != "material":
-            _rename(part, prefix)
-    return parts
+            raise UrdfError(str(error)) from None  # what is at fault is this file's address
+        if other_source.name in within:
+            raise UrdfError(f"{other_source.name} includes itself; remove the <include>")
+        other = parse_robot(other_source.text, other_source.name)
+        self.expand(other, other_source, within)
+        for lock in node.iterfind("lock"):
+            _lock(other, lock, other_source.name)
+        prefix = node.get("prefix", "")
+        parts = [copy.deepcopy(part) for part in other if part.tag in ("link", "joint", "material")]
+        for part in parts:
+            if part.tag != "material":
+                _rename(part, prefix)
+        return parts
 
 
 def _rename(part: ET.Element, prefix: str) -> None:
@@ -91,10 +103,10 @@ def _lock(robot: ET.Element, lock: ET.Element, source: str) -> None:
     kind = joint.get("type")
     if kind not in ("revolute", "continuous", "prismatic"):
         raise UrdfError(f"a {kind} joint cannot be locked", file=source, place=f"joint {name}")
-    xyz = _triple(joint, "origin", "xyz", "0 0 0", source)
-    rotation = from_rpy(_triple(joint, "origin", "rpy", "0 0 0", source).tolist())
-    axis = _triple(joint, "axis", "xyz", "1 0 0", source)
-    position = _numbers(lock.get("position", "0"), 1, f"lock {name}", source)[0]
+    xyz = _triple(joint, "origin", "xyz", "0 0 0")
+    rotation = from_rpy(_triple(joint, "origin", "rpy", "0 0 0").tolist())
+    axis = _triple(joint, "axis", "xyz", "1 0 0")
+    position = finite_numbers(f"lock {name}: position", lock.get("position", "0"), 1)[0]
     length = float(np.linalg.norm(axis))
     if length == 0.0:
         raise UrdfError("the axis is zero", file=source, place=f"joint {name}")
@@ -109,20 +121,10 @@ def _lock(robot: ET.Element, lock: ET.Element, source: str) -> None:
     ET.SubElement(joint, "origin", {"xyz": _text(xyz), "rpy": _text(to_rpy(rotation))})
 
 
-def _triple(joint: ET.Element, tag: str, attribute: str, default: str, source: str) -> Array:
+def _triple(joint: ET.Element, tag: str, attribute: str, default: str) -> Array:
     element = joint.find(tag)
     text = default if element is None else element.get(attribute, default)
-    return _numbers(text, 3, f"joint {joint.get('name')}", source)
-
-
-def _numbers(text: str, count: int, place: str, source: str) -> Array:
-    try:
-        values = [float(word) for word in text.split()]
-    except ValueError:
-        values = []
-    if len(values) != count or not all(math.isfinite(value) for value in values):
-        raise UrdfError(f'expected {count} numbers, found "{text}"', file=source, place=place)
-    return np.array(values)
+    return np.array(finite_numbers(f"joint {joint.get('name')}: {tag} {attribute}", text, 3))
 
 
 def _text(values: Array) -> str:

@@ -1,29 +1,58 @@
-"""One ``<link>`` or ``<joint>`` through urdf-parser-py, its complaints collected, not printed."""
+"""One ``<link>`` or ``<joint>`` against the URDF schema.
+
+The numbers are checked here, since urdf-parser-py takes ``nan`` and says of the rest only that
+"could not convert string"; it checks the structure, and its complaints are collected, not printed.
+"""
 
 from __future__ import annotations
 
 import copy
+import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import numpy as np
 from urdf_parser_py import urdf as reference
 from urdf_parser_py.xml_reflection import core as reflection
 
 from uk_dynamics.exceptions import UrdfError
-from uk_dynamics.model.description import Array
 
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 CLASSES = {"link": reference.Link, "joint": reference.Joint}
 NOT_DYNAMICS = ("visual", "collision", "safety_controller", "calibration")
+REQUIRED = {
+    "parent": ("link",),
+    "child": ("link",),
+    "axis": ("xyz",),
+    "limit": ("effort", "velocity"),
+    "mimic": ("joint",),
+    "mass": ("value",),
+    "inertia": ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"),
+}
+NUMBERS = {
+    "origin": {"xyz": 3, "rpy": 3},
+    "axis": {"xyz": 3},
+    "limit": dict.fromkeys(("lower", "upper", "effort", "velocity"), 1),
+    "dynamics": dict.fromkeys(("damping", "friction"), 1),
+    "mimic": dict.fromkeys(("multiplier", "offset"), 1),
+    "mass": {"value": 1},
+    "inertia": dict.fromkeys(REQUIRED["inertia"], 1),
+}
+NOT_NEGATIVE = {
+    "limit": ("effort", "velocity"),
+    "dynamics": ("damping", "friction"),
+    "mass": ("value",),
+}
 
 _hook_lock = threading.Lock()
 
 
+@dataclass(frozen=True)
 class Element:
-    """A parsed ``<link>`` or ``<joint>``.
+    """A checked ``<link>`` or ``<joint>``.
 
     Attributes:
         name: Its name.
@@ -32,22 +61,10 @@ class Element:
         complaints: What urdf-parser-py found unknown or repeated.
     """
 
-    def __init__(self, name: str, place: str, found: Any, complaints: list[str]) -> None:
-        self.name = name
-        self.place = place
-        self.found = found
-        self.complaints = complaints
-
-    def number(self, what: str, value: float) -> float:
-        """A finite number, or UrdfError."""
-        return float(self.numbers(what, value))
-
-    def numbers(self, what: str, values: Any) -> Array:
-        """An array of finite numbers, or UrdfError."""
-        array = np.array(values, dtype=float)
-        if not np.isfinite(array).all():
-            raise UrdfError(f"{what} must be finite, found nan or inf", place=self.place)
-        return array
+    name: str
+    place: str
+    found: Any
+    complaints: list[str]
 
 
 def parse_element(kind: str, node: ET.Element) -> Element:
@@ -58,16 +75,23 @@ def parse_element(kind: str, node: ET.Element) -> Element:
         node: The element; what does not concern dynamics (visuals, meshes) is not looked at.
 
     Raises:
-        UrdfError: A required part is missing or a value has the wrong type.
+        UrdfError: A required part is missing or a value cannot be used.
     """
     name = node.get("name", "")
     if not name.strip():
         raise UrdfError(f"a <{kind}> has no name; add name=...", place=kind)
     place = f"{kind} {name}"
+    reduced = _dynamics_only(node)
     complaints: list[str] = []
+    try:
+        _check_joint_type(kind, node)
+        for part in reduced.iter():
+            _check_attributes(part)
+    except UrdfError as error:
+        raise error.located(place=place) from None
     with _collecting(complaints):
         try:
-            found = CLASSES[kind].from_xml(_dynamics_only(node), reflection.Path(kind))
+            found = CLASSES[kind].from_xml(reduced, reflection.Path(kind))
         except Exception as error:  # noqa: BLE001 it raises whatever its conversions raise
             raise UrdfError(_one_line(error), place=place) from None
     return Element(name, place, found, [_without_name(complaint) for complaint in complaints])
@@ -79,6 +103,40 @@ def _dynamics_only(node: ET.Element) -> ET.Element:
         if child.tag in NOT_DYNAMICS or child.tag.startswith("{"):
             reduced.remove(child)
     return reduced
+
+
+def _check_joint_type(kind: str, node: ET.Element) -> None:
+    found = node.get("type", "")
+    if kind == "joint" and found not in JOINT_TYPES:
+        expected = ", ".join(JOINT_TYPES)
+        raise UrdfError(f'type "{found}" is unknown; expected one of {expected}')
+
+
+def _check_attributes(node: ET.Element) -> None:
+    for attribute in REQUIRED.get(node.tag, ()):
+        if attribute not in node.attrib:
+            raise UrdfError(f"<{node.tag}> has no {attribute}; add {attribute}=...")
+    if "quat_xyzw" in node.attrib:
+        raise UrdfError("quat_xyzw is not part of URDF 1.0; use rpy")
+    for attribute, count in NUMBERS.get(node.tag, {}).items():
+        if attribute not in node.attrib:
+            continue
+        what = f"{node.tag} {attribute}"
+        numbers = finite_numbers(what, node.attrib[attribute], count)
+        if attribute in NOT_NEGATIVE.get(node.tag, ()) and numbers[0] < 0.0:
+            raise UrdfError(f"{what} must not be negative, found {numbers[0]:g}")
+
+
+def finite_numbers(what: str, text: str, count: int) -> list[float]:
+    """So many numbers separated by blanks. Raises UrdfError, which calls them ``what``."""
+    expected = "a finite number" if count == 1 else f"{count} finite numbers"
+    try:
+        numbers = [float(word) for word in text.split()]
+    except ValueError:
+        numbers = []
+    if len(numbers) != count or not all(math.isfinite(number) for number in numbers):
+        raise UrdfError(f'{what}: expected {expected}, found "{text:.60}"')
+    return numbers
 
 
 @contextmanager
@@ -103,6 +161,6 @@ def _without_name(complaint: str) -> str:
 def _one_line(error: Exception) -> str:
     if not isinstance(error, reflection.ParseError):
         return f"a value is missing or malformed ({error})"
-    where = str(error.path).partition("/")[2].partition("/")[2]
     reason = " ".join(str(error.e).split())
-    return f"{where}: {reason}" if where else reason
+    missing = reason.partition("Required element not set in XML: ")[2]
+    return f"<{missing}> is missing; add it" if missing else reason

@@ -20,7 +20,6 @@ from uk_dynamics.model.source import Source, read_source, text_source
 from uk_dynamics.model.topology import check_mimics, moves_no_mass, order_joints
 from uk_dynamics.model.xml_text import parse_robot
 
-JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 ELSEWHERE = ("material", "gazebo", "transmission", "ros2_control", "sensor")
 
 
@@ -41,7 +40,7 @@ def read_urdf_text(text: str, source: str = "robot_description") -> RobotDescrip
 def _read(source: Source, encoding: str | None = None) -> RobotDescription:
     robot = parse_robot(source.text, source.name, encoding=encoding)
     try:
-        expand_includes(robot, source.directory)
+        expand_includes(robot, source)
         return _Reader(robot, source.name).description()
     except UrdfError as error:
         raise error.located(file=source.name) from None
@@ -95,15 +94,13 @@ class _Reader:
         inertial = element.found.inertial
         if inertial is None:
             return Link(element.name)
-        mass = element.number("mass", inertial.mass)
-        if mass < 0.0:
-            raise UrdfError(f"mass must not be negative, found {mass:g}", place=element.place)
+        mass = float(inertial.mass)
         if inertial.inertia is None:
             self.warnings.append(f"{element.place}: no <inertia>; taken as a point mass")
             inertia = np.zeros((3, 3))
         else:
-            inertia = element.numbers("inertia", inertial.inertia.to_matrix())
-        pose = _pose(element, inertial.origin)
+            inertia = np.array(inertial.inertia.to_matrix(), dtype=float)
+        pose = _pose(inertial.origin)
         problem, fatal = inertia_problem(mass, inertia)
         if problem and fatal:
             raise UrdfError(problem, place=element.place)
@@ -115,11 +112,6 @@ class _Reader:
     def _joint(self, node: ET.Element) -> Joint:
         element = self._element("joint", node)
         found = element.found
-        if found.type not in JOINT_TYPES:
-            expected = ", ".join(JOINT_TYPES)
-            raise UrdfError(
-                f'type "{found.type}" is unknown; expected one of {expected}', place=element.place
-            )
         continuous = found.type == "continuous"
         kind: JointType = "revolute" if continuous else found.type
         if found.mimic is not None:
@@ -127,14 +119,14 @@ class _Reader:
         axis = np.array([1.0, 0.0, 0.0])
         if found.axis is not None and kind in ("revolute", "prismatic", "planar"):
             axis = _direction(element, found.axis)
-        damping, friction = self._dynamics(element)
+        damping, friction = _dynamics(found.dynamics)
         lower, upper, effort, velocity = self._limits(element, kind, continuous)
         return Joint(
             name=element.name,
             type=kind,
             parent=found.parent,
             child=found.child,
-            pose=_pose(element, found.origin),
+            pose=_pose(found.origin),
             axis=axis,
             lower=lower,
             upper=upper,
@@ -151,29 +143,9 @@ class _Reader:
         return element
 
     def _mimic(self, element: Element, mimic: Any) -> None:
-        multiplier = 1.0 if mimic.multiplier is None else mimic.multiplier
-        offset = 0.0 if mimic.offset is None else mimic.offset
-        self.mimics.append(
-            Mimic(
-                element.name,
-                mimic.joint,
-                element.number("mimic multiplier", multiplier),
-                element.number("mimic offset", offset),
-            )
-        )
-
-    def _dynamics(self, element: Element) -> tuple[float, float]:
-        dynamics = element.found.dynamics
-        if dynamics is None:
-            return 0.0, 0.0
-        damping = element.number("damping", dynamics.damping or 0.0)
-        friction = element.number("friction", dynamics.friction or 0.0)
-        for name, value in (("damping", damping), ("friction", friction)):
-            if value < 0.0:
-                raise UrdfError(
-                    f"{name} must not be negative, found {value:g}", place=element.place
-                )
-        return damping, friction
+        multiplier = 1.0 if mimic.multiplier is None else float(mimic.multiplier)
+        offset = 0.0 if mimic.offset is None else float(mimic.offset)
+        self.mimics.append(Mimic(element.name, mimic.joint, multiplier, offset))
 
     def _limits(
         self, element: Element, kind: JointType, continuous: bool
@@ -192,8 +164,7 @@ class _Reader:
         velocity = self._declared(element, "velocity", limit.velocity)
         if not bounded:
             return -math.inf, math.inf, effort, velocity
-        lower = element.number("limit lower", limit.lower)
-        upper = element.number("limit upper", limit.upper)
+        lower, upper = float(limit.lower), float(limit.upper)
         if lower > upper:
             raise UrdfError(
                 f"limit lower {lower:g} is above upper {upper:g}; swap them", place=element.place
@@ -204,27 +175,27 @@ class _Reader:
 
     def _declared(self, element: Element, name: str, value: float) -> float:
         """URDF demands effort and velocity; zero is how authors say that they do not know."""
-        number = element.number(f"limit {name}", value)
-        if number < 0.0:
-            raise UrdfError(
-                f"limit {name} must not be negative, found {number:g}", place=element.place
-            )
-        if number == 0.0:
+        if value == 0.0:
             self.warnings.append(f"{element.place}: limit {name} is 0, taken as not declared")
             return math.inf
-        return number
+        return float(value)
 
 
-def _pose(element: Element, origin: Any) -> Pose:
+def _dynamics(dynamics: Any) -> tuple[float, float]:
+    if dynamics is None:
+        return 0.0, 0.0
+    return float(dynamics.damping or 0.0), float(dynamics.friction or 0.0)
+
+
+def _pose(origin: Any) -> Pose:
     if origin is None:
         return Pose()
-    translation = element.numbers("origin xyz", origin.xyz or [0.0, 0.0, 0.0])
-    rpy = element.numbers("origin rpy", origin.rpy or [0.0, 0.0, 0.0])
-    return Pose(translation, from_rpy(rpy.tolist()))
+    translation = np.array(origin.xyz or [0.0, 0.0, 0.0], dtype=float)
+    return Pose(translation, from_rpy(origin.rpy or [0.0, 0.0, 0.0]))
 
 
 def _direction(element: Element, axis: list[float]) -> Any:
-    vector = element.numbers("axis", axis)
+    vector = np.array(axis, dtype=float)
     length = float(np.linalg.norm(vector))
     if length < 1e-9:
         raise UrdfError("the axis is zero; give a direction such as 0 0 1", place=element.place)

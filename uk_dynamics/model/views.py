@@ -20,7 +20,7 @@ class _Memory:
 
 
 def live_view(array: Array, shape: tuple[int, ...], owner: object) -> Array:
-    """The same memory as ``array``, column-major and of the given shape, which belongs to ``owner``.
+    """The memory of ``array``, which belongs to ``owner``, column-major and of the given shape.
 
     The shape is not taken from the array: with one velocity a matrix arrives as a vector.
     """
