@@ -191,7 +191,10 @@ class RobotModel:
 
 
 def _checked_gravity(gravity: Sequence[float]) -> Array:
-    vector = np.array(gravity, dtype=float)
+    try:
+        vector = np.array(gravity, dtype=float)
+    except (TypeError, ValueError):
+        vector = np.zeros(0)
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise InputError(f"gravity must be three finite numbers in m/s², found {gravity}")
     return vector

@@ -100,6 +100,11 @@ class Tree:
             raise InputError(f'two frames are named "{frame.name}"; rename one')
         if frame.link not in self._carriers:
             raise UnknownNameError("link", frame.link, self.frame_names)
+        numbers = np.array([*frame.xyz, *frame.quaternion], dtype=float)
+        if not np.isfinite(numbers).all() or not numbers[3:].any():
+            raise InputError(
+                f'the pose of frame "{frame.name}" must be finite, its quaternion not 0'
+            )
         pose = Pose(np.asarray(frame.xyz, dtype=float), from_quaternion(frame.quaternion))
         carrier, in_carrier = self._carriers[frame.link]
         self._add_frame(frame.name, carrier, in_carrier * se3(pose))

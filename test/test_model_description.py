@@ -1,0 +1,285 @@
+"""What is read from a URDF: limits, friction, warnings, other files."""
+
+import numpy as np
+import pytest
+
+from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
+from uk_dynamics.model import AttachedFrame, Mimic, RobotModel
+from uk_dynamics.model.urdf import read_urdf, read_urdf_text
+
+INERTIAL = (
+    '<inertial><origin xyz="0.5 0 0"/><mass value="2"/>'
+    '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+)
+LIMIT = '<limit lower="-1" upper="2" effort="5" velocity="7"/>'
+
+
+def arm(joint, *, kind="revolute", inertial=INERTIAL, extra=""):
+    return (
+        f'<robot name="arm"><link name="base"/><link name="tip">{inertial}</link>'
+        f'<joint name="shoulder" type="{kind}"><parent link="base"/><child link="tip"/>'
+        f"{joint}</joint>{extra}</robot>"
+    )
+
+
+def test_limits_and_friction_are_those_of_the_file():
+    model = RobotModel.from_text(arm(f'{LIMIT}<dynamics damping="0.3" friction="0.4"/>'))
+    found = [
+        (array.shape, float(array[0]))
+        for array in (
+            model.lower,
+            model.upper,
+            model.effort_limit,
+            model.velocity_limit,
+            model.damping,
+            model.friction,
+        )
+    ]
+    assert found == [((1,), value) for value in (-1.0, 2.0, 5.0, 7.0, 0.3, 0.4)]
+
+
+def test_continuous_joints_are_plain_angles_without_limits():
+    limit = '<limit lower="-1" upper="1" effort="5" velocity="7"/>'
+    model = RobotModel.from_text(arm(f'<axis xyz="0 0 1"/>{limit}', kind="continuous"))
+    assert (model.nq, model.nv, model.is_euclidean) == (1, 1, True)
+    assert (model.lower[0], model.upper[0]) == (-np.inf, np.inf)
+    assert (model.effort_limit[0], model.velocity_limit[0]) == (5.0, 7.0)
+    workspace = model.workspace()
+    workspace.update_positions(np.array([2 * np.pi + 0.5]))
+    expected = [np.cos(0.5), np.sin(0.5), 0.0]
+    assert workspace.rotation[1][:, 0] == pytest.approx(expected, abs=1e-15)
+    assert model.integrate(np.array([6.0]), np.array([1.0]))[0] == 7.0
+
+
+def test_zero_limits_mean_not_declared_and_are_reported():
+    model = RobotModel.from_text(arm('<limit lower="-1" upper="1" effort="0" velocity="0"/>'))
+    assert (model.effort_limit[0], model.velocity_limit[0]) == (np.inf, np.inf)
+    assert [w for w in model.warnings if "effort is 0" in w and "joint shoulder" in w]
+    assert [w for w in model.warnings if "velocity is 0" in w and "joint shoulder" in w]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (arm(LIMIT, inertial=""), ("joint shoulder", "moves no mass")),
+        (
+            arm(LIMIT, inertial='<inertial><mass value="1"/></inertial>'),
+            ("link tip", "point mass"),
+        ),
+        (
+            arm(LIMIT, inertial=INERTIAL.replace('izz="1"', 'izz="3"')),
+            ("link tip", "1, 1, 3"),
+        ),
+        (
+            arm(LIMIT, inertial=INERTIAL.replace('value="2"', 'value="0"')),
+            ("link tip", "no mass"),
+        ),
+        (arm(f"{LIMIT}{LIMIT}"), ("joint shoulder", "multiple", "limit")),
+        (arm(f'{LIMIT}<dampin d="1"/>'), ("joint shoulder", '"dampin"')),
+        (arm(f'{LIMIT}<dynamics viscous="1"/>'), ("joint shoulder", '"viscous"')),
+        (
+            arm('<limit lower="1" upper="1" effort="1" velocity="1"/>'),
+            ("joint shoulder", "both 1"),
+        ),
+        (arm(LIMIT, extra="<links/>"), ("<links>", "unknown")),
+    ],
+)
+def test_what_is_probably_not_meant_is_a_warning(text, words, capfd):
+    (warning,) = RobotModel.from_text(text, source="arm.urdf").warnings
+    assert warning.startswith("arm.urdf: ")
+    for word in words:
+        assert word in warning
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_does_not_concern_dynamics_is_silent_and_need_not_exist(capfd):
+    visual = '<visual><geometry><mesh filename="package://nowhere/a.dae"/></geometry></visual>'
+    text = arm(
+        f'{LIMIT}<safety_controller k_velocity="1"/>',
+        inertial=INERTIAL + visual,
+        extra='<ros2_control name="x"/><gazebo/><transmission name="t"/>',
+    )
+    assert RobotModel.from_text(text).warnings == ()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_inertia_is_turned_into_the_link_frame():
+    inertial = (
+        '<inertial><origin rpy="0 0 1.5707963267948966"/><mass value="1"/>'
+        '<inertia ixx="1" iyy="2" izz="2.5" ixy="0.1" ixz="0" iyz="0"/></inertial>'
+    )
+    tip = read_urdf_text(arm(LIMIT, inertial=inertial)).links[1]
+    expected = [[2.0, -0.1, 0.0], [-0.1, 1.0, 0.0], [0.0, 0.0, 2.5]]
+    assert tip.inertia == pytest.approx(np.array(expected), abs=1e-15)
+
+
+def test_axes_are_normalised():
+    model = RobotModel.from_text(arm(f'<axis xyz="0 3 4"/>{LIMIT}', kind="prismatic"))
+    workspace = model.workspace()
+    workspace.update_positions(np.array([1.0]))
+    assert workspace.translation[1] == pytest.approx([0.0, 0.6, 0.8], abs=1e-15)
+
+
+def test_mimic_joints_are_recorded_and_stay_free():
+    follower = (
+        '<link name="thumb"/><joint name="grip" type="prismatic"><parent link="base"/>'
+        f'<child link="thumb"/><mimic joint="shoulder" multiplier="-2" offset="0.1"/>'
+        f"{LIMIT}</joint>"
+        '<link name="nail"/><joint name="peel" type="revolute"><parent link="base"/>'
+        f'<child link="nail"/><mimic joint="grip"/>{LIMIT}</joint>'
+    )
+    model = RobotModel.from_text(arm(LIMIT, extra=follower))
+    assert model.nv == 3
+    assert model.mimic == (
+        Mimic("grip", "shoulder", -2.0, 0.1),
+        Mimic("peel", "grip", 1.0, 0.0),
+    )
+
+
+def test_a_declared_encoding_is_no_obstacle(tmp_path):
+    text = '<?xml version="1.0" encoding="ISO-8859-1"?>' + arm(LIMIT).replace("tip", "spitzé")
+    assert "spitzé" in RobotModel.from_text(text).link_names
+    path = tmp_path / "arm.urdf"
+    path.write_bytes(text.encode("latin-1"))
+    assert "spitzé" in RobotModel.from_urdf(str(path)).link_names
+
+
+def test_text_instead_of_a_path():
+    assert RobotModel.from_urdf(arm(LIMIT)).joint_names == ("shoulder",)
+
+
+def test_joints_come_depth_first_in_the_order_of_the_file():
+    def joint(name, parent, child):
+        return (
+            f'<link name="{child}">{INERTIAL}</link><joint name="{name}" type="revolute">'
+            f'<parent link="{parent}"/><child link="{child}"/>{LIMIT}</joint>'
+        )
+
+    text = '<robot name="r"><link name="base"/>' + "".join(
+        [
+            joint("z", "base", "left"),
+            joint("m", "base", "right"),
+            joint("a", "left", "left_hand"),
+        ]
+    )
+    model = RobotModel.from_text(text + "</robot>")
+    assert model.joint_names == ("z", "a", "m")
+    assert model.link_names == ("base", "left", "left_hand", "right")
+    assert [branch.tolist() for branch in model.branches] == [[0, 1], [2]]
+
+
+def test_attached_frames_stand_where_they_are_put():
+    turned = (0.0, 0.0, np.sin(np.pi / 4), np.cos(np.pi / 4))
+    frames = [
+        AttachedFrame("hand", "tip", (1.0, 0.0, 0.0), turned),
+        AttachedFrame("finger", "hand", (1.0, 0.0, 0.0)),
+    ]
+    model = RobotModel.from_text(arm(f'<axis xyz="0 0 1"/>{LIMIT}'), frames=frames)
+    workspace = model.workspace()
+    workspace.update_positions(np.array([np.pi / 2]))
+    assert model.frame_names == ("base", "tip", "hand", "finger")
+    assert workspace.translation[2] == pytest.approx([0.0, 1.0, 0.0], abs=1e-15)
+    assert workspace.translation[3] == pytest.approx([-1.0, 1.0, 0.0], abs=1e-15)
+
+
+def test_frames_need_a_link_and_a_name_of_their_own():
+    with pytest.raises(UnknownNameError, match='no link "tup"; did you mean "tip"'):
+        RobotModel.from_text(arm(LIMIT), frames=[AttachedFrame("hand", "tup")])
+    with pytest.raises(InputError, match='two frames are named "tip"; rename one'):
+        RobotModel.from_text(arm(LIMIT), frames=[AttachedFrame("tip", "base")])
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        AttachedFrame("hand", "tip", (0.0, float("nan"), 0.0)),
+        AttachedFrame("hand", "tip", quaternion=(0.0, 0.0, 0.0, 0.0)),
+    ],
+)
+def test_frames_need_a_pose(frame):
+    with pytest.raises(InputError, match='pose of frame "hand" must be finite'):
+        RobotModel.from_text(arm(LIMIT), frames=[frame])
+
+
+@pytest.mark.parametrize("root", ["floating", "planar"])
+def test_the_name_of_the_root_joint_is_taken(root):
+    text = arm(LIMIT).replace("shoulder", "root")
+    assert RobotModel.from_text(text).joint_names == ("root",)
+    with pytest.raises(UrdfError, match=f'"root" belongs to the {root} root joint; rename'):
+        RobotModel.from_text(text, root=root)
+
+
+def test_packages_and_xacro(tmp_path, monkeypatch):
+    share = tmp_path / "share"
+    (share / "ament_index/resource_index/packages").mkdir(parents=True)
+    (share / "ament_index/resource_index/packages/some_arm").touch()
+    (share / "some_arm").mkdir()
+    (share / "some_arm/parts.xacro").write_text(
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:property name="tip" value="tip_link"/></robot>'
+    )
+    (share / "some_arm/arm.urdf.xacro").write_text(
+        '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:include filename="$(find some_arm)/parts.xacro"/><link name="${tip}"/></robot>'
+    )
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    model = RobotModel.from_urdf("package://some_arm/arm.urdf.xacro")
+    assert model.link_names == ("tip_link",)
+
+
+def write_pair(tmp_path, lock=""):
+    gripper = (
+        '<link name="finger"/><joint name="grip" type="prismatic"><parent link="tip"/>'
+        f'<child link="finger"/><origin xyz="1 0 0" rpy="0 0 1.5707963267948966"/>'
+        f'<axis xyz="2 0 0"/><mimic joint="shoulder"/>{LIMIT}</joint>'
+    )
+    (tmp_path / "arm.urdf").write_text(arm(LIMIT, extra=gripper))
+    include = f'<include uri="arm.urdf" prefix="{{0}}">{lock}</include>'
+    mount = (
+        '<joint name="{0}mount" type="fixed"><parent link="world"/><child link="{0}base"/></joint>'
+    )
+    both = "".join((include + mount).format(side) for side in ("left_", "right_"))
+    path = tmp_path / "pair.urdf"
+    path.write_text(f'<robot name="pair"><link name="world"/>{both}</robot>')
+    return path
+
+
+def test_a_description_may_include_others_with_prefixes(tmp_path):
+    model = RobotModel.from_urdf(write_pair(tmp_path))
+    assert model.joint_names == ("left_shoulder", "left_grip", "right_shoulder", "right_grip")
+    assert [(mimic.joint, mimic.source) for mimic in model.mimic] == [
+        ("left_grip", "left_shoulder"),
+        ("right_grip", "right_shoulder"),
+    ]
+    assert "<include" not in model.description.text
+    again = read_urdf_text(model.description.text)
+    assert [joint.name for joint in again.joints] == [j.name for j in model.description.joints]
+
+
+@pytest.mark.parametrize("joint", ["grip", "shoulder"])
+def test_locked_joints_stay_where_the_free_ones_would_be(joint, tmp_path):
+    free = RobotModel.from_urdf(write_pair(tmp_path))
+    workspace = free.workspace()
+    workspace.update_positions(free.to_positions({f"left_{joint}": 0.7}))
+    lock = f'<lock joint="{joint}" position="0.7"/>'
+    if joint == "shoulder":  # what follows a locked joint must not move either
+        lock += '<lock joint="grip"/>'
+    model = RobotModel.from_urdf(write_pair(tmp_path, lock))
+    assert f"left_{joint}" not in model.joint_names
+    held = model.workspace()
+    held.update_positions(model.neutral())
+    ours, theirs = model.frame_index("left_finger"), free.frame_index("left_finger")
+    assert held.translation[ours] == pytest.approx(workspace.translation[theirs], abs=1e-15)
+    assert held.rotation[ours] == pytest.approx(workspace.rotation[theirs], abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("lock", "message"),
+    [
+        ('<lock joint="wrist"/>', 'no joint "wrist" to lock'),
+        ('<lock joint="grip" position="far"/>', "finite number"),
+    ],
+)
+def test_impossible_locks(lock, message, tmp_path):
+    with pytest.raises(UrdfError, match=message):
+        read_urdf(write_pair(tmp_path, lock))
