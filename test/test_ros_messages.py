@@ -1,0 +1,202 @@
+"""Messages to arrays: usable ones arrive by name, the others are named and change nothing."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+from hypothesis import given
+from hypothesis import strategies as st
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from uk_dynamics.mechanism.actuators import Actuators
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.ros.message_readers import EffortReader, StateReader
+from uk_dynamics.ros.messages import EffortsMessage, JointStateMessage
+
+pytestmark = pytest.mark.ros
+
+MODEL = RobotModel.from_urdf("package://uk_dynamics/urdf/five_bar.urdf.xacro")
+JOINTS = MODEL.joint_names
+# a motor with a gear of ratio 2 on the first joint, one between the second and the third
+MOTORS = Actuators(
+    ("geared", "between"),
+    np.array([[2.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.0, 0.0]]),
+    np.array([10.0, 5.0]),
+)
+
+
+def joint_state(
+    names: tuple[str, ...] = JOINTS,
+    position: Any = (0.1, 0.2, 0.3, 0.4),
+    velocity: Any = (1.0, 2.0, 3.0, 4.0),
+    effort: Any = (),
+) -> JointState:
+    return JointState(
+        name=list(names),
+        position=array("d", position),
+        velocity=array("d", velocity),
+        effort=array("d", effort),
+    )
+
+
+def changed(values: tuple[float, ...], place: int, value: float) -> tuple[float, ...]:
+    return (*values[:place], value, *values[place + 1 :])
+
+
+ONES = (1.0, 1.0, 1.0, 1.0)
+
+BAD_STATES = {
+    "empty": (joint_state((), (), (), ()), "no names"),
+    "numbers without names": (joint_state((), ONES, ONES), "no names"),
+    "a joint missing": (joint_state(JOINTS[:3], ONES[:3], ONES[:3]), '"right" missing'),
+    "all joints unknown": (joint_state(("a", "b", "c", "d"), ONES, ONES), "and 1 more missing"),
+    "another case": (joint_state(("Crank", *JOINTS[1:])), '"crank" missing'),
+    "an empty name": (joint_state(("", *JOINTS[1:])), '"crank" missing'),
+    "a name twice": (joint_state((*JOINTS, "crank"), (*ONES, 1), (*ONES, 1)), '"crank" more than'),
+    "a name instead of another": (joint_state(("crank", "crank", *JOINTS[2:])), "more than once"),
+    "no positions": (joint_state(position=()), "no position"),
+    "positions too few": (joint_state(position=ONES[:3]), "3 numbers in position, expected 4"),
+    "positions too many": (joint_state(position=(*ONES, 1)), "5 numbers in position, expected 4"),
+    "no velocities": (joint_state(velocity=()), "no velocity"),
+    "velocities too few": (joint_state(velocity=ONES[:1]), "1 numbers in velocity, expected 4"),
+    "velocities too many": (joint_state(velocity=ONES * 2), "8 numbers in velocity, expected 4"),
+    "efforts too few": (joint_state(effort=ONES[:2]), "2 numbers in effort, expected 4"),
+    "position nan": (
+        joint_state(position=changed(ONES, 1, math.nan)),
+        "position of coupler is nan",
+    ),
+    "position inf": (joint_state(position=changed(ONES, 0, math.inf)), "position of crank is inf"),
+    "position absurd": (
+        joint_state(position=changed(ONES, 0, 1e300)),
+        "position of crank is 1e+300",
+    ),
+    "velocity nan": (joint_state(velocity=changed(ONES, 3, math.nan)), "velocity of right is nan"),
+    "velocity -inf": (
+        joint_state(velocity=changed(ONES, 2, -math.inf)),
+        "velocity of middle is -inf",
+    ),
+    "velocity absurd": (joint_state(velocity=changed(ONES, 2, -1e308)), "velocity of middle"),
+    "effort nan": (joint_state(effort=changed(ONES, 2, math.nan)), "effort of middle is nan"),
+    "everything nan": (joint_state(position=[math.nan] * 4, velocity=[math.nan] * 4), "is nan"),
+    "very many names": (
+        joint_state(tuple(f"joint_{i}" for i in range(5000)), [0.0] * 5000, [0.0] * 5000),
+        "missing",
+    ),
+    "a very long name": (joint_state(("x" * 100_000, *JOINTS[1:])), '"crank" missing'),
+}
+
+BAD_ARRAYS = {
+    "empty": ((), "0 numbers, expected 2: geared, between"),
+    "too few": ((1.0,), "1 numbers"),
+    "too many": ((1.0, 2.0, 3.0), "3 numbers"),
+    "far too many": ([0.0] * 100_000, "100000 numbers"),
+    "nan": ((1.0, math.nan), "effort of between is nan"),
+    "inf": ((-math.inf, 1.0), "effort of geared is -inf"),
+    "absurd": ((1e200, 1.0), "effort of geared is 1e+200"),
+}
+
+BAD_COMMANDS = {
+    "no names": (joint_state((), (), (), ()), "no names"),
+    "no efforts": (joint_state(), "no effort"),
+    "efforts too few": (joint_state(effort=ONES[:2]), "2 numbers in effort"),
+    "unknown joint": (joint_state(("crank", "knee"), effort=ONES[:2]), '"knee" unknown'),
+    "a name twice": (joint_state(("crank", "crank"), effort=ONES[:2]), "more than once"),
+    "nan": (joint_state(("crank",), effort=(math.nan,)), "effort of crank is nan"),
+    "a joint without motor": (joint_state(("right",), effort=(1.0,)), "no motor moves right"),
+    "half of a pair": (joint_state(("coupler",), effort=(1.0,)), "no motor moves"),
+}
+
+
+@pytest.mark.parametrize(("message", "reason"), BAD_STATES.values(), ids=BAD_STATES)
+def test_unusable_state_is_named_and_changes_nothing(message: JointState, reason: str) -> None:
+    reader = StateReader(MODEL)
+    assert reader.read(joint_state(effort=ONES)) == ""
+    before = [reader.q.copy(), reader.v.copy(), reader.effort.copy()]
+    problem = reader.read(message)
+    assert reason in problem
+    assert len(problem) < 200, "also long messages make short problems"
+    for kept, now in zip(before, (reader.q, reader.v, reader.effort), strict=True):
+        np.testing.assert_array_equal(now, kept)
+    assert reader.read(joint_state()) == "", "the next good message is used"
+
+
+@given(st.permutations(range(len(JOINTS) + 2)), st.booleans())
+def test_state_arrives_by_name_in_any_order_among_other_joints(
+    order: list[int], efforts: bool
+) -> None:
+    names = [*JOINTS, "gripper", "camera"]
+    values = np.arange(len(names), dtype=float)
+    reader = StateReader(MODEL)
+    message = joint_state(
+        tuple(names[i] for i in order),
+        values[order],
+        values[order] + 10.0,
+        values[order] + 20.0 if efforts else (),
+    )
+    assert reader.read(message) == ""
+    np.testing.assert_array_equal(reader.q, values[:4])
+    np.testing.assert_array_equal(reader.v, values[:4] + 10.0)
+    np.testing.assert_array_equal(reader.effort, values[:4] + 20.0 if efforts else np.zeros(4))
+    assert set(reader.unknown) == {"gripper", "camera"}
+
+
+def test_numbers_of_joints_that_are_not_wanted_do_not_matter() -> None:
+    message = joint_state((*JOINTS, "camera"), (*ONES, math.nan), (*ONES, math.inf))
+    assert StateReader(MODEL).read(message) == ""
+
+
+@pytest.mark.parametrize(("data", "reason"), BAD_ARRAYS.values(), ids=BAD_ARRAYS)
+def test_unusable_effort_array_is_named_and_changes_nothing(data: Any, reason: str) -> None:
+    reader = EffortReader(MOTORS, JOINTS)
+    assert reader.read_array(Float64MultiArray(data=array("d", (3.0, 4.0)))) == ""
+    problem = reader.read_array(Float64MultiArray(data=array("d", data)))
+    assert reason in problem
+    np.testing.assert_array_equal(reader.efforts, [3.0, 4.0])
+
+
+@pytest.mark.parametrize(("message", "reason"), BAD_COMMANDS.values(), ids=BAD_COMMANDS)
+def test_unusable_joint_command_is_named_and_changes_nothing(
+    message: JointState, reason: str
+) -> None:
+    reader = EffortReader(MOTORS, JOINTS)
+    assert reader.read_joint_state(joint_state(("crank",), effort=(6.0,))) == ""
+    assert reason in reader.read_joint_state(message)
+    np.testing.assert_allclose(reader.efforts, [3.0, 0.0], atol=1e-14, rtol=0)  # rounding of 1/2
+
+
+@given(st.floats(-1e3, 1e3, allow_subnormal=False), st.floats(-1e3, 1e3, allow_subnormal=False))
+def test_joint_command_becomes_the_efforts_that_make_it(geared: float, between: float) -> None:
+    reader = EffortReader(MOTORS, JOINTS)
+    tau = MOTORS.matrix @ (geared, between)
+    message = joint_state(JOINTS[::-1], effort=tau[::-1])
+    assert reader.read_joint_state(message) == ""
+    # rounding of a pseudoinverse times efforts up to 1e3
+    np.testing.assert_allclose(reader.efforts, [geared, between], atol=1e-11, rtol=0)
+
+
+def test_message_that_is_sent_again_shares_the_memory_of_its_arrays() -> None:
+    states = JointStateMessage(JOINTS, position=True, effort=True)
+    states.position[:] = (1.0, 2.0, 3.0, 4.0)
+    states.effort[1] = 5.0
+    assert list(states.message.position) == [1.0, 2.0, 3.0, 4.0]
+    assert list(states.message.effort) == [0.0, 5.0, 0.0, 0.0]
+    assert len(states.message.velocity) == 0
+    efforts = EffortsMessage(2)
+    efforts.efforts[:] = (6.0, 7.0)
+    assert list(efforts.message.data) == [6.0, 7.0]
+
+
+def test_mechanism_without_motors_or_rows_has_empty_messages() -> None:
+    assert len(EffortsMessage(0).message.data) == 0
+    none = Actuators((), np.zeros((4, 0)), np.zeros(0))
+    reader = EffortReader(none, JOINTS)
+    assert reader.read_array(Float64MultiArray()) == ""
+    assert "1 numbers, expected 0" in reader.read_array(Float64MultiArray(data=[1.0]))

@@ -1,0 +1,89 @@
+"""Times: stamps in whole nanoseconds, durations of the steady clock.
+
+What happens in a mechanism is timed by the stamps of its states. Timers and watchdogs use the
+steady clock, so they also work while simulated time stands still.
+"""
+
+from __future__ import annotations
+
+import time
+
+from builtin_interfaces.msg import Time
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+_SECOND = 1_000_000_000
+
+
+def steady_clock() -> Clock:
+    """A clock for timers that nothing can stop or set back."""
+    return Clock(clock_type=ClockType.STEADY_TIME)
+
+
+def nanoseconds(stamp: Time) -> int:
+    """A stamp as whole nanoseconds."""
+    return stamp.sec * _SECOND + stamp.nanosec
+
+
+def write_stamp(stamp: Time, total: int) -> None:
+    """Set a stamp from whole nanoseconds."""
+    stamp.sec, stamp.nanosec = divmod(total, _SECOND)
+
+
+def runs_on_simulated_time(node: Node) -> bool:
+    """Whether the parameter ``use_sim_time`` says that stamps are those of ``/clock``."""
+    return bool(node.get_parameter("use_sim_time").value)
+
+
+class TimeOrigin:
+    """The stamp that counts as t = 0.
+
+    Under ``/clock`` it is zero: all nodes share the simulation's time. Otherwise it is the first
+    stamp seen after :meth:`reset`.
+    """
+
+    def __init__(self, *, simulated: bool) -> None:
+        """Choose the origin.
+
+        Args:
+            simulated: Whether stamps are those of ``/clock``.
+        """
+        self._simulated = simulated
+        self._origin: int | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the origin; the next stamp is the new one."""
+        self._origin = 0 if self._simulated else None
+
+    def since(self, stamp: Time) -> float:
+        """Time between the origin and a stamp, in s."""
+        total = nanoseconds(stamp)
+        if self._origin is None:
+            self._origin = total
+        return (total - self._origin) * 1e-9
+
+
+class Watchdog:
+    """How long ago something happened, in real time."""
+
+    def __init__(self) -> None:
+        self._last: float | None = None
+
+    def feed(self) -> None:
+        """It happened now."""
+        self._last = time.monotonic()
+
+    def forget(self) -> None:
+        """As if it had never happened."""
+        self._last = None
+
+    @property
+    def fed(self) -> bool:
+        """Whether it has happened at all."""
+        return self._last is not None
+
+    @property
+    def age(self) -> float:
+        """Time since it last happened, in s; infinite when it never did."""
+        return float("inf") if self._last is None else time.monotonic() - self._last

@@ -1,0 +1,95 @@
+"""Where a node gets its mechanism from: files named by parameters, the URDF also from ROS."""
+
+from __future__ import annotations
+
+import time
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.parameters import Parameters
+
+DESCRIPTION_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def load_mechanism(node: Node, parameters: Parameters) -> Mechanism:
+    """Read the mechanism that the parameters of a node name.
+
+    The URDF is, in this order: the parameter ``robot_description``, what the mechanism file names,
+    the topic ``robot_description``.
+
+    Args:
+        node: Who asks; its namespace and remappings hold for the topic.
+        parameters: With ``mechanism``, ``robot_description`` and ``robot_description_timeout``.
+
+    Raises:
+        InputError: Anything wrong in the files, or no description came in time.
+    """
+    spec = MechanismSpec.from_file(_required(parameters, "mechanism"))
+    description = parameters["robot_description"] or None
+    if description is None and spec.model.urdf is None:
+        description = _await_description(node, parameters["robot_description_timeout"], spec.file)
+    mechanism = Mechanism.from_spec(spec, robot_description=description)
+    for warning in mechanism.warnings:
+        node.get_logger().warning(warning)
+    return mechanism
+
+
+def load_tasks(parameters: Parameters, mechanism: Mechanism) -> Tasks:
+    """Read the tasks that the parameter ``tasks`` names.
+
+    Raises:
+        InputError: Anything wrong in the file.
+    """
+    return Tasks.from_file(_required(parameters, "tasks"), mechanism)
+
+
+def _required(parameters: Parameters, name: str) -> str:
+    value: str = parameters[name]
+    if not value:
+        raise InputError(
+            f"name a {name} file: a path, a package:// address or the name of a shipped one",
+            place=f"parameter {name}",
+        )
+    return value
+
+
+def _await_description(node: Node, timeout: float, file: str) -> str:
+    """Wait for the topic on a node and executor of its own: the asking node may be spinning."""
+    received: list[str] = []
+    topic = node.resolve_topic_name("robot_description")
+    node.get_logger().info(f"{file} names no URDF, waiting for {topic}")
+    listener = rclpy.create_node(
+        f"{node.get_name()}_description_listener",
+        namespace=node.get_namespace(),
+        context=node.context,
+        use_global_arguments=False,
+        enable_rosout=False,
+        start_parameter_services=False,
+    )
+    executor = SingleThreadedExecutor(context=node.context)
+    try:
+        executor.add_node(listener)
+        listener.create_subscription(
+            String, topic, lambda message: received.append(message.data), DESCRIPTION_QOS
+        )
+        deadline = time.monotonic() + timeout
+        while not received and node.context.ok() and time.monotonic() < deadline:
+            executor.spin_once(timeout_sec=0.1)
+    finally:
+        executor.shutdown()
+        listener.destroy_node()
+    if not received:
+        raise InputError(
+            f"no URDF: add model.urdf, set the parameter robot_description, or publish {topic}"
+            f" (waited {timeout:g} s)",
+            file=file,
+        )
+    return received[-1]

@@ -1,0 +1,166 @@
+"""The parameters of all nodes, as data: the nodes declare them, the documentation lists them."""
+
+from __future__ import annotations
+
+from uk_dynamics.ros.parameters import Parameter
+
+EFFORT_COMMANDS = "effort_controller/commands"
+JOINT_COMMANDS = "joint_commands"
+
+_MECHANISM = (
+    Parameter(
+        "mechanism",
+        "",
+        "Mechanism file: a path, a package:// address or the name of a shipped mechanism.",
+    ),
+    Parameter(
+        "robot_description",
+        "",
+        "URDF text for a mechanism file that names no URDF; when empty it is taken from the topic"
+        " robot_description.",
+    ),
+    Parameter(
+        "robot_description_timeout",
+        10.0,
+        "Longest wait for the topic robot_description.",
+        unit="s",
+        minimum=0.1,
+        maximum=3600.0,
+    ),
+)
+_RESIDUAL = Parameter(
+    "residual_warning",
+    1e-3,
+    "Constraint violation above which diagnostics warn, in m or rad.",
+    minimum=0.0,
+    maximum=1e3,
+    live=True,
+)
+_EFFORT_TOPIC = Parameter(
+    "command_topic",
+    EFFORT_COMMANDS,
+    "Topic with the motor efforts, one number per actuator in the order of the mechanism file.",
+)
+
+SIMULATOR = (
+    *_MECHANISM,
+    Parameter(
+        "rate",
+        500.0,
+        "Integration steps per simulated second.",
+        unit="Hz",
+        minimum=1.0,
+        maximum=20000.0,
+    ),
+    Parameter(
+        "publish_rate",
+        0.0,
+        "States published per simulated second; 0 publishes every step.",
+        unit="Hz",
+        minimum=0.0,
+        maximum=20000.0,
+    ),
+    Parameter(
+        "real_time_factor",
+        1.0,
+        "Simulated time per real time; 0 runs as fast as possible.",
+        minimum=0.0,
+        maximum=1000.0,
+        live=True,
+    ),
+    Parameter(
+        "integrator",
+        "rk4",
+        "How a step is taken; the state is projected onto the constraints after every step.",
+        choices=("rk4", "semi_implicit_euler"),
+    ),
+    Parameter(
+        "publish_clock",
+        False,
+        "Publish /clock, which starts at 0; only one node may do so.",
+    ),
+    Parameter(
+        "publish_robot_description",
+        False,
+        "Publish the URDF on robot_description, for when no robot_state_publisher does.",
+    ),
+    Parameter("paused", False, "Start paused."),
+    Parameter(
+        "command_mode",
+        "effort_array",
+        "Type of the commands: effort_array (std_msgs/Float64MultiArray, by actuator) or"
+        " joint_state (sensor_msgs/JointState, efforts by joint name).",
+        choices=("effort_array", "joint_state"),
+    ),
+    Parameter(
+        "command_topic",
+        "",
+        f"Topic of the commands; when empty {EFFORT_COMMANDS}, or {JOINT_COMMANDS} for"
+        " command_mode joint_state.",
+    ),
+    Parameter(
+        "command_timeout",
+        0.5,
+        "Real time after which a command is forgotten and all efforts are zero; 0 keeps it.",
+        unit="s",
+        minimum=0.0,
+        maximum=3600.0,
+        live=True,
+    ),
+    _RESIDUAL,
+)
+
+FORWARD_DYNAMICS = (
+    *_MECHANISM,
+    Parameter(
+        "effort_source",
+        "joint_states",
+        "Where motor efforts come from: joint_states (measured joint efforts) or commands"
+        " (the topic command_topic).",
+        choices=("joint_states", "commands"),
+    ),
+    _EFFORT_TOPIC,
+    Parameter(
+        "state_timeout",
+        0.5,
+        "Real time without a usable state after which diagnostics report an error.",
+        unit="s",
+        minimum=0.001,
+        maximum=3600.0,
+        live=True,
+    ),
+    _RESIDUAL,
+)
+
+SERVO_CONTROLLER = (
+    *_MECHANISM,
+    Parameter(
+        "tasks", "", "Tasks file: a path, a package:// address or the name of a shipped tasks file."
+    ),
+    _EFFORT_TOPIC,
+    Parameter("autostart", False, "Configure and activate without being asked."),
+    Parameter(
+        "state_timeout",
+        0.1,
+        "Real time without a usable state after which efforts are zero.",
+        unit="s",
+        minimum=0.001,
+        maximum=3600.0,
+        live=True,
+    ),
+    Parameter(
+        "tracking_warning",
+        0.05,
+        "Tracking error above which diagnostics warn, in m or rad.",
+        minimum=0.0,
+        maximum=1e3,
+        live=True,
+    ),
+    _RESIDUAL,
+)
+
+TABLES = {
+    "simulator": SIMULATOR,
+    "forward_dynamics": FORWARD_DYNAMICS,
+    "servo_controller": SERVO_CONTROLLER,
+}

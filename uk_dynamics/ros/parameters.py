@@ -1,0 +1,166 @@
+"""Parameters of a node: declared once, checked whenever they are set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from rcl_interfaces.msg import ParameterDescriptor
+    from rclpy.node import Node
+    from rclpy.parameter import Parameter as RosParameter
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter.
+
+    Attributes:
+        name: Name.
+        default: Value when nothing is set; its type is the parameter's.
+        description: One sentence for the user.
+        unit: Unit, empty when there is none.
+        minimum: Smallest value, None when there is none.
+        maximum: Largest value, None when there is none.
+        choices: Valid values of a text, empty when all are.
+        live: Whether it can be changed while the node runs.
+    """
+
+    name: str
+    default: bool | int | float | str
+    description: str
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    live: bool = False
+
+    @property
+    def type_name(self) -> str:
+        """``bool``, ``int``, ``double`` or ``string``."""
+        return {bool: "bool", int: "int", float: "double", str: "string"}[type(self.default)]
+
+    @property
+    def valid(self) -> str:
+        """Valid values in words, empty when every value of the type is."""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        bounds = (self.minimum, self.maximum)
+        if bounds == (None, None):
+            return ""
+        low, high = ("" if bound is None else f"{bound:g}" for bound in bounds)
+        text = f"from {low} to {high}" if low and high else f"at least {low}" if low else high
+        return f"{text} {self.unit}".strip()
+
+    def problem(self, value: object) -> str:
+        """What is wrong with a value; empty when nothing is."""
+        kind = type(self.default)
+        accepted = (int, float) if kind is float else kind
+        if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
+            return f"expected {_KINDS[kind]}, found {value!r}"
+        if self.choices and value not in self.choices:
+            return f'expected {self.valid}, found "{value}"'
+        if isinstance(value, int | float) and not self._contains(value):
+            return f"expected {_KINDS[kind]} {self.valid}".rstrip() + f", found {value}"
+        return ""
+
+    def descriptor(self) -> ParameterDescriptor:
+        """The same as ROS knows it, for ``ros2 param describe``."""
+        from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+
+        descriptor = ParameterDescriptor(
+            name=self.name,
+            description=self.description + (f" [{self.unit}]" if self.unit else ""),
+            additional_constraints=self.valid if self.choices else "",
+            read_only=not self.live,
+            # 500 is as good as 500.0
+            dynamic_typing=isinstance(self.default, float),
+        )
+        low, high = self.minimum, self.maximum
+        if low is not None or high is not None:
+            if isinstance(self.default, float):
+                descriptor.floating_point_range = [
+                    FloatingPointRange(
+                        from_value=-math.inf if low is None else float(low),
+                        to_value=math.inf if high is None else float(high),
+                    )
+                ]
+            else:
+                descriptor.integer_range = [
+                    IntegerRange(
+                        from_value=-(2**63) if low is None else int(low),
+                        to_value=2**63 - 1 if high is None else int(high),
+                        step=1,
+                    )
+                ]
+        return descriptor
+
+    def _contains(self, value: float) -> bool:
+        low = -math.inf if self.minimum is None else self.minimum
+        high = math.inf if self.maximum is None else self.maximum
+        return math.isfinite(value) and low <= value <= high
+
+
+class Parameters:
+    """The parameters of a running node, by name and always valid."""
+
+    def __init__(self, node: Node, declared: Sequence[Parameter]) -> None:
+        """Declare the parameters.
+
+        Args:
+            node: Whose parameters they are.
+            declared: What there is.
+
+        Raises:
+            InputError: A value given at the start is not valid.
+        """
+        self._declared = {parameter.name: parameter for parameter in declared}
+        self._values: dict[str, Any] = {}
+        self._listeners: dict[str, Callable[[], None]] = {}
+        node.add_on_set_parameters_callback(self._check)
+        node.add_post_set_parameters_callback(self._store)
+        for parameter in declared:
+            self._declare(node, parameter)
+
+    def __getitem__(self, name: str) -> Any:
+        """Current value of a parameter, of its default's type."""
+        return self._values[name]
+
+    def on_change(self, name: str, listener: Callable[[], None]) -> None:
+        """Call a function after a live parameter has changed."""
+        self._listeners[name] = listener
+
+    def _declare(self, node: Node, parameter: Parameter) -> None:
+        from rclpy.exceptions import ParameterException
+
+        try:
+            node.declare_parameter(parameter.name, parameter.default, parameter.descriptor())
+        except ParameterException as error:
+            reason = str(error).partition("Reason: ")[2] or str(error)
+            raise InputError(reason, place=f"parameter {parameter.name}") from None
+
+    def _check(self, changes: Sequence[RosParameter]) -> Any:
+        from rcl_interfaces.msg import SetParametersResult
+
+        for change in changes:
+            parameter = self._declared.get(change.name)
+            problem = parameter.problem(change.value) if parameter else ""
+            if problem:
+                return SetParametersResult(successful=False, reason=f"{change.name}: {problem}")
+        return SetParametersResult(successful=True)
+
+    def _store(self, changes: Sequence[RosParameter]) -> None:
+        for change in changes:
+            parameter = self._declared.get(change.name)
+            if parameter is None:
+                continue
+            known = change.name in self._values
+            self._values[change.name] = type(parameter.default)(change.value)
+            if known and change.name in self._listeners:
+                self._listeners[change.name]()
