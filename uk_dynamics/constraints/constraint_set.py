@@ -160,6 +160,15 @@ class ConstraintSet:
         reach = np.abs(wrench @ kinematics.jacobian) * self._row_reach
         return self._join(reach, np.abs(self._joint_rows.matrix))
 
+    def wrenches(self, kinematics: FrameKinematics) -> Array:
+        """Wrench (f, n) of each row, linear part first, (m, 6); zero for joint rows.
+
+        It stands at the world's origin in world axes. A multiplier times it acts on the child, and
+        its opposite on the parent.
+        """
+        wrench, _ = self._wrenches(relative_pose(self._layout.pairs, kinematics), None)
+        return self._join(wrench, np.zeros((len(self) - len(wrench), 6)))
+
     def reversed_axes(self, kinematics: FrameKinematics) -> tuple[str, ...]:
         """Constraints whose aligned axes point against each other: closed the wrong way round."""
         pose = relative_pose(self._layout.pairs, kinematics)
