@@ -144,6 +144,23 @@ def test_a_declared_encoding_is_no_obstacle(tmp_path):
     assert "spitzé" in RobotModel.from_urdf(str(path)).link_names
 
 
+def test_blanks_before_the_declaration_are_no_obstacle():
+    text = '\n  <?xml version="1.0" encoding="UTF-8"?>' + arm(LIMIT)
+    assert RobotModel.from_text(text).nv == 1
+
+
+def test_warnings_of_xacro_are_collected(tmp_path, capfd):
+    path = tmp_path / "arm.urdf.xacro"
+    path.write_text(
+        '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:property name="size" value="1" unit="m"/><link name="base"/></robot>'
+    )
+    (warning,) = RobotModel.from_urdf(path).warnings
+    assert warning.startswith("arm.urdf.xacro: xacro: warning: ")
+    assert "unit" in warning
+    assert capfd.readouterr() == ("", "")
+
+
 def test_text_instead_of_a_path():
     assert RobotModel.from_urdf(arm(LIMIT)).joint_names == ("shoulder",)
 

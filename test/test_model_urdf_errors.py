@@ -221,6 +221,10 @@ MALFORMED = {
 }
 
 
+NESTED = '<robot name="r">' + "<a>" * 100_000 + "</a>" * 100_000 + "</robot>"
+CROWD = robot(*(link(f"link{number}", "") for number in range(2001)))
+
+
 def one_line(error, *expected):
     text = str(error.value)
     assert "\n" not in text
@@ -290,8 +294,27 @@ def test_huge_file_is_refused_without_reading_it(tmp_path):
 
 def test_huge_text():
     with pytest.raises(UrdfError) as error:
-        RobotModel.from_text(" " * LARGEST_DESCRIPTION + pair())
+        RobotModel.from_text(pair() + " " * LARGEST_DESCRIPTION)
     one_line(error, "20 MB")
+
+
+def test_endless_nesting():
+    with pytest.raises(UrdfError) as error:
+        RobotModel.from_text(NESTED)
+    one_line(error, "nested more than 50 deep")
+
+
+def test_too_many_links():
+    with pytest.raises(UrdfError) as error:
+        RobotModel.from_text(CROWD)
+    one_line(error, "more than 2000 links")
+
+
+def test_impossible_file_name():
+    with pytest.raises(UrdfError) as error:
+        RobotModel.from_urdf("a" * 10_000)
+    one_line(error, "cannot be opened")
+    assert len(str(error.value)) < 200
 
 
 def test_unknown_encoding(tmp_path):

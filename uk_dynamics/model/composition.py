@@ -14,6 +14,7 @@ file holds (transmissions, controllers, simulator tags) is left out.
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -47,8 +48,8 @@ class _Composer:
     def __init__(self) -> None:
         self._count = 0
 
-    def expand(self, robot: ET.Element, source: Source, within: tuple[str, ...]) -> None:
-        within = (*within, source.name)
+    def expand(self, robot: ET.Element, source: Source, within: tuple[Path, ...]) -> None:
+        within = (*within, source.directory / source.name)
         for node in robot.findall("include"):
             try:
                 parts = self._included(node, source, within)
@@ -60,7 +61,7 @@ class _Composer:
             robot[position : position + 1] = parts
 
     def _included(
-        self, node: ET.Element, source: Source, within: tuple[str, ...]
+        self, node: ET.Element, source: Source, within: tuple[Path, ...]
     ) -> list[ET.Element]:
         uri = node.get("uri", "")
         if not uri:
@@ -72,7 +73,7 @@ class _Composer:
             other_source = read_source(uri, relative_to=source.directory)
         except UrdfError as error:
             raise UrdfError(str(error)) from None  # what is at fault is this file's address
-        if other_source.name in within:
+        if other_source.directory / other_source.name in within:
             raise UrdfError(f"{other_source.name} includes itself; remove the <include>")
         other = parse_robot(other_source.text, other_source.name)
         self.expand(other, other_source, within)

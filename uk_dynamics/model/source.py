@@ -26,11 +26,13 @@ class Source:
         text: URDF, xacro expanded.
         name: What messages call it.
         directory: Where its relative addresses start.
+        warnings: What xacro complained about.
     """
 
     text: bytes
     name: str
     directory: Path
+    warnings: tuple[str, ...] = ()
 
 
 def read_source(urdf: str | Path, *, relative_to: Path | None = None) -> Source:
@@ -49,15 +51,18 @@ def read_source(urdf: str | Path, *, relative_to: Path | None = None) -> Source:
         path = resolve(urdf, relative_to=relative_to)
     except InputError as error:
         raise UrdfError(error.problem, file=str(urdf)) from None
+    except OSError as error:  # a name that no file system takes
+        raise UrdfError(f"cannot be opened ({error.strerror})", file=f"{urdf!s:.80}") from None
     text = _read_file(path, path.name)
-    if path.suffix == ".xacro":
-        text = _checked_size(_expand_xacro(path, path.name), path.name)
-    return Source(text, path.name, path.parent)
+    if path.suffix != ".xacro":
+        return Source(text, path.name, path.parent)
+    text, warnings = _expand_xacro(path, path.name)
+    return Source(_checked_size(text, path.name), path.name, path.parent, warnings)
 
 
 def text_source(text: str, name: str = "robot_description") -> Source:
     """A robot description given as text. Raises UrdfError when it is empty or too large."""
-    raw = text.encode(errors="replace")
+    raw = text.lstrip().encode(errors="replace")
     return Source(_checked_size(raw, name), name, Path.cwd())
 
 
@@ -86,7 +91,7 @@ def _read_file(path: Path, source: str) -> bytes:
         raise UrdfError(f"cannot be read ({reason}); check its permissions", file=source) from None
 
 
-def _expand_xacro(path: Path, source: str) -> bytes:
+def _expand_xacro(path: Path, source: str) -> tuple[bytes, tuple[str, ...]]:
     """Run xacro, which keeps global state, prints to stderr and wants an ament environment."""
     import xacro  # here, since most descriptions need no xacro and it is slow to import
 
@@ -94,10 +99,12 @@ def _expand_xacro(path: Path, source: str) -> bytes:
     with _xacro_lock, contextlib.redirect_stderr(complaints), _ament_environment():
         try:
             document = xacro.process_file(str(path))
-        except Exception as error:  # noqa: BLE001 xacro evaluates expressions: any exception may come out
+        except Exception as error:  # noqa: BLE001 its expressions may raise anything
             reason = " ".join(str(error).split()) or repr(error)
             raise UrdfError(f"xacro: {reason[:300]}", file=source) from None
-    return bytes(document.toxml(encoding="utf-8"))
+    complaint = " ".join(complaints.getvalue().split())
+    warnings = (f"xacro: {complaint}",) if complaint else ()
+    return bytes(document.toxml(encoding="utf-8")), warnings
 
 
 @contextlib.contextmanager

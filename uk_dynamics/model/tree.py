@@ -10,6 +10,7 @@ import pinocchio as pin
 
 from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
 from uk_dynamics.model.description import (
+    ONE_DOF,
     Array,
     AttachedFrame,
     Joint,
@@ -111,15 +112,18 @@ class Tree:
 
     def set_armature(self, armature: Mapping[str, float]) -> None:
         """Add rotor inertias, in kg m² or kg by joint name, to the mass matrix."""
-        names = [joint.name for joint in self.joints]
+        index = {
+            joint.name: self.model.joints[number].idx_v
+            for number, joint in enumerate(self.joints, start=1)
+            if joint.type in ONE_DOF
+        }
         values = np.zeros(self.model.nv)
         for name, value in armature.items():
-            if name not in names:
-                raise UnknownNameError("joint", name, names)
+            if name not in index:
+                raise UnknownNameError("joint", name, index)
             if not (np.isfinite(value) and value >= 0.0):
                 raise InputError(f'armature of "{name}" must be a number >= 0, found {value}')
-            start = self.model.joints[names.index(name) + 1].idx_v
-            values[start : start + self.model.joints[names.index(name) + 1].nv] = value
+            values[index[name]] = value
         self.model.armature = values
 
     def ancestor_mask(self) -> Array:

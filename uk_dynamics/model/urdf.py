@@ -20,6 +20,7 @@ from uk_dynamics.model.source import Source, read_source, text_source
 from uk_dynamics.model.topology import check_mimics, moves_no_mass, order_joints
 from uk_dynamics.model.xml_text import parse_robot
 
+MOST_LINKS = 2000
 ELSEWHERE = ("material", "gazebo", "transmission", "ros2_control", "sensor")
 
 
@@ -41,7 +42,7 @@ def _read(source: Source, encoding: str | None = None) -> RobotDescription:
     robot = parse_robot(source.text, source.name, encoding=encoding)
     try:
         expand_includes(robot, source)
-        return _Reader(robot, source.name).description()
+        return _Reader(robot, source.name, source.warnings).description()
     except UrdfError as error:
         raise error.located(file=source.name) from None
 
@@ -49,10 +50,10 @@ def _read(source: Source, encoding: str | None = None) -> RobotDescription:
 class _Reader:
     """Walks over one ``<robot>`` element and collects warnings on the way."""
 
-    def __init__(self, robot: ET.Element, source: str) -> None:
+    def __init__(self, robot: ET.Element, source: str, warnings: Iterable[str]) -> None:
         self.robot = robot
         self.source = source
-        self.warnings: list[str] = []
+        self.warnings = list(warnings)
         self.complaints: dict[str, list[str]] = {}
         self.mimics: list[Mimic] = []
 
@@ -85,6 +86,8 @@ class _Reader:
         version = self.robot.get("version", "1.0")
         if version != "1.0":
             raise UrdfError(f'URDF version "{version}" is not supported; expected "1.0"')
+        if len(self.robot.findall("link")) > MOST_LINKS:
+            raise UrdfError(f"there are more than {MOST_LINKS} links; the matrices would not fit")
         for node in self.robot:
             if node.tag not in ("link", "joint", *ELSEWHERE) and not node.tag.startswith("{"):
                 self.warnings.append(f"<{node.tag}> is unknown and ignored")

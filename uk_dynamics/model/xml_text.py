@@ -6,18 +6,33 @@ from xml.etree import ElementTree as ET
 
 from uk_dynamics.exceptions import UrdfError
 
+DEEPEST = 50
 XACRO_NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
 
 
-class _DoctypeRefused(Exception):
-    pass
+class _Refused(Exception):
+    """Carries what is not allowed out of the parser."""
 
 
 class _Builder(ET.TreeBuilder):
-    """Stops at a document type: entities declared there can grow without bound or read files."""
+    """Stops at a document type (its entities can grow without bound) and at endless nesting."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = 0
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
-        raise _DoctypeRefused
+        raise _Refused("<!DOCTYPE> is not allowed in a URDF; remove it")
+
+    def start(self, tag: str, attrs: dict[str, str]) -> ET.Element:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise _Refused(f"elements are nested more than {DEEPEST} deep; a URDF needs about six")
+        return super().start(tag, attrs)
+
+    def end(self, tag: str) -> ET.Element:
+        self._depth -= 1
+        return super().end(tag)
 
 
 def parse_robot(text: bytes, source: str, *, encoding: str | None = None) -> ET.Element:
@@ -35,8 +50,8 @@ def parse_robot(text: bytes, source: str, *, encoding: str | None = None) -> ET.
     try:
         parser.feed(text)
         robot = parser.close()
-    except _DoctypeRefused:
-        raise UrdfError("<!DOCTYPE> is not allowed in a URDF; remove it", file=source) from None
+    except _Refused as refusal:
+        raise UrdfError(str(refusal), file=source) from None
     except ET.ParseError as error:
         raise UrdfError(f"this is not XML ({error}); expected a URDF", file=source) from None
     except (LookupError, ValueError) as error:  # unknown encodings
