@@ -176,13 +176,14 @@ def test_joints_come_depth_first_in_the_order_of_the_file():
         [
             joint("z", "base", "left"),
             joint("m", "base", "right"),
-            joint("a", "left", "left_hand"),
+            joint("b", "left", "left_hand"),
+            joint("a", "left", "left_hook"),
         ]
     )
     model = RobotModel.from_text(text + "</robot>")
-    assert model.joint_names == ("z", "a", "m")
-    assert model.link_names == ("base", "left", "left_hand", "right")
-    assert [branch.tolist() for branch in model.branches] == [[0, 1], [2]]
+    assert model.joint_names == ("z", "b", "a", "m")
+    assert model.link_names == ("base", "left", "left_hand", "left_hook", "right")
+    assert [branch.tolist() for branch in model.branches] == [[0, 1, 2], [3]]
 
 
 def test_attached_frames_stand_where_they_are_put():

@@ -1,7 +1,5 @@
 """Every malformed robot description gives one line that names file, place and remedy."""
 
-import os
-
 import pytest
 
 from uk_dynamics.exceptions import UrdfError
@@ -355,11 +353,14 @@ def test_xacro_failures(content, expected, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_xacro_leaves_the_environment_as_it_was(tmp_path):
+def test_a_failure_of_xacro_leaves_nothing_behind(tmp_path):
     path = tmp_path / "arm.urdf.xacro"
-    path.write_text(
-        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"/></robot>'
-    )
-    before = dict(os.environ)
-    RobotModel.from_urdf(path)
-    assert dict(os.environ) == before
+    start = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+    path.write_text(f"{start}<xacro:property name='size' value='1'/><xacro:wheel/></robot>")
+    with pytest.raises(UrdfError):
+        RobotModel.from_urdf(path)
+    path.write_text(f'{start}<link name="a${{size}}"/></robot>')
+    with pytest.raises(UrdfError, match="size"):
+        RobotModel.from_urdf(path)
+    path.write_text(f'{start}<link name="a"/></robot>')
+    assert RobotModel.from_urdf(path).link_names == ("a",)

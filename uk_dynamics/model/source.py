@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from uk_dynamics.exceptions import InputError, UrdfError
-from uk_dynamics.resources import ament_prefixes, resolve
+from uk_dynamics.resources import package_directory, resolve
 
 LARGEST_DESCRIPTION = 20_000_000  # bytes; meshes are separate files, so no description comes close
 
@@ -92,11 +91,11 @@ def _read_file(path: Path, source: str) -> bytes:
 
 
 def _expand_xacro(path: Path, source: str) -> tuple[bytes, tuple[str, ...]]:
-    """Run xacro, which keeps global state, prints to stderr and wants an ament environment."""
+    """Run xacro, which keeps global state, prints to stderr and wants a ROS installation."""
     import xacro  # here, since most descriptions need no xacro and it is slow to import
 
     complaints = io.StringIO()
-    with _xacro_lock, contextlib.redirect_stderr(complaints), _ament_environment():
+    with _xacro_lock, contextlib.redirect_stderr(complaints), _finding_packages():
         try:
             document = xacro.process_file(str(path))
         except Exception as error:  # noqa: BLE001 its expressions may raise anything
@@ -108,14 +107,13 @@ def _expand_xacro(path: Path, source: str) -> tuple[bytes, tuple[str, ...]]:
 
 
 @contextlib.contextmanager
-def _ament_environment() -> Iterator[None]:
-    """Let ``$(find package)`` see the packages that ``package://`` addresses see."""
-    before = os.environ.get("AMENT_PREFIX_PATH")
-    os.environ["AMENT_PREFIX_PATH"] = os.pathsep.join(str(prefix) for prefix in ament_prefixes())
+def _finding_packages() -> Iterator[None]:
+    """Let ``$(find package)`` find what ``package://`` finds, on machines without ROS as well."""
+    from xacro import substitution_args
+
+    before = substitution_args._eval_find
+    substitution_args._eval_find = lambda package: str(package_directory(package))
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["AMENT_PREFIX_PATH"]
-        else:
-            os.environ["AMENT_PREFIX_PATH"] = before
+        substitution_args._eval_find = before
