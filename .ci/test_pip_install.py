@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,8 @@ class Installation:
         source = shutil.copytree(ROOT, directory / "source", ignore=BUILT)
         interpreter = os.path.realpath(sys._base_executable)
         self.run(interpreter, "-m", "venv", str(self.prefix))
-        self.run("pip", "install", "--quiet", "--disable-pip-version-check", str(source))
+        for requirement in ("pip>=25", str(source)):
+            self.run("pip", "install", "--quiet", "--no-compile", requirement)
         shutil.rmtree(source)
 
     def run(self, program: str, *arguments: str) -> str:
@@ -65,8 +67,10 @@ INHERITED = {"PYTHONPATH", "LD_LIBRARY_PATH", "_ROS_WHEELS_BOOTSTRAP_COMPLETE", 
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return Installation(tmp_path_factory.mktemp("pip"))
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    directory = tmp_path_factory.mktemp("pip")
+    yield Installation(directory)
+    shutil.rmtree(directory)
 
 
 def test_library_works_without_ros(installation: Installation) -> None:
