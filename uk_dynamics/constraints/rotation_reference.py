@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+import uk_dynamics.core.so3 as so3
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.vectors import Array, apply, dot
-from uk_dynamics.core import so3
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+import uk_dynamics.core.so3 as so3
 from uk_dynamics.constraints.relative_motion import RelativePose, RelativeTwist
 from uk_dynamics.constraints.vectors import Array, apply, cross, dot, skew
-from uk_dynamics.core import so3
 
 Index = NDArray[np.intp]
 _TINY = 1e-300  # coinciding origins give a zero row, which the rank rule reports, instead of NaN

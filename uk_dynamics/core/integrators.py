@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import DOP853, RK23, RK45, OdeSolver, Radau
+from scipy.integrate import DOP853, RK23, RK45, Radau
 
 from uk_dynamics.exceptions import SimulationError
 
@@ -21,7 +21,7 @@ Acceleration = Callable[[float, Array, Array], Array]
 Projection = Callable[[float, Array, Array], tuple[Array, Array]]
 AdaptiveMethod = Literal["DOP853", "RK45", "RK23", "Radau"]
 
-ADAPTIVE_METHODS: dict[str, type[OdeSolver]] = {
+ADAPTIVE_METHODS: dict[str, Any] = {
     "DOP853": DOP853,
     "RK45": RK45,
     "RK23": RK23,
@@ -149,7 +149,7 @@ class AdaptiveStepper:
         self._nv = space.nv
         self.evaluations = 0
         self.steps = 0
-        self._solver = ADAPTIVE_METHODS[method](
+        self._solver: Any = ADAPTIVE_METHODS[method](
             self._rates,
             t,
             np.concatenate((np.zeros(self._nv), v)),
@@ -166,12 +166,12 @@ class AdaptiveStepper:
     @property
     def finished(self) -> bool:
         """Whether the end is reached."""
-        return self._solver.status == "finished"
+        return bool(self._solver.status == "finished")
 
     @property
     def step_size(self) -> float:
         """Size that the method would try next, in s."""
-        return float(cast(Any, self._solver).h_abs)
+        return float(self._solver.h_abs)
 
     def step(self) -> None:
         """Take one accepted step and project its end.
@@ -183,7 +183,7 @@ class AdaptiveStepper:
         if self._solver.status == "failed":
             raise SimulationError(str(message or "the step size became too small"), self.t)
         self.steps += 1
-        solver: Any = self._solver
+        solver = self._solver
         self._interpolant = solver.dense_output()
         self._interpolant_base = self._base
         self.t = float(solver.t)

@@ -32,7 +32,7 @@ def project_position(
     linearize: Callable[[Array], tuple[Factorization, Array]],
     integrate: Callable[[Array, Array], Array],
     *,
-    tolerance: float = 1e-10,
+    tolerance: float = 1e-7,
     max_iterations: int = 20,
 ) -> Array:
     """Newton steps δ of least δᵀMδ with A δ = −ψ, until ψ is rounding.
@@ -41,7 +41,8 @@ def project_position(
         q: Where to start, (nq,).
         linearize: Configuration → factorisation of M and A there, and residual ψ (m,).
         integrate: Configuration and tangent step → configuration.
-        tolerance: Largest residual that counts as reached, in m or rad.
+        tolerance: Largest residual that counts as reached, in m or rad. Rows that are dependent
+            but for a small remainder, near a rank change, cannot be moved and keep theirs.
         max_iterations: Steps after which it is given up.
 
     Returns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from uk_dynamics.core.solution import Solution
-from uk_dynamics.mechanism.state import Inputs, Residual, State
+from uk_dynamics.mechanism.state import Energy, Inputs, Residual, State
 
 
 class Dynamics(Protocol):
@@ -24,6 +24,9 @@ class Dynamics(Protocol):
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
+
+    def energy(self, state: State) -> Energy:
+        """Kinetic and potential energy, springs included."""
 
     def residual(self, state: State) -> Residual:
         """Violation of the constraints at position and velocity level."""

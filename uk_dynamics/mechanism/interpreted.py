@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
-from uk_dynamics.core.factorization import Factorization, factorize
-from uk_dynamics.core.mass_factor import MassFactor, SingularMass, mass_factor
-from uk_dynamics.core.projection import project_position, project_velocity
+from uk_dynamics.core.factorization import (
+    Factorization,
+    UndeterminedCoordinatesError,
+    factorize,
+)
+from uk_dynamics.core.mass_factor import mass_factor
+from uk_dynamics.core.projection import (
+    ProjectionFailedError,
+    project_position,
+    project_velocity,
+)
 from uk_dynamics.core.solution import Solution
-from uk_dynamics.mechanism.state import Array, DynamicsTerms, Inputs, Residual, State
+from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, Residual, State
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.workspace import Workspace
 
@@ -51,6 +60,7 @@ class InterpretedDynamics:
         self._constraints: ConstraintSet = mechanism.constraints
         self._passive = mechanism.passive
         self._solver = mechanism.spec.solver
+        self._method = mechanism.spec.solver.method
 
     def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
         """Terms and factorisation at a state."""
@@ -61,7 +71,10 @@ class InterpretedDynamics:
         force = self._passive.force(q, v) - workspace.bias
         if inputs.tau is not None:
             force += inputs.tau
-        b = rows.right_hand_side(self._constraints.damping, self._constraints.stiffness)
+        if inputs.stabilize:
+            b = rows.right_hand_side(self._constraints.damping, self._constraints.stiffness)
+        else:
+            b = -rows.bias
         terms = DynamicsTerms(workspace.mass, force, rows.A, b)
         return Prepared(terms, rows, self._factorize(workspace.mass, rows.A), workspace)
 
@@ -82,6 +95,14 @@ class InterpretedDynamics:
             consistency_tolerance=self._solver.consistency_tolerance,
         )
 
+    def energy(self, state: State) -> Energy:
+        """Kinetic and potential energy; see :class:`Dynamics`."""
+        workspace = self._workspace
+        return Energy(
+            kinetic=workspace.kinetic_energy(state.q, state.v),
+            potential=workspace.potential_energy(state.q) + self._passive.potential_energy(state.q),
+        )
+
     def residual(self, state: State) -> Residual:
         """Violation of the constraints; see :class:`Dynamics`."""
         self._workspace.update(state.q, state.v)
@@ -90,21 +111,27 @@ class InterpretedDynamics:
 
     def project(self, state: State) -> State:
         """The nearest state on the constraints in the metric of M; see :class:`Dynamics`."""
-        q = project_position(state.q, self._position_level, self._model.integrate)
-        _, A, _ = level = self._position_level(q)
-        v = project_velocity(state.v, self._factorize(level[0], A), A)
+        try:
+            q = project_position(state.q, self._linearize, self._model.integrate)
+        except ProjectionFailedError as error:
+            raise SimulationError(str(error), state.t) from None
+        factorization, _ = self._linearize(q)
+        v = project_velocity(state.v, factorization, factorization.A @ state.v)
         return State(state.t, q, v)
 
-    def _position_level(self, q: Array) -> tuple[Array, Array, Array]:
+    def _linearize(self, q: Array) -> tuple[Factorization, Array]:
         self._workspace.update_positions(q)
         A, residual = self._constraints.position(self._workspace, q)
-        return self._workspace.mass, A, residual
+        return self._factorize(self._workspace.mass, A), residual
 
     def _factorize(self, mass: Array, A: Array) -> Factorization:
-        factor: MassFactor | SingularMass = mass_factor(mass)
-        return factorize(
-            factor,
-            A,
-            natural_scale=self._mechanism.natural_scale,
-            rank_tolerance=self._solver.rank_tolerance,
-        )
+        try:
+            return factorize(
+                mass_factor(mass),
+                A,
+                natural_scale=self._mechanism.natural_scale,
+                rank_tolerance=self._solver.rank_tolerance,
+                method=self._method,
+            )
+        except UndeterminedCoordinatesError as error:
+            raise error.named(self._model.velocity_names) from None

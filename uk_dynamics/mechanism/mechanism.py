@@ -83,7 +83,12 @@ class Mechanism:
         with located(spec.file, "initial_guess"):
             self.initial_guess = self.model.to_positions(dict(spec.initial_guess))
         self.initial_guess.flags.writeable = False
-        self.natural_scale = natural_row_scale(self.model, self.constraints, self.initial_guess)
+        self.natural_scale = natural_row_scale(
+            self.model,
+            self.constraints,
+            self.initial_guess,
+            whiten=spec.solver.method != "nullspace",
+        )
 
     @classmethod
     def from_file(cls, path: str | Path, *, robot_description: str | None = None) -> Mechanism:
@@ -255,11 +260,7 @@ class Mechanism:
 
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy at a state, in J, springs included."""
-        workspace = self.model.workspace()
-        return Energy(
-            kinetic=workspace.kinetic_energy(state.q, state.v),
-            potential=workspace.potential_energy(state.q) + self.passive.potential_energy(state.q),
-        )
+        return self.dynamics().energy(state)
 
 
 def _joint_forces(spec: MechanismSpec) -> dict[str, JointForces]:

@@ -12,7 +12,9 @@ from uk_dynamics.model.robot_model import RobotModel
 _SAMPLES = 5
 
 
-def natural_row_scale(model: RobotModel, constraints: ConstraintSet, guess: Array) -> Array:
+def natural_row_scale(
+    model: RobotModel, constraints: ConstraintSet, guess: Array, *, whiten: bool
+) -> Array:
     """Largest norm of each row with parent and child taken apart, over some configurations.
 
     Taken apart nothing cancels, so a row that constrains what cannot move anyway (both frames on
@@ -22,9 +24,10 @@ def natural_row_scale(model: RobotModel, constraints: ConstraintSet, guess: Arra
         model: The robot.
         constraints: Its constraints, m rows.
         guess: A configuration, (nq,); others are taken around it.
+        whiten: Whether the solver sees whitened rows (only where M is regular).
 
     Returns:
-        (m,), in the units of the whitened rows where M is regular, of the plain rows where not.
+        (m,), in the units of the rows that the solver sees.
     """
     workspace = model.workspace()
     generator = np.random.default_rng(0)
@@ -35,7 +38,7 @@ def natural_row_scale(model: RobotModel, constraints: ConstraintSet, guess: Arra
         workspace.update(q, np.zeros(model.nv))
         rows = constraints.natural_scale(workspace)
         mass = mass_factor(workspace.mass)
-        if not isinstance(mass, SingularMass):
+        if whiten and not isinstance(mass, SingularMass):
             rows = mass.whiten(rows.T).T
         scale = np.maximum(scale, np.linalg.norm(rows, axis=1))
     return scale

@@ -36,11 +36,14 @@ class Inputs:
         tau: Generalized forces of motors and the outside world, (nv,), in N or N·m; None is zero.
         nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12).
         references: Samples of live task references by task name.
+        stabilize: Whether b contains the stabilisation of the constraints; whoever projects every
+            step onto the constraints leaves it out, since it makes the equation stiff.
     """
 
     tau: Array | None = None
     nonideal: Array | None = None
     references: Mapping[str, ReferenceSample] = field(default_factory=dict)
+    stabilize: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,9 @@ class Trajectory:
             for f in fields(self)
             if isinstance(getattr(self, f.name), np.ndarray)
         }
-        names = {f"{f.name}_names": np.array(getattr(self.names, f.name)) for f in fields(Names)}
+        names: dict[str, Any] = {
+            f"{f.name}_names": np.array(getattr(self.names, f.name)) for f in fields(Names)
+        }
         np.savez_compressed(path, name=self.name, status=np.array(self.status), **arrays, **names)
 
     def _save_csv(self, path: Path) -> None:

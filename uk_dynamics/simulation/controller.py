@@ -1,0 +1,35 @@
+"""What a simulation asks of a controller."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.mechanism.state import State
+
+Array = NDArray[np.float64]
+
+
+class Decision(Protocol):
+    """What a controller wants at one state."""
+
+    @property
+    def efforts(self) -> Array:
+        """Motor efforts, (motors,), in N or N·m."""
+
+    @property
+    def tracking_error(self) -> Array:
+        """Residual of each task row, (mt,), in m or rad."""
+
+
+class Controller(Protocol):
+    """Anything that turns a state into motor efforts."""
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the task rows, (mt,)."""
+
+    def command(self, state: State) -> Decision:
+        """Efforts for a state."""
