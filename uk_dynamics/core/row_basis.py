@@ -3,9 +3,14 @@
 A row is dependent when its norm after projection on the rows already taken is at most a tolerance
 times its *own* norm. With unit rows, column pivoting takes the row with the largest remaining
 relative norm, so |R_kk| falls monotonically and bounds what remains of every row not yet taken.
+Ties, which symmetric machines are full of, go to the earlier row: left to rounding, the choice and
+with it |R_kk| would jump from one evaluation to the next, and an integrator near a rank change
+would see noise.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +22,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 ZERO_ROW = 1e-9  # of the natural scale: such a row is rounding of nothing
+_PREFERENCE = 1e-6  # relative handicap of a row against the one before it: it only decides ties
 _TINY = 1e-150  # keeps the reciprocal of a vanishing norm finite
 
 # Kernel entries of a row below this are rounding and drift: the multiplier of the row is unique.
@@ -58,6 +64,7 @@ class RowBasis:
             regular = natural_scale.dot(inverse) < 1.0 / ZERO_ROW
         if not regular and m:
             inverse = _without_zero_rows(norms, inverse, natural_scale)
+        inverse *= _handicap(m)
         factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
         count = min(n, m)
         if count and abs(factors[count - 1, count - 1]) > tolerance:
@@ -191,6 +198,13 @@ class RowBasis:
         work = 1 if x.ndim == 1 else x.shape[1]
         result: Array = dormqr("L", transposition, self._reflectors, self._tau, x, work)[0]
         return result
+
+
+@lru_cache(maxsize=64)
+def _handicap(count: int) -> Array:
+    """Factors just below one that break ties in favour of earlier rows, (count,)."""
+    factors: Array = (1.0 - _PREFERENCE) ** np.arange(count)
+    return factors
 
 
 def _without_zero_rows(norms: Array, inverse: Array, natural_scale: Array | None) -> Array:
