@@ -46,7 +46,7 @@ def test_a_timer_that_jitters_gets_one_step_per_tick(
     assert pacer.missed == 0
 
 
-@given(st.lists(st.floats(0.0, 0.06), min_size=1, max_size=40), st.floats(0.1, 10.0))
+@given(st.lists(st.floats(0.0, 0.2), min_size=1, max_size=40), st.floats(0.1, 10.0))
 def test_steps_follow_real_time_but_for_those_given_up(waits: list[float], factor: float) -> None:
     clock = ToldClock()
     pacer = Pacer(0.002, factor, clock)
@@ -54,10 +54,14 @@ def test_steps_follow_real_time_but_for_those_given_up(waits: list[float], facto
     for wait in waits:
         clock.now += wait
         due = pacer.due()
-        assert 0 <= due <= max(1, round(0.05 / pacer.period)), "a burst keeps the node responsive"
+        assert 0 <= due <= 2, "commands are read between steps"
+        steps += due
+    while due := pacer.due():
         steps += due
     elapsed = sum(waits) / pacer.period + 1
     assert abs(steps + pacer.missed - elapsed) <= 0.5 + 1e-6  # rounding to the nearest step
+    if max(waits) < 0.05 / 40:
+        assert pacer.missed == 0, "short delays are caught up"
 
 
 def test_time_without_steps_does_not_count_after_a_restart() -> None:

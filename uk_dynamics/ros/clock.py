@@ -65,13 +65,19 @@ class TimeOrigin:
 
 
 class Watchdog:
-    """How long ago something happened, in real time."""
+    """How long ago something happened, in real time.
+
+    Attributes:
+        count: How often it has happened.
+    """
 
     def __init__(self) -> None:
+        self.count = 0
         self._last: float | None = None
 
     def feed(self) -> None:
         """It happened now."""
+        self.count += 1
         self._last = time.monotonic()
 
     def forget(self) -> None:

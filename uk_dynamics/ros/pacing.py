@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-_LARGEST_BURST = 0.05  # s of real time that is caught up; what is later is given up
+_LARGEST_LAG = 0.05  # s of real time that is caught up; what is later is given up
+_MOST_AT_ONCE = 2  # between steps the executor must get to the commands
 
 
 class Pacer:
@@ -13,7 +14,7 @@ class Pacer:
 
     Attributes:
         period: Real time between two steps, in s.
-        missed: Steps that were given up because the machine is too slow.
+        missed: Steps that were given up because the computer is too slow.
     """
 
     def __init__(
@@ -29,7 +30,7 @@ class Pacer:
         self.period = step_size / factor
         self.missed = 0
         self._clock = clock
-        self._burst = max(1, round(_LARGEST_BURST / self.period))
+        self._largest_debt = max(_MOST_AT_ONCE, round(_LARGEST_LAG / self.period))
         self._start: float | None = None
         self._done = 0
 
@@ -38,18 +39,16 @@ class Pacer:
         self._start = None
 
     def due(self) -> int:
-        """Steps to take now.
+        """Steps to take now; a simulation that lags behind catches up little by little.
 
         Rounding to the nearest step leaves half a period to timers that are early or late.
         """
         now = self._clock()
         if self._start is None:
             self._start, self._done = now, 0
-        due = round((now - self._start) / self.period) + 1 - self._done
-        if due > self._burst:
-            given_up = due - self._burst
-            self.missed += given_up
-            self._done += given_up
-            due = self._burst
-        self._done += due
+        debt = round((now - self._start) / self.period) + 1 - self._done
+        given_up = max(0, debt - self._largest_debt)
+        due = min(debt, _MOST_AT_ONCE)
+        self.missed += given_up
+        self._done += given_up + due
         return due

@@ -1,0 +1,100 @@
+"""The forward_dynamics node: accelerations and constraint forces beside a moving machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+
+from uk_dynamics.core.solution import Solution
+from uk_dynamics.exceptions import SimulationError, UkDynamicsError
+from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time
+from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.dynamics_topics import DynamicsTopics
+from uk_dynamics.ros.inputs import EffortInput, StateInput
+from uk_dynamics.ros.mechanism_source import load_mechanism
+from uk_dynamics.ros.parameter_tables import FORWARD_DYNAMICS
+from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.rate_monitor import RateMonitor
+from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states
+from uk_dynamics.ros.run_node import run_node
+
+
+class ForwardDynamics(Node):
+    """Solves the fundamental equation at every state of ``joint_states``."""
+
+    def __init__(self) -> None:
+        """Read the mechanism and listen.
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files.
+        """
+        super().__init__("forward_dynamics")
+        self._settings = Parameters(self, FORWARD_DYNAMICS)
+        self._mechanism = load_mechanism(self, self._settings)
+        self._dynamics = self._mechanism.dynamics()
+        self._topics = DynamicsTopics(self, self._mechanism)
+        self._problems = MessageProblems(self.get_logger())
+        self._monitor = RateMonitor()
+        self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
+        self._state: State | None = None
+        self._solution: Solution | None = None
+        self._failure = ""
+        self._efforts: EffortInput | None = None
+        if self._settings["effort_source"] == "commands":
+            self._efforts = EffortInput(
+                self, self._mechanism, self._problems, topic=self._settings["command_topic"]
+            )
+        self._states = StateInput(self, self._mechanism, self._problems, self._on_state)
+        self._diagnostics = DiagnosticsPublisher(self, "dynamics", self._report)
+        self._diagnostics.hardware = self._mechanism.name
+
+    def _on_state(self, stamp: Time) -> None:
+        reader = self._states.reader
+        state = State(self._origin.since(stamp), reader.q, reader.v)
+        self._monitor.tick()
+        try:
+            solution = self._dynamics.evaluate(state, Inputs(tau=self._force()))
+            if not np.isfinite(solution.qdd).all():
+                raise SimulationError("the acceleration is not finite", state.t)
+        except UkDynamicsError as error:
+            self._failure = str(error)
+            return
+        self._failure = ""
+        self._state, self._solution = state, solution
+        self._topics.publish(stamp, state, solution)
+
+    def _force(self) -> np.ndarray:
+        """Generalized force of the motors, (nv,)."""
+        if self._efforts is None:
+            return self._states.reader.effort
+        force: np.ndarray = self._mechanism.actuators.matrix @ self._efforts.efforts
+        return force
+
+    def _report(self, report: Report) -> None:
+        report_rate(report, self._monitor)
+        report_states(report, self._states, self._settings["state_timeout"])
+        self._problems.report(report)
+        if self._failure:
+            report.error(self._failure)
+        elif self._state is not None and self._solution is not None:
+            report_dynamics(
+                report,
+                self._mechanism,
+                self._solution,
+                self._dynamics.residual(self._state),
+                self._dynamics.energy(self._state),
+                self._settings["residual_warning"],
+            )
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to end."""
+    return run_node(ForwardDynamics, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

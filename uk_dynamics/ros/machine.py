@@ -1,0 +1,97 @@
+"""A simulated machine: fixed steps, each ending on the constraints."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.integrators import rk4_step, semi_implicit_euler_step
+from uk_dynamics.core.solution import Solution
+from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import Energy, Inputs, Residual, State
+
+Array = NDArray[np.float64]
+
+_STEPS = {"rk4": rk4_step, "semi_implicit_euler": semi_implicit_euler_step}
+INTEGRATORS = tuple(_STEPS)
+
+
+class SimulatedMachine:
+    """The state of a mechanism under motor efforts that are constant during a step.
+
+    Attributes:
+        mechanism: What moves.
+        step_size: In s.
+        steps: Taken since the last reset.
+        state: Where the mechanism is; t counts from the last reset.
+        efforts: Motor efforts that act, within their limits, (motors,), in N or N·m.
+        saturated: Whether a limit was reached, by motor, (motors,).
+    """
+
+    def __init__(self, mechanism: Mechanism, step_size: float, integrator: str = "rk4") -> None:
+        """Assemble the mechanism at its initial guess, at rest.
+
+        Args:
+            mechanism: What moves.
+            step_size: In s.
+            integrator: ``rk4`` or ``semi_implicit_euler``.
+
+        Raises:
+            AssemblyError: The loops do not close.
+        """
+        self.mechanism = mechanism
+        self.step_size = step_size
+        self._take_step = _STEPS[integrator]
+        self._dynamics = mechanism.dynamics()
+        self._start = mechanism.assemble()
+        self._limits = mechanism.actuators.effort_limits
+        self.efforts = np.zeros(len(mechanism.actuators))
+        self.saturated = np.zeros(len(mechanism.actuators), dtype=bool)
+        self.tau = np.zeros(mechanism.model.nv)
+        self._inputs = Inputs(tau=self.tau)
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the assembled start, at rest, t = 0, motors off."""
+        self.steps = 0
+        self.state = State(0.0, self._start.copy(), np.zeros(self.mechanism.model.nv))
+        self.command(np.zeros(len(self.efforts)))
+
+    def command(self, efforts: Array) -> None:
+        """Set the motor efforts (motors,), cut at their limits."""
+        np.clip(efforts, -self._limits, self._limits, out=self.efforts)
+        np.not_equal(self.efforts, efforts, out=self.saturated)
+        np.matmul(self.mechanism.actuators.matrix, self.efforts, out=self.tau)
+
+    def step(self) -> None:
+        """Move on by one step; when that fails the state stays as it was.
+
+        Raises:
+            SimulationError: The motion is lost: not finite, or too far off the constraints.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+        state = self.state
+        t = (self.steps + 1) * self.step_size
+        q, v = self._take_step(
+            self.mechanism.model, self._acceleration, state.t, state.q, state.v, self.step_size
+        )
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            raise SimulationError("the motion has become infinite; take smaller steps", state.t)
+        self.state = self._dynamics.project(State(t, q, v))
+        self.steps += 1
+
+    def solution(self) -> Solution:
+        """Constrained acceleration and forces at the state."""
+        return self._dynamics.evaluate(self.state, self._inputs)
+
+    def residual(self) -> Residual:
+        """Violation of the constraints."""
+        return self._dynamics.residual(self.state)
+
+    def energy(self) -> Energy:
+        """Mechanical energy."""
+        return self.mechanism.energy(self.state)
+
+    def _acceleration(self, t: float, q: Array, v: Array) -> Array:
+        return self._dynamics.evaluate(State(t, q, v), self._inputs).qdd

@@ -1,0 +1,114 @@
+"""What the nodes report: rate, states, dynamics, tracking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from uk_dynamics.control.servo_controller import Command, ServoController
+from uk_dynamics.core.solution import Solution, Status
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import Energy, Residual
+from uk_dynamics.ros.diagnostics import Report
+from uk_dynamics.ros.inputs import StateInput
+from uk_dynamics.ros.rate_monitor import RateMonitor
+
+
+def report_rate(report: Report, monitor: RateMonitor) -> None:
+    """Add how regularly the node does its work."""
+    seen = monitor.report()
+    report.add("rate", seen.rate)
+    report.add("period_error_p99", seen.period_error)
+    report.add("missed_ticks", seen.missed)
+
+
+def report_states(report: Report, states: StateInput, timeout: float) -> None:
+    """Add how old the last usable state is; an error when it is too old.
+
+    Args:
+        report: To be filled.
+        states: Where states come from.
+        timeout: Largest age, in s.
+    """
+    age = states.watchdog.age
+    report.add("state_age", age)
+    if age > timeout:
+        report.error("no usable joint_states" + (f" for {age:.3g} s" if age < 1e9 else " yet"))
+    if states.reader.unknown:
+        report.add("unknown_joints", ", ".join(states.reader.unknown[:8]))
+
+
+def report_dynamics(
+    report: Report,
+    mechanism: Mechanism,
+    solution: Solution,
+    residual: Residual,
+    energy: Energy,
+    warning: float,
+) -> None:
+    """Add rank, residual, condition, status and energy of a solution.
+
+    Args:
+        report: To be filled.
+        mechanism: What was solved.
+        solution: Of the fundamental equation.
+        residual: Violation of the constraints.
+        energy: Mechanical energy.
+        warning: Violation above which to warn, in m or rad.
+    """
+    rows = mechanism.constraints
+    position = _largest(residual.position)
+    report.add("rank", solution.rank)
+    report.add("rows", len(rows))
+    report.add("residual", position)
+    report.add("residual_rate", _largest(residual.velocity))
+    report.add("condition", float(solution.condition))
+    report.add("status", solution.status.value)
+    report.add("energy", energy.total)
+    report.add("kinetic_energy", energy.kinetic)
+    free = [i for i, unique in enumerate(solution.determined) if not unique]
+    report.add("undetermined_forces", ", ".join(_owners(mechanism, free)) or "none")
+    if position > warning:
+        worst = residual.names[int(np.argmax(np.abs(residual.position)))]
+        report.warn(f"constraint {worst} is violated by {position:.3g}")
+    offending = ", ".join(_owners(mechanism, solution.offending.tolist()))
+    if solution.status is Status.INCONSISTENT:
+        report.error(f"constraints contradict each other: {offending}")
+    elif solution.status is Status.NEAR_SINGULAR:
+        report.warn(f"close to a change of rank, not kept: {offending}")
+
+
+def report_tracking(
+    report: Report, controller: ServoController, command: Command, warning: float
+) -> None:
+    """Add tracking error, ranks, efforts and their limits.
+
+    Args:
+        report: To be filled.
+        controller: What decided.
+        command: What it decided.
+        warning: Tracking error above which to warn, in m or rad.
+    """
+    error = _largest(command.tracking_error)
+    report.add("tracking_error", error)
+    report.add("task_rank", command.servo.rank)
+    report.add("task_rows", len(command.tracking_error))
+    report.add("unreachable_residual", _largest(command.servo.residual))
+    report.add("largest_effort", _largest(command.efforts))
+    if error > warning:
+        worst = int(np.argmax(np.abs(command.tracking_error)))
+        report.warn(f"task {controller.tasks.row_names[worst]} is off by {error:.3g}")
+    if command.saturated:
+        report.warn(f"effort limit reached: {', '.join(command.saturated)}")
+
+
+def _owners(mechanism: Mechanism, rows: Iterable[int]) -> list[str]:
+    """Constraints that some rows belong to."""
+    chosen = set(rows)
+    slices = mechanism.constraints.slices.items()
+    return [name for name, part in slices if chosen & set(range(part.start, part.stop))]
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.max(np.abs(values))) if len(values) else 0.0

@@ -1,0 +1,224 @@
+"""The servo_controller node: motor efforts that make a mechanism follow its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.duration import Duration
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_msgs.msg import Float64MultiArray
+
+from uk_dynamics.control.servo_controller import Command, ServoController
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.state import State
+from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time, steady_clock
+from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.inputs import COMMAND_QOS, StateInput
+from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
+from uk_dynamics.ros.messages import EffortsMessage
+from uk_dynamics.ros.parameter_tables import SERVO_CONTROLLER
+from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.rate_monitor import RateMonitor
+from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states, report_tracking
+from uk_dynamics.ros.run_node import run_node, settle_memory
+
+_WATCH_PERIOD = 0.02  # s
+_LAST_WORD = Duration(seconds=0.5)  # longest wait for the machine to hear that efforts are zero
+
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+class ServoControllerNode(LifecycleNode):
+    """Answers every state of ``joint_states`` with motor efforts while it is active."""
+
+    def __init__(self) -> None:
+        """Declare the parameters; files are read by configure.
+
+        Raises:
+            UkDynamicsError: A parameter is not valid, or autostart fails.
+        """
+        super().__init__("servo_controller")
+        self._settings = Parameters(self, SERVO_CONTROLLER)
+        self._problems = MessageProblems(self.get_logger())
+        self._monitor = RateMonitor()
+        self._controller: ServoController | None = None
+        self._active = False
+        self._stale = False
+        self._failure = ""
+        self._command: Command | None = None
+        self._diagnostics = DiagnosticsPublisher(self, "control", self._report)
+        answer_invalid_transitions(self)
+        if self._settings["autostart"]:
+            if self.trigger_configure() is not SUCCESS:
+                raise InputError(self._failure)
+            self.trigger_activate()
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read mechanism and tasks, and listen."""
+        try:
+            if self._controller is None:
+                self._configure()
+        except UkDynamicsError as error:
+            self._failure = str(error)
+            self.get_logger().error(self._failure)
+            return FAILURE
+        self._failure = ""
+        return SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Start; the first state that comes now is t = 0 of the tasks, unless there is /clock."""
+        self._origin.reset()
+        self._states.watchdog.feed()  # the first state has the whole timeout to come
+        self._command = None
+        self._failure = ""
+        self._stale = False
+        self._active = True
+        self._monitor.pause()
+        return SUCCESS
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop; efforts become zero."""
+        self._relax()
+        self._active = False
+        return SUCCESS
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget mechanism and tasks."""
+        self._release()
+        return SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop for good."""
+        self._finish()
+        return SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Back to unconfigured after something unforeseen."""
+        self.get_logger().error("a transition failed")
+        self._finish()
+        return SUCCESS
+
+    def destroy_node(self) -> None:
+        """End; a machine that is being driven is told to relax."""
+        self._finish()
+        super().destroy_node()
+
+    def _configure(self) -> None:
+        mechanism = load_mechanism(self, self._settings)
+        self._controller = ServoController(mechanism, load_tasks(self._settings, mechanism))
+        self._dynamics = mechanism.dynamics()
+        self._efforts = EffortsMessage(len(mechanism.actuators))
+        self._publisher = self.create_publisher(
+            Float64MultiArray, self._settings["command_topic"], COMMAND_QOS
+        )
+        self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
+        self._states = StateInput(self, mechanism, self._problems, self._on_state)
+        self._watch = self.create_timer(_WATCH_PERIOD, self._check_states, clock=steady_clock())
+        self._diagnostics.hardware = mechanism.name
+        settle_memory()
+
+    def _release(self) -> None:
+        if self._controller is None:
+            return
+        self._controller = None
+        self._command = None
+        self.destroy_timer(self._watch)
+        self.destroy_subscription(self._states.subscription)
+        self.destroy_publisher(self._publisher)
+
+    def _finish(self) -> None:
+        if self._active:
+            self._relax()
+            self._publisher.wait_for_all_acked(_LAST_WORD)
+            self._active = False
+        self._release()
+
+    def _on_state(self, stamp: Time) -> None:
+        if not self._active or self._controller is None:
+            return
+        reader = self._states.reader
+        state = State(self._origin.since(stamp), reader.q, reader.v)
+        self._monitor.tick()
+        try:
+            command = self._controller.command(state)
+        except UkDynamicsError as error:
+            self._fail(str(error))
+            return
+        if not np.isfinite(command.efforts).all():
+            self._fail(f"the efforts are not finite at t = {state.t:.6g} s")
+            return
+        self._failure = ""
+        self._stale = False
+        self._command = command
+        self._efforts.efforts[:] = command.efforts
+        self._publisher.publish(self._efforts.message)
+
+    def _check_states(self) -> None:
+        if self._active and self._states.watchdog.age > self._settings["state_timeout"]:
+            self._stale = True
+            self._relax()
+
+    def _fail(self, reason: str) -> None:
+        self._failure = reason
+        self._relax()
+
+    def _relax(self) -> None:
+        """Command zero efforts."""
+        if self._active and self.context.ok():
+            self._efforts.efforts[:] = 0.0
+            self._publisher.publish(self._efforts.message)
+
+    def _report(self, report: Report) -> None:
+        report.add("active", str(self._active).lower())
+        self._problems.report(report)
+        if self._failure:
+            report.error(self._failure)
+        if not self._active or self._controller is None:
+            return
+        report_rate(report, self._monitor)
+        report_states(report, self._states, self._settings["state_timeout"])
+        command = self._command
+        if command is None or self._failure or self._stale:
+            return
+        reader = self._states.reader
+        state = State(0.0, reader.q, reader.v)
+        report_dynamics(
+            report,
+            self._controller.mechanism,
+            command.free,
+            self._dynamics.residual(state),
+            self._dynamics.energy(state),
+            self._settings["residual_warning"],
+        )
+        report_tracking(report, self._controller, command, self._settings["tracking_warning"])
+
+
+def answer_invalid_transitions(node: LifecycleNode) -> None:
+    """Answer a transition that is not possible now with success = False.
+
+    Some releases raise out of the executor instead, and the caller never gets an answer.
+    """
+    service = node._service_change_state
+    change_state: Callable[..., object] = service.callback
+
+    def answered(request: object, response: object) -> object:
+        try:
+            return change_state(request, response)
+        except rclpy_implementation.RCLError as error:
+            node.get_logger().warning(f"transition refused: {error}".splitlines()[0])
+            response.success = False
+            return response
+
+    service.callback = answered
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the controller until it is told to end."""
+    return run_node(ServoControllerNode, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,220 @@
+"""The simulator node: the machine, when there is no machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.ros.clock import steady_clock
+from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.dynamics_topics import DynamicsTopics
+from uk_dynamics.ros.inputs import EffortInput
+from uk_dynamics.ros.machine import SimulatedMachine
+from uk_dynamics.ros.mechanism_source import DESCRIPTION_QOS, load_mechanism
+from uk_dynamics.ros.messages import JointStateMessage
+from uk_dynamics.ros.pacing import Pacer
+from uk_dynamics.ros.parameter_tables import EFFORT_COMMANDS, JOINT_COMMANDS, SIMULATOR
+from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.rate_monitor import RateMonitor
+from uk_dynamics.ros.reports import report_dynamics, report_rate
+from uk_dynamics.ros.run_node import run_node
+from uk_dynamics.ros.simulation_time import SimulationTime
+
+_PAUSED_PERIOD = 0.02  # s; who comes late also learns where a paused machine stands
+_HURRY_PERIOD = 0.001  # s; as fast as possible, but messages get their turn
+_HURRY_WORK = 0.005  # s
+
+
+class Simulator(Node):
+    """Moves a mechanism under the efforts of ``effort_controller/commands``."""
+
+    def __init__(self) -> None:
+        """Read the mechanism and start.
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
+        """
+        super().__init__("simulator")
+        self._settings = Parameters(self, SIMULATOR)
+        mechanism = load_mechanism(self, self._settings)
+        rate = self._settings["rate"]
+        self._machine = SimulatedMachine(mechanism, 1.0 / rate, self._settings["integrator"])
+        self._time = SimulationTime(self, publish=self._settings["publish_clock"])
+        self._problems = MessageProblems(self.get_logger())
+        by_joint = self._settings["command_mode"] == "joint_state"
+        usual_topic = JOINT_COMMANDS if by_joint else EFFORT_COMMANDS
+        self._commands = EffortInput(
+            self,
+            mechanism,
+            self._problems,
+            topic=self._settings["command_topic"] or usual_topic,
+            by_joint=by_joint,
+        )
+        self._states = JointStateMessage(
+            mechanism.joint_names, position=True, velocity=True, effort=True
+        )
+        self._publisher = self.create_publisher(JointState, "joint_states", 10)
+        self._topics = DynamicsTopics(self, mechanism)
+        wanted = self._settings["publish_rate"] or rate
+        self._steps_per_state = max(1, round(rate / wanted))
+        self._description_publisher = self._publish_description(mechanism.model.description.text)
+
+        self._paused: bool = self._settings["paused"]
+        self._failure = ""
+        self._monitor = RateMonitor()
+        self._tick_timer = self._start_ticking()
+        self._settings.on_change("real_time_factor", self._change_pace)
+        self.create_timer(_PAUSED_PERIOD, self._tick_paused, clock=steady_clock())
+        self.create_service(SetBool, "~/pause", self._on_pause)
+        self.create_service(Trigger, "~/step", self._on_step)
+        self.create_service(Trigger, "~/reset", self._on_reset)
+        self._diagnostics = DiagnosticsPublisher(self, "simulation", self._report)
+        self._diagnostics.hardware = mechanism.name
+
+    def _publish_description(self, text: str) -> object:
+        if not self._settings["publish_robot_description"]:
+            return None
+        publisher = self.create_publisher(String, "robot_description", DESCRIPTION_QOS)
+        publisher.publish(String(data=text))
+        return publisher
+
+    def _start_ticking(self) -> object:
+        factor = self._settings["real_time_factor"]
+        self._pacer = Pacer(self._machine.step_size, factor) if factor else None
+        period = self._pacer.period if self._pacer else _HURRY_PERIOD
+        self._monitor.nominal_period = self._pacer.period if self._pacer else None
+        self._monitor.pause()
+        return self.create_timer(period, self._tick, clock=steady_clock())
+
+    def _change_pace(self) -> None:
+        self.destroy_timer(self._tick_timer)
+        self._tick_timer = self._start_ticking()
+
+    def _tick(self) -> None:
+        if self._paused:
+            return
+        if self._pacer is None:
+            end = time.perf_counter() + _HURRY_WORK
+            count = 1
+            while self._advance() and time.perf_counter() < end:
+                count += 1
+        else:
+            count = self._pacer.due()
+            for _ in range(count):
+                if not self._advance():
+                    break
+        self._monitor.tick(count)
+
+    def _tick_paused(self) -> None:
+        if self._paused:
+            self._publish_state()
+
+    def _advance(self) -> bool:
+        """Take a step; tell whether it succeeded."""
+        machine = self._machine
+        stale = self._commands_are_stale()
+        if stale:
+            self._commands.efforts[:] = 0.0
+        machine.command(self._commands.efforts)
+        try:
+            machine.step()
+        except UkDynamicsError as error:
+            self._failure = str(error)
+            self._set_paused(True)
+            self.get_logger().error(f"{self._failure}; ~/reset starts again")
+            return False
+        self._time.set(machine.state.t)
+        if machine.steps % self._steps_per_state == 0:
+            self._publish_state()
+        return True
+
+    def _commands_are_stale(self) -> bool:
+        timeout = self._settings["command_timeout"]
+        watchdog = self._commands.watchdog
+        return timeout > 0.0 and watchdog.fed and watchdog.age > timeout
+
+    def _publish_state(self) -> None:
+        machine, states = self._machine, self._states
+        self._time.publish()
+        stamp = states.message.header.stamp = self._time.stamp
+        states.position[:] = machine.state.q
+        states.velocity[:] = machine.state.v
+        states.effort[:] = machine.tau
+        self._publisher.publish(states.message)
+        if self._topics.wanted and not self._failure:
+            self._topics.publish(stamp, machine.state, machine.solution())
+
+    def _set_paused(self, paused: bool) -> None:
+        self._paused = paused
+        self._monitor.pause()
+        if self._pacer is not None:
+            self._pacer.restart()
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        response.success = request.data or not self._failure
+        if response.success:
+            self._set_paused(request.data)
+        response.message = "" if response.success else f"{self._failure}; call ~/reset first"
+        return response
+
+    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if not self._paused:
+            response.message = "the simulation runs; pause it first"
+            return response
+        response.success = not self._failure and self._advance()
+        if response.success:
+            self._publish_state()
+        response.message = self._failure or f"t = {self._machine.state.t:.9g} s"
+        return response
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._failure = ""
+        self._commands.efforts[:] = 0.0
+        self._commands.watchdog.forget()
+        self._machine.reset()
+        self._time.reset()
+        self._set_paused(self._paused)
+        self._publish_state()
+        response.success = True
+        return response
+
+    def _report(self, report: Report) -> None:
+        machine = self._machine
+        report.add("time", machine.state.t)
+        report.add("paused", str(self._paused).lower())
+        report.add("real_time_factor", self._time.factor())
+        report_rate(report, self._monitor)
+        report.add("steps_given_up", self._pacer.missed if self._pacer else 0)
+        self._problems.report(report)
+        if self._failure:
+            report.error(self._failure)
+            return
+        report_dynamics(
+            report,
+            machine.mechanism,
+            machine.solution(),
+            machine.residual(),
+            machine.energy(),
+            self._settings["residual_warning"],
+        )
+        motors = machine.mechanism.actuators.names
+        limited = [name for name, cut in zip(motors, machine.saturated, strict=True) if cut]
+        if limited:
+            report.warn(f"effort limit reached: {', '.join(limited)}")
+        if self._commands_are_stale():
+            report.warn("commands are stale, all efforts are zero")
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the simulator until it is told to end."""
+    return run_node(Simulator, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
