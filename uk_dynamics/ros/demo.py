@@ -1,0 +1,106 @@
+"""``uk_dynamics demo``: a mechanism moves under servo control, its nodes on real ROS 2."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.arguments import positive
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+
+DEFAULT = "stewart_platform"
+_DESCRIPTION = """\
+Show a closed-loop mechanism under servo control: simulator, forward_dynamics and servo_controller
+run as separate processes that talk over ROS 2 on this machine. The motion is recorded and judged by
+what was heard on the topics.
+"""
+_EXAMPLES = """\
+examples:
+  uk_dynamics demo
+  uk_dynamics demo five_bar --duration 5
+  uk_dynamics demo five_bar --tasks five_bar_lift --rate 200 --out lift
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "demo",
+        help="see it live: nodes on ROS 2, a mechanism under servo control",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file",
+        metavar="NAME",
+        nargs="?",
+        default=DEFAULT,
+        help=f"shipped mechanism or mechanism file ({DEFAULT})",
+    )
+    parser.add_argument(
+        "--tasks", metavar="FILE", help="tasks file (the first shipped one for the mechanism)"
+    )
+    parser.add_argument(
+        "--duration", metavar="S", type=positive, default=10.0, help="simulated time in s (10)"
+    )
+    parser.add_argument(
+        "--rate", metavar="HZ", type=positive, default=500.0, help="steps and commands per s (500)"
+    )
+    parser.add_argument(
+        "--tolerance",
+        metavar="TOL",
+        type=positive,
+        default=0.02,
+        help="tracking error in m or rad that still counts as success (0.02)",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path("uk_dynamics_demo"),
+        help="where picture and numbers are left (uk_dynamics_demo)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the demonstration; 0 when the motion was followed, 1 when not."""
+    if importlib.util.find_spec("rclpy") is None:
+        raise InputError(
+            "the demo needs ROS 2: install it in this environment"
+            ' (pip install "uk_dynamics[ros]") or source the setup file of a ROS installation'
+        )
+    from uk_dynamics.ros.demonstration import Demonstration
+
+    tasks = arguments.tasks or _shipped_tasks(arguments.file)
+    try:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made: {error.strerror}", file=str(arguments.out)) from None
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the nodes end with this process
+    demonstration = Demonstration(
+        arguments.file, tasks, rate=arguments.rate, directory=arguments.out, say=print
+    )
+    return demonstration.run(arguments.duration, arguments.tolerance)
+
+
+def _shipped_tasks(mechanism: str) -> str:
+    """The first shipped tasks file whose name starts with the mechanism's."""
+    from uk_dynamics.mechanism.file_location import shipped_files
+
+    stem = Path(mechanism).stem
+    shipped = shipped_files("tasks")
+    for longer in shipped_files("mechanism"):
+        if longer.startswith(f"{stem}_"):  # five_bar_maximal_lift is no task of five_bar
+            shipped = {n: path for n, path in shipped.items() if not n.startswith(f"{longer}_")}
+    for name in shipped:
+        if name.startswith(f"{stem}_"):
+            return name
+    raise InputError(f"no shipped tasks for {mechanism}; name a tasks file with --tasks")

@@ -1,0 +1,197 @@
+"""The nodes in processes of their own, a mechanism under servo control, and the verdict on it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import rclpy
+from rclpy.executors import Executor
+from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import SetBool
+
+from uk_dynamics.cli.simulation_summary import summarize
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.domain import own_domain
+from uk_dynamics.ros.live_table import LiveTable
+from uk_dynamics.ros.motion_observer import MotionObserver
+from uk_dynamics.ros.node_processes import NodeProcesses
+from uk_dynamics.ros.run_node import make_executor
+from uk_dynamics.simulation.trajectory import Trajectory
+
+NODES = ("simulator", "forward_dynamics", "servo_controller")
+_START_DEADLINE = 30.0  # s; discovery takes seconds on a busy machine
+_SLOWEST = 4.0  # real time per simulated time that is waited for
+_LIVE_PERIOD = 0.2  # s
+_KEPT_PERIOD = 1.0  # s
+_SETTLED = 0.5  # part of the motion after which the tracking error is judged
+
+
+class DemonstrationError(UkDynamicsError):
+    """The demonstration failed."""
+
+
+class Demonstration:
+    """A mechanism under servo control over ROS 2."""
+
+    def __init__(
+        self,
+        mechanism: str,
+        tasks: str,
+        *,
+        rate: float,
+        directory: Path,
+        say: Callable[[str], object],
+    ) -> None:
+        """Read the files.
+
+        Args:
+            mechanism: Mechanism file.
+            tasks: Tasks file.
+            rate: Steps and commands per second.
+            directory: Where the results are written.
+            say: Tells the user a line.
+
+        Raises:
+            UkDynamicsError: Anything wrong in the files.
+        """
+        self._tasks = Tasks.from_file(tasks, Mechanism.from_file(mechanism))
+        self._directory = directory
+        self._say = say
+        files = {"mechanism": mechanism}
+        self._parameters: dict[str, dict[str, object]] = {
+            "simulator": {**files, "rate": rate, "paused": True},
+            "forward_dynamics": files,
+            "servo_controller": {
+                **files,
+                "tasks": tasks,
+                "autostart": True,
+                "state_timeout": 0.5,
+            },
+        }
+
+    def run(self, duration: float, tolerance: float) -> int:
+        """Let the mechanism move and write what happened.
+
+        Args:
+            duration: In simulated s.
+            tolerance: Largest tracking error of the second half that counts as success, m or rad.
+
+        Returns:
+            Exit code: 0 when the motion was followed, 1 when it was not or a node ended early.
+        """
+        name = self._tasks.mechanism.name
+        with own_domain() as domain, NodeProcesses(self._directory) as processes:
+            self._say(f"{name}: {', '.join(NODES)} on ROS_DOMAIN_ID={domain}")
+            for node in NODES:
+                processes.start(node, self._parameters[node])
+            # rclpy's own handlers would close the context, and this process would wait in vain
+            rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+            observer = MotionObserver(self._tasks)
+            try:
+                wall_time = self._observe(observer, duration, processes)
+            except DemonstrationError as error:
+                self._say(str(error))
+                return 1
+            finally:
+                observer.destroy_node()
+                rclpy.try_shutdown()
+            exit_codes = processes.stop()
+        trajectory = observer.trajectory(wall_time)
+        error = float(np.max(np.abs(self._second_half(trajectory, duration)), initial=0.0))
+        followed = error <= tolerance and not any(exit_codes.values())
+        self._write(trajectory, observer, error, exit_codes)
+        verdict = "followed" if error <= tolerance else "NOT followed"
+        self._say(f"{verdict}: tracking error at most {error:.2e} m or rad in the second half")
+        self._say(f"picture, numbers and logs: {self._directory}/")
+        return 0 if followed else 1
+
+    def _observe(
+        self, observer: MotionObserver, duration: float, processes: NodeProcesses
+    ) -> float:
+        """Let the mechanism move and watch it; return how long it took, in s."""
+        executor = make_executor()
+        executor.add_node(observer)
+        table = LiveTable()
+
+        def spin_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
+            _spin_until(executor, condition, seconds, what, processes)
+
+        pause = observer.create_client(SetBool, "simulator/pause")
+        spin_until(pause.service_is_ready, _START_DEADLINE, "the simulator")
+        spin_until(lambda: observer.hears_all, _START_DEADLINE, "all nodes to speak")
+        answer = pause.call_async(SetBool.Request(data=False))
+        spin_until(answer.done, _START_DEADLINE, "the simulator to run")
+        start = time.perf_counter()
+        table.start()
+        observer.glance()
+        next_look, next_kept = start + _LIVE_PERIOD, start + _KEPT_PERIOD
+
+        def finished() -> bool:
+            nonlocal next_look, next_kept
+            now = time.perf_counter()
+            if now >= next_look:
+                keep = now >= next_kept
+                table.show(observer.glance(), keep=keep)
+                next_look += _LIVE_PERIOD
+                next_kept += _KEPT_PERIOD * keep
+            return observer.samples[-1].state.t >= duration
+
+        try:
+            spin_until(finished, duration * _SLOWEST + _START_DEADLINE, "the end of the motion")
+        finally:
+            table.end()
+        executor.remove_node(observer)
+        executor.shutdown()
+        return time.perf_counter() - start
+
+    def _second_half(self, trajectory: Trajectory, duration: float) -> np.ndarray:
+        return trajectory.tracking_error[trajectory.t >= _SETTLED * duration]
+
+    def _write(
+        self,
+        trajectory: Trajectory,
+        observer: MotionObserver,
+        error: float,
+        exit_codes: dict[str, int],
+    ) -> None:
+        base = self._directory / trajectory.name
+        trajectory.save(base.with_suffix(".npz"))
+        numbers = {
+            **summarize(trajectory, conservative=False),
+            "states_heard": trajectory.statistics.steps,
+            "settled_tracking_error": error,
+            "exit_codes": exit_codes,
+            "diagnostics": observer.diagnostics,
+        }
+        base.with_suffix(".json").write_text(json.dumps(numbers, indent=2) + "\n")
+        try:
+            trajectory.plot(base.with_suffix(".png"))
+        except InputError as problem:
+            self._say(str(problem))
+
+
+def _spin_until(
+    executor: Executor,
+    condition: Callable[[], bool],
+    seconds: float,
+    what: str,
+    processes: NodeProcesses,
+) -> None:
+    """Spin until a condition holds, all nodes are to stay alive.
+
+    Raises:
+        DemonstrationError: A node ended, or it took too long.
+    """
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if ended := processes.ended():
+            raise DemonstrationError(f"{ended[0]} ended early:\n{processes.last_words(ended[0])}")
+        if time.monotonic() > deadline:
+            raise DemonstrationError(f"waited {seconds:g} s in vain for {what}")
+        executor.spin_once(timeout_sec=0.05)

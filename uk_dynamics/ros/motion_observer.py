@@ -1,0 +1,169 @@
+"""Listens to a moving mechanism, judges the motion and keeps it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from numpy.typing import NDArray
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectory
+
+from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.clock import TimeOrigin, Watchdog
+from uk_dynamics.ros.diagnostics import MessageProblems
+from uk_dynamics.ros.inputs import STATE_QOS, EffortInput, StateInput
+from uk_dynamics.ros.parameter_tables import EFFORT_COMMANDS
+from uk_dynamics.simulation.recorder import Recorder
+from uk_dynamics.simulation.trajectory import Statistics, Trajectory
+
+Array = NDArray[np.float64]
+
+_MOST_SAMPLES = 1500
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was heard at one state.
+
+    Attributes:
+        state: Where the mechanism was.
+        tau: Generalized forces of the motors, (nv,), in N or N·m.
+        efforts: Last command, (motors,), in N or N·m.
+    """
+
+    state: State
+    tau: Array
+    efforts: Array
+
+
+@dataclass(frozen=True)
+class Glance:
+    """The motion at one instant.
+
+    Attributes:
+        time: Of the state, in s.
+        state_rate, command_rate, solution_rate: Heard per second since the last glance.
+        residual: Largest violation of a constraint, in m or rad.
+        energy: Mechanical energy, in J.
+        tracking_error: Largest error of a task row, in m or rad.
+        rank: Of the constraints.
+        status: Of the solution.
+    """
+
+    time: float
+    state_rate: float
+    command_rate: float
+    solution_rate: float
+    residual: float
+    energy: float
+    tracking_error: float
+    rank: int
+    status: str
+
+
+class MotionObserver(Node):
+    """Hears states, commands and solutions, and evaluates the motion on its own.
+
+    Attributes:
+        samples: One per state that was heard, in order.
+        diagnostics: Last values by node.
+    """
+
+    def __init__(self, tasks: Tasks) -> None:
+        """Listen.
+
+        Args:
+            tasks: What the mechanism shall do.
+        """
+        super().__init__("demo", start_parameter_services=False)
+        self.samples: list[Sample] = []
+        self.diagnostics: dict[str, dict[str, str]] = {}
+        self._tasks = tasks
+        self._mechanism = tasks.mechanism
+        self._dynamics = self._mechanism.dynamics()
+        self._task_workspace = tasks.model.workspace()
+        self._origin = TimeOrigin(simulated=False)
+        problems = MessageProblems(self.get_logger())
+        self._states = StateInput(self, self._mechanism, problems, self._on_state)
+        self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
+        self._solutions = Watchdog()
+        self.create_subscription(  # to be counted, they need not be unpacked
+            JointTrajectory, "forward_dynamics/dynamics", self._on_solution, STATE_QOS, raw=True
+        )
+        self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
+        self._glanced = (time.perf_counter(), self._counts())
+
+    @property
+    def hears_all(self) -> bool:
+        """Whether states, commands and solutions have been heard."""
+        return bool(np.all(self._counts() > 0))
+
+    def glance(self) -> Glance:
+        """The motion now."""
+        before, counted = self._glanced
+        self._glanced = now, counts = time.perf_counter(), self._counts()
+        rates = (counts - counted) / max(now - before, 1e-9)
+        sample = self.samples[-1]
+        solution = self._dynamics.evaluate(sample.state, Inputs(tau=sample.tau))
+        return Glance(
+            sample.state.t,
+            *rates.tolist(),
+            residual=_largest(self._dynamics.residual(sample.state).position),
+            energy=self._dynamics.energy(sample.state).total,
+            tracking_error=_largest(self.tracking_error(sample.state)),
+            rank=solution.rank,
+            status=solution.status.value,
+        )
+
+    def tracking_error(self, state: State) -> Array:
+        """Error of each task row, (mt,), in m or rad."""
+        workspace = self._task_workspace
+        workspace.update(state.q, state.v)
+        return self._tasks.evaluate(workspace, state.q, state.v, state.t).residual
+
+    def trajectory(self, wall_time: float) -> Trajectory:
+        """The motion so far, thinned out to what a picture can show.
+
+        Args:
+            wall_time: How long it took, in s.
+        """
+        recorder = Recorder(self._mechanism, self._dynamics, self._tasks.row_names)
+        stride = -(-len(self.samples) // _MOST_SAMPLES)
+        for sample in self.samples[::stride]:
+            recorder.add(
+                sample.state,
+                Inputs(tau=sample.tau),
+                sample.efforts,
+                self.tracking_error(sample.state),
+            )
+        count = len(self.samples)
+        return recorder.trajectory(Statistics(steps=count, evaluations=0, wall_time=wall_time))
+
+    def _counts(self) -> Array:
+        watchdogs = (self._states.watchdog, self._commands.watchdog, self._solutions)
+        return np.array([watchdog.count for watchdog in watchdogs], dtype=float)
+
+    def _on_state(self, stamp: Time) -> None:
+        t = self._origin.since(stamp)
+        if self.samples and t <= self.samples[-1].state.t:
+            return  # the simulation has not started yet
+        reader = self._states.reader
+        state = State(t, reader.q.copy(), reader.v.copy())
+        self.samples.append(Sample(state, reader.effort.copy(), self._commands.efforts.copy()))
+
+    def _on_solution(self, message: bytes) -> None:
+        self._solutions.feed()
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            node = status.name.partition(":")[0]
+            self.diagnostics[node] = {value.key: value.value for value in status.values}
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(np.abs(values))) if len(values) else 0.0

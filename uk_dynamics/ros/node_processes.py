@@ -1,0 +1,82 @@
+"""Nodes of this package as processes of their own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+_PATIENCE = 10.0  # s until a process that does not obey is killed
+_SHOWN_LINES = 5
+
+
+class NodeProcesses:
+    """Starts nodes and sees to it that none is left behind."""
+
+    def __init__(self, directory: Path) -> None:
+        """Start nothing yet.
+
+        Args:
+            directory: Where what the nodes write is kept, ``<node>.log``.
+        """
+        self._directory = directory
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> NodeProcesses:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.stop()
+
+    def start(self, node: str, parameters: Mapping[str, object]) -> None:
+        """Start a node.
+
+        Args:
+            node: Name of its executable.
+            parameters: Values by name.
+        """
+        command = [sys.executable, "-m", f"uk_dynamics.ros.{node}", "--ros-args"]
+        for name, value in parameters.items():
+            command += ["-p", f"{name}:={json.dumps(value)}"]
+        with self._log(node).open("wb") as log:
+            self._processes[node] = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+            )
+
+    def ended(self) -> list[str]:
+        """Nodes that have ended."""
+        return [node for node, process in self._processes.items() if process.poll() is not None]
+
+    def last_words(self, node: str) -> str:
+        """The last lines a node wrote."""
+        lines = self._log(node).read_text(errors="replace").splitlines()
+        return "\n".join(lines[-_SHOWN_LINES:])
+
+    def stop(self) -> dict[str, int]:
+        """End all nodes as Ctrl-C does; return their exit codes."""
+        impatience = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the nodes have heard it too
+        try:
+            for process in self._processes.values():
+                if process.poll() is None:
+                    process.send_signal(signal.SIGINT)
+            deadline = time.monotonic() + _PATIENCE
+            for process in self._processes.values():
+                _end(process, deadline)
+        finally:
+            signal.signal(signal.SIGINT, impatience)
+        return {node: process.returncode for node, process in self._processes.items()}
+
+    def _log(self, node: str) -> Path:
+        return self._directory / f"{node}.log"
+
+
+def _end(process: subprocess.Popen[bytes], deadline: float) -> None:
+    try:
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
