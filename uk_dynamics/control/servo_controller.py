@@ -79,6 +79,11 @@ class ServoController:
         self._weights = 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
         self._limits = limits
 
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the task rows, ``task.label``."""
+        return self.tasks.row_names
+
     def compute(self, state: State) -> dict[str, float]:
         """Efforts by motor name, in N or N·m, within the limits; see :meth:`command`."""
         return self.mechanism.actuators.by_name(self.command(state).efforts)
