@@ -19,7 +19,7 @@ Indices = NDArray[np.intp]
 # taken, which the rank tolerance keeps below some 1e4: far under this. What is larger is geometry.
 EXACTLY_DEPENDENT = 1e-10
 # Accelerations in m/s² or rad/s² so small that no contradiction between them matters.
-_NEGLIGIBLE = 1e-3
+NEGLIGIBLE_ACCELERATION = 1e-3
 
 _NO_ROWS: Indices = np.empty(0, dtype=np.intp)
 
@@ -111,6 +111,18 @@ class Factorization(ABC):
         """
 
     @abstractmethod
+    def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
+        """K X with N = KᵀK: generalized forces seen in the admissible motions alone.
+
+        Args:
+            X: Generalized forces, (nv, k).
+
+        Returns:
+            K X, (nv − rank, k), fresh, and the size each column would have without constraints,
+            (k,).
+        """
+
+    @abstractmethod
     def correction(self, r: Array) -> Array:
         """The x of least xᵀ M x with A x = r on the rows taken, (nv,).
 
@@ -140,7 +152,7 @@ class Factorization(ABC):
         """Tell rows that hold anyway from near-dependent and from contradicting ones."""
         rows = self.basis.dropped
         size = np.abs(self._free_acceleration(F)) + np.abs(qdd)
-        scale = np.abs(b[rows]) + np.abs(self.A[rows]).dot(size) + _NEGLIGIBLE
+        scale = np.abs(b[rows]) + np.abs(self.A[rows]).dot(size) + NEGLIGIBLE_ACCELERATION
         holds = np.abs(residual[rows]) <= tolerance * scale
         if holds.all():
             return Status.OK, _NO_ROWS

@@ -80,6 +80,14 @@ class NullSpace(Factorization):
         result: Array = self._Z @ dpotrs(self._lower, self._Z.T @ X, 1)[0]
         return result
 
+    def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
+        """K = R⁻¹ Zᵀ with R Rᵀ = ZᵀMZ."""
+        scaled = self._scale[:, None] * X
+        if self._Z.shape[1] == 0:
+            return np.zeros((0, X.shape[1])), np.linalg.norm(scaled, axis=0)
+        reduced = dtrtrs(self._lower, self._Z.T @ X, 1)[0]
+        return reduced, np.linalg.norm(scaled, axis=0)
+
     def correction(self, r: Array) -> Array:
         """(I − N M) Q₁ y with A Q₁ y = r."""
         x = self._particular(self.basis.coordinates(r))

@@ -65,8 +65,11 @@ class RowBasis:
         if not regular and m:
             inverse = _without_zero_rows(norms, inverse, natural_scale)
         inverse *= _handicap(m)
-        factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
         count = min(n, m)
+        if count:
+            factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
+        else:  # LAPACK knows no empty matrices
+            factors, pivots, tau = np.zeros((n, m)), np.arange(1, m + 1), np.empty(0)
         if count and abs(factors[count - 1, count - 1]) > tolerance:
             rank = count
         else:
@@ -203,7 +206,7 @@ class RowBasis:
 @lru_cache(maxsize=64)
 def _handicap(count: int) -> Array:
     """Factors just below one that break ties in favour of earlier rows, (count,)."""
-    factors: Array = (1.0 - _PREFERENCE) ** np.arange(count)
+    factors: Array = np.exp(-_PREFERENCE * np.arange(count))
     return factors
 
 

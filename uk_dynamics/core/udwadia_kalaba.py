@@ -36,6 +36,12 @@ class UdwadiaKalaba(Factorization):
         """N X = L⁻ᵀ (I − Q₁Q₁ᵀ) L⁻¹ X."""
         return self.mass.unwhiten(self._project(self.mass.whiten(X)))
 
+    def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
+        """K = Q₂ᵀ L⁻¹ with Q₂ orthogonal to the rows."""
+        whitened = self.mass.whiten(X)
+        rotated = self.basis.rotate(whitened)
+        return rotated[self.basis.rank :], np.linalg.norm(whitened, axis=0)
+
     def correction(self, r: Array) -> Array:
         """L⁻ᵀ Q₁ y with B Q₁ y = r."""
         return self.mass.unwhiten(self.basis.basis_product(self.basis.coordinates(r)))
