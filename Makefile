@@ -13,7 +13,7 @@ help:
 	@echo 'make distclean        remove the environments too'
 
 demo:
-	@tools/run uk_dynamics demo $(NAME) $(ARGS)
+	@tools/run uk_dynamics demo $(NAME) --out out/demo $(ARGS)
 
 test:
 	@tools/run pytest $(ARGS)
