@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import add_mechanism, check_writable, positive
 from uk_dynamics.cli.simulation_summary import summarize, summary_table
+from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
 
-_METHODS = ("DOP853", "RK45", "RK23", "Radau", "rk4", "semi_implicit_euler")
+# As uk_dynamics.simulation offers them; importing it for --help would take long.
+ADAPTIVE = ("DOP853", "RK45", "RK23", "Radau")
+FIXED_STEP = ("rk4", "semi_implicit_euler")
 
 _DESCRIPTION = """\
 Simulate a mechanism from rest: falling freely, or with a tasks file under servo control. The loops
@@ -50,10 +53,17 @@ def register(commands: Commands) -> None:
         type=positive,
         help="efforts are computed every S seconds and held between; left out: continuously",
     )
+    parser.add_argument(
+        "--sample-period",
+        metavar="S",
+        type=positive,
+        default=0.01,
+        help="time between samples of the result in s (0.01)",
+    )
     integration = parser.add_argument_group("integration")
     integration.add_argument(
         "--method",
-        choices=_METHODS,
+        choices=ADAPTIVE + FIXED_STEP,
         default="DOP853",
         help="adaptive (DOP853, RK45, RK23, Radau) or of fixed step (DOP853)",
     )
@@ -75,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics import Mechanism, ServoController, Tasks
     from uk_dynamics import simulate as run_simulation
 
+    options = _options(arguments)
     check_writable(arguments.out, (".npz", ".csv"))
     check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     mechanism = Mechanism.from_file(arguments.file)
@@ -83,7 +94,6 @@ def run(arguments: argparse.Namespace) -> int:
         controller = ServoController(mechanism, Tasks.from_file(arguments.tasks, mechanism))
     positions = dict(arguments.positions)
     state = mechanism.state(mechanism.assemble(positions, hold=positions))
-    options = {"rtol": arguments.rtol, "step": arguments.step}
     with _progress(arguments.duration) as progress:
         trajectory = run_simulation(
             mechanism,
@@ -92,8 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
             controller=controller,
             control_period=arguments.control_period,
             method=arguments.method,
+            sample_period=arguments.sample_period,
             progress=progress,
-            **{name: value for name, value in options.items() if value is not None},
+            **options,
         )
     if arguments.out:
         trajectory.save(arguments.out)
@@ -104,6 +115,18 @@ def run(arguments: argparse.Namespace) -> int:
     )
     print(json.dumps(summary, indent=2) if arguments.json else summary_table(summary))
     return 0
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, float]:
+    """Options of the integrator that were given; one that would do nothing is refused."""
+    chosen = arguments.method
+    for option, methods in (("rtol", ADAPTIVE), ("step", FIXED_STEP)):
+        if getattr(arguments, option) is not None and chosen not in methods:
+            raise InputError(f"--{option} is for {' and '.join(methods)}, not for {chosen}")
+    if arguments.control_period is not None and not arguments.tasks:
+        raise InputError("--control-period needs --tasks: without tasks there is no control")
+    given = {option: getattr(arguments, option) for option in ("rtol", "step")}
+    return {option: value for option, value in given.items() if value is not None}
 
 
 @contextmanager
