@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -26,13 +27,16 @@ from uk_dynamics.ros.run_node import run_node
 class ForwardDynamics(Node):
     """Solves the fundamental equation at every state of ``joint_states``."""
 
-    def __init__(self) -> None:
+    def __init__(self, **options: Any) -> None:
         """Read the mechanism and listen.
+
+        Args:
+            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files.
         """
-        super().__init__("forward_dynamics")
+        super().__init__("forward_dynamics", **options)
         self._settings = Parameters(self, FORWARD_DYNAMICS)
         self._mechanism = load_mechanism(self, self._settings)
         self._dynamics = self._mechanism.dynamics()

@@ -99,6 +99,9 @@ def report_tracking(
     if error > warning:
         worst = int(np.argmax(np.abs(command.tracking_error)))
         report.warn(f"task {controller.tasks.row_names[worst]} is off by {error:.3g}")
+    rows = zip(controller.tasks.row_names, command.servo.reachable, strict=True)
+    if unreachable := [name for name, reachable in rows if not reachable]:
+        report.warn(f"the motors cannot move {', '.join(unreachable)} as asked")
     if command.saturated:
         report.warn(f"effort limit reached: {', '.join(command.saturated)}")
 

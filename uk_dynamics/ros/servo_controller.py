@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -34,13 +35,16 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 class ServoControllerNode(LifecycleNode):
     """Answers every state of ``joint_states`` with motor efforts while it is active."""
 
-    def __init__(self) -> None:
+    def __init__(self, **options: Any) -> None:
         """Declare the parameters; files are read by configure.
+
+        Args:
+            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: A parameter is not valid, or autostart fails.
         """
-        super().__init__("servo_controller")
+        super().__init__("servo_controller", **options)
         self._settings = Parameters(self, SERVO_CONTROLLER)
         self._problems = MessageProblems(self.get_logger())
         self._monitor = RateMonitor()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -34,13 +35,16 @@ _HURRY_WORK = 0.005  # s
 class Simulator(Node):
     """Moves a mechanism under the efforts of ``effort_controller/commands``."""
 
-    def __init__(self) -> None:
+    def __init__(self, **options: Any) -> None:
         """Read the mechanism and start.
+
+        Args:
+            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
         """
-        super().__init__("simulator")
+        super().__init__("simulator", **options)
         self._settings = Parameters(self, SIMULATOR)
         mechanism = load_mechanism(self, self._settings)
         rate = self._settings["rate"]
