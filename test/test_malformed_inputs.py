@@ -382,6 +382,82 @@ def test_a_malformed_tasks_file_is_refused_in_one_line(case, tmp_path, capsys):
     assert (error.value.file, error.value.place) == (str(file), place)
 
 
+# --- names that the robot does not have --------------------------------------------------------
+
+FOUR_BAR = START + "model: {urdf: package://uk_dynamics/urdf/four_bar.urdf.xacro}\n"
+NAMES = {
+    "no URDF": (START, "model", "no URDF", "add model.urdf"),
+    "missing URDF": (
+        START + "model: {urdf: nope.urdf}\n",
+        "model.urdf",
+        "nope.urdf",
+        "no such entry",
+    ),
+    "unknown package": (
+        START + "model: {urdf: package://nope/a.urdf}\n",
+        "model.urdf",
+        'no package "nope"',
+        "source the workspace",
+    ),
+    "unknown scheme": (
+        START + "model: {urdf: http://a/b.urdf}\n",
+        "model.urdf",
+        'the scheme "http"',
+        "package://",
+    ),
+    "unknown link": (
+        FOUR_BAR + "constraints: {p: {type: weld, parent: {link: grund}, child: {link: a}}}\n",
+        "constraints.p.parent.link",
+        'no link "grund"',
+        'did you mean "ground"?',
+    ),
+    "unknown joint in a coupling": (
+        FOUR_BAR + "constraints: {p: {type: joint_coupling, joints: {crnk: 1}}}\n",
+        "constraints.p.joints",
+        'no joint "crnk"',
+        'did you mean "crank"?',
+    ),
+    "unknown joint of a motor": (
+        FOUR_BAR + "actuators: {m: {joint: elbow}}\n",
+        "actuators.m.joint",
+        'no joint "elbow"',
+        "there are: crank, coupler, rocker",
+    ),
+    "unknown joint of the guess": (
+        FOUR_BAR + "initial_guess: {crnk: 0.3}\n",
+        "initial_guess",
+        'no joint "crnk"',
+        'did you mean "crank"?',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_a_name_that_does_not_exist_is_refused_in_one_line(case, tmp_path, capsys):
+    text, place, problem, remedy = NAMES[case]
+    file = tmp_path / "four_bar.yaml"
+    file.write_text(text)
+    check_message(refused(capsys, "describe", str(file)), file, place, problem, remedy)
+
+
+def test_a_task_on_an_unknown_link_is_refused_in_one_line(tmp_path, capsys):
+    file = tmp_path / "tasks.yaml"
+    file.write_text(task("type: point, parent: {link: ground}, child: {link: rocker_lnk}"))
+    message = refused(capsys, "describe", "four_bar", "--tasks", str(file))
+    check_message(message, file, "tasks.sweep.child.link", '"rocker_lnk"', '"rocker_link"')
+
+
+def test_loops_that_cannot_close_are_told_with_their_gap(tmp_path, capsys):
+    file = tmp_path / "four_bar.yaml"
+    # The crank turns about the ground's origin: a point 1 m out on it is always 99 m short.
+    tip = "{link: crank_link, xyz: [1, 0, 0]}"
+    rod = f"{{type: distance, distance: 100, parent: {{link: ground}}, child: {tip}}}"
+    file.write_text(FOUR_BAR + f"constraints: {{rod: {rod}}}\n")
+    message = refused(capsys, "describe", str(file))
+    assert message.startswith("the mechanism does not close (rod by 99,")
+    assert "check lengths" in message
+
+
 # --- files that are no files ------------------------------------------------------------------
 
 
