@@ -35,7 +35,7 @@ class PinocchioOracle:
             self.constraint_data.append(contact.createData())
         # mu = 0 gives NaN on redundant rows, mu = 1e-12 drifts; these settings do neither.
         self.settings = pin.ProximalSettings(1e-12, 1e-8, 50)
-        pin.initConstraintDynamics(self.model, self.data, self.constraints)
+        self._initialize()
 
     def _contact(self, constraint):
         first, second = (
@@ -50,6 +50,14 @@ class PinocchioOracle:
             int(second.parentJoint),
             second.placement,
         )
+
+    def _initialize(self) -> None:
+        try:
+            pin.initConstraintDynamics(
+                self.model, self.data, self.constraints, self.constraint_data
+            )
+        except TypeError:  # Pinocchio 3
+            pin.initConstraintDynamics(self.model, self.data, self.constraints)
 
     def acceleration(self, state: State, tau: np.ndarray) -> np.ndarray:
         """Constrained acceleration under generalized forces, (nv,); passive forces included."""

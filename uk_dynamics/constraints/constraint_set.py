@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from uk_dynamics.constraints.rows import AlignmentRows, AngularRows, DistanceRow
 from uk_dynamics.constraints.vectors import Array, dot
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """A q̈ = −bias is the second derivative of residual = 0, stabilisation not included.
 
     Attributes:
@@ -140,18 +139,18 @@ class ConstraintSet:
         pose = relative_pose(layout.pairs, kinematics)
         twist = relative_twist(layout.pairs, self._sign, pose, kinematics, v)
         wrench, frame_residual = self._wrenches(pose, rotation)
-        bias = dot(wrench, twist.bias[layout.pair_of_row])
+        bias = dot(wrench, twist.bias.take(layout.pair_of_row, 0))
         for family, rows_of_family in layout.families:
             if isinstance(family, AlignmentRows | DistanceRows):
                 bias[rows_of_family] += family.extra_bias(pose, twist)
-        A = (wrench @ kinematics.jacobian) * self._row_sign
+        A = np.dot(wrench, kinematics.jacobian) * self._row_sign
         if len(joint.offset):
             A = self._join(A, joint.matrix)
             bias = self._join(bias, np.zeros(len(joint.offset)))
             frame_residual = self._join(frame_residual, joint.residual(q))
         elif not layout.declared_order:
             A, bias, frame_residual = (x[layout.order] for x in (A, bias, frame_residual))
-        rows = Rows(A, bias, frame_residual, A @ v)
+        rows = Rows(A, bias, frame_residual, np.dot(A, v))
         return rows if reference is None else self._follow(rows, reference, rotation)
 
     def natural_scale(self, kinematics: FrameKinematics) -> Array:

@@ -10,7 +10,7 @@ cancelled exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +60,7 @@ class FramePairs:
         return self.child_mask - self.parent_mask
 
 
-@dataclass(frozen=True)
-class RelativePose:
+class RelativePose(NamedTuple):
     """Poses of K pairs.
 
     Attributes:
@@ -77,8 +76,7 @@ class RelativePose:
     offset: Array
 
 
-@dataclass(frozen=True)
-class RelativeTwist:
+class RelativeTwist(NamedTuple):
     """Velocities of K pairs and the acceleration they have at zero joint acceleration.
 
     Attributes:
@@ -96,12 +94,12 @@ class RelativeTwist:
 def relative_pose(pairs: FramePairs, kinematics: FrameKinematics) -> RelativePose:
     """Pose of each child frame relative to its parent frame."""
     rotation, translation = kinematics.rotation, kinematics.translation
-    point = translation[pairs.child]
+    point = translation.take(pairs.child, 0)
     return RelativePose(
-        parent_rotation=rotation[pairs.parent],
-        child_rotation=rotation[pairs.child],
+        parent_rotation=rotation.take(pairs.parent, 0),
+        child_rotation=rotation.take(pairs.child, 0),
         point=point,
-        offset=point - translation[pairs.parent],
+        offset=point - translation.take(pairs.parent, 0),
     )
 
 
@@ -126,10 +124,10 @@ def relative_twist(
         v: Joint velocities, (nv,), rad/s or m/s.
     """
     world = kinematics.jacobian.T
-    parent = (pairs.parent_mask * v) @ world
+    parent = np.dot(pairs.parent_mask * v, world)
     signed = sign * v
-    delta = signed @ world
-    bias = signed @ kinematics.jacobian_rate.T - motion_cross(parent, delta)
+    delta = np.dot(signed, world)
+    bias = np.dot(signed, kinematics.jacobian_rate.T) - motion_cross(parent, delta)
     angular = delta[:, 3:]
     linear = delta[:, :3] - apply(skew(pose.point), angular)
     bias[:, :3] += apply(skew(angular), linear)

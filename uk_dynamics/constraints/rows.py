@@ -37,9 +37,9 @@ class LinearRows:
 
     def position(self, pose: RelativePose) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,) in m."""
-        e = apply(pose.parent_rotation[self.pair], self.direction)
-        moment = apply(skew(pose.point[self.pair]), e)
-        return _wrench(e, moment), dot(e, pose.offset[self.pair])
+        e = apply(pose.parent_rotation.take(self.pair, 0), self.direction)
+        moment = apply(skew(pose.point.take(self.pair, 0)), e)
+        return _wrench(e, moment), dot(e, pose.offset.take(self.pair, 0))
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class AngularRows:
             pose: Poses of the pairs.
             reference_rotation: Rotation of the child that counts as zero, per row, (m, 3, 3).
         """
-        parent = pose.parent_rotation[self.pair]
+        parent = pose.parent_rotation.take(self.pair, 0)
         e = apply(parent, self.direction)
-        relative = parent.transpose(0, 2, 1) @ pose.child_rotation[self.pair]
+        relative = parent.transpose(0, 2, 1) @ pose.child_rotation.take(self.pair, 0)
         if reference_rotation is not None:
             relative = relative @ reference_rotation.transpose(0, 2, 1)
         return _wrench(np.zeros_like(e), e), dot(self.direction, so3.log(relative))
@@ -89,8 +89,8 @@ class AlignmentRows:
     child_direction: Array
 
     def _directions(self, pose: RelativePose) -> tuple[Array, Array]:
-        a = apply(pose.parent_rotation[self.pair], self.parent_direction)
-        c = apply(pose.child_rotation[self.pair], self.child_direction)
+        a = apply(pose.parent_rotation.take(self.pair, 0), self.parent_direction)
+        c = apply(pose.child_rotation.take(self.pair, 0), self.child_direction)
         return a, c
 
     def position(self, pose: RelativePose) -> tuple[Array, Array]:
@@ -101,7 +101,7 @@ class AlignmentRows:
     def extra_bias(self, pose: RelativePose, twist: RelativeTwist) -> Array:
         """((ω × c) × a) · ω: the child's direction turns inside the parent frame, (m,)."""
         a, c = self._directions(pose)
-        omega = twist.angular[self.pair]
+        omega = twist.angular.take(self.pair, 0)
         return dot(cross(cross(omega, c), a), omega)
 
 
@@ -118,19 +118,19 @@ class DistanceRows:
     length: Array
 
     def _unit(self, pose: RelativePose) -> tuple[Array, Array]:
-        d = pose.offset[self.pair]
+        d = pose.offset.take(self.pair, 0)
         norm = np.sqrt(dot(d, d) + _TINY)
         return d / norm[:, None], norm
 
     def position(self, pose: RelativePose) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,) in m."""
         e, norm = self._unit(pose)
-        return _wrench(e, apply(skew(pose.point[self.pair]), e)), norm - self.length
+        return _wrench(e, apply(skew(pose.point.take(self.pair, 0)), e)), norm - self.length
 
     def extra_bias(self, pose: RelativePose, twist: RelativeTwist) -> Array:
         """(|u|² − (eᵀu)²)/|d|: the direction turns with the motion across it, (m,)."""
         e, norm = self._unit(pose)
-        u = twist.linear[self.pair]
+        u = twist.linear.take(self.pair, 0)
         along = dot(e, u)
         return (dot(u, u) - along * along) / norm
 

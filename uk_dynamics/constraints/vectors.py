@@ -30,18 +30,33 @@ def _motion_cross_tensor() -> Array:
     return tensor.reshape(6, 36)
 
 
+def _stacked_matvec(matrices: Array, vectors: Array) -> Array:
+    product: Array = (matrices @ vectors[:, :, None])[:, :, 0]
+    return product
+
+
+def _stacked_vecdot(x: Array, y: Array) -> Array:
+    product: Array = (x[:, None, :] @ y[:, :, None])[:, 0, 0]
+    return product
+
+
+# NumPy has them as single operations since 2.2 and 2.0; ROS distributions carry older ones.
+_matvec = getattr(np, "matvec", _stacked_matvec)
+_vecdot = getattr(np, "vecdot", _stacked_vecdot)
 _SKEW = _skew_tensor()
 _MOTION_CROSS = _motion_cross_tensor()
 
 
 def skew(x: Array) -> Array:
     """Cross-product matrices, (K, 3) to (K, 3, 3), so that ``skew(x) @ y`` is x × y."""
-    return (x @ _SKEW).reshape(-1, 3, 3)
+    matrices: Array = np.dot(x, _SKEW).reshape(-1, 3, 3)
+    return matrices
 
 
 def apply(matrices: Array, vectors: Array) -> Array:
     """Product of each matrix (K, i, j) with its vector (K, j), giving (K, i)."""
-    return (matrices @ vectors[:, :, None])[:, :, 0]
+    product: Array = _matvec(matrices, vectors)
+    return product
 
 
 def cross(x: Array, y: Array) -> Array:
@@ -51,9 +66,10 @@ def cross(x: Array, y: Array) -> Array:
 
 def dot(x: Array, y: Array) -> Array:
     """Dot products of rows, (K, i) with (K, i), giving (K,)."""
-    return (x[:, None, :] @ y[:, :, None])[:, 0, 0]
+    product: Array = _vecdot(x, y)
+    return product
 
 
 def motion_cross(x: Array, y: Array) -> Array:
     """Spatial cross products of motion vectors (linear, angular), (K, 6) with (K, 6)."""
-    return apply((x @ _MOTION_CROSS).reshape(-1, 6, 6), y)
+    return apply(np.dot(x, _MOTION_CROSS).reshape(-1, 6, 6), y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +47,7 @@ class Inputs:
     stabilize: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class DynamicsTerms:
+class DynamicsTerms(NamedTuple):
     """M q̈ = F + Q_c and A q̈ = b at one state.
 
     Attributes:
