@@ -1,4 +1,10 @@
-"""Closing the loops: from a guess to a configuration on all constraints."""
+"""Closing the loops: from a guess to a configuration on all constraints.
+
+Levenberg–Marquardt steps whose damping falls with the violation (Fan and Yuan, 2005). That keeps
+them quadratic where constraints are redundant: while the loops are open a redundant row looks like
+an independent one with a singular value of the size of the violation, and following it would carry
+an over-constrained mechanism into its singular configurations.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from uk_dynamics.mechanism.state import Array
@@ -17,7 +24,8 @@ if TYPE_CHECKING:
 _MAX_ITERATIONS = 200
 _POLISH = 3  # further steps once closed: quadratic convergence takes the gap to rounding
 _SMALLEST_STEP = 1e-13
-_FIRST_DAMPING = 1e-6
+_FIRST_DAMPING = 0.1  # of the violation; see _Search.run
+_LEAST_DAMPING = 0.01
 _LARGEST_DAMPING = 1e8
 
 
@@ -29,7 +37,8 @@ class Assembly:
         q: Configuration where the search ended, (nq,).
         closed: Whether all residuals are within the tolerance.
         reason: Why it is not closed; empty when it is.
-        violations: Largest residual of each constraint, in m or rad.
+        violations: Largest residual of each constraint, in m or rad (π where axes that should
+            be parallel are opposed).
         iterations: Steps taken.
         limit_violations: Joints outside their limits (held joints are not moved into them).
     """
@@ -50,16 +59,15 @@ def assemble(
     Args:
         mechanism: What to assemble.
         guess: Start, (nq,).
-        hold: Names of velocity coordinates that stay at the guess.
+        hold: Names of joints, or of single velocity coordinates, that stay at the guess.
         tolerance: Largest admissible residual, in m or rad.
 
     Raises:
         UnknownNameError: A held joint does not exist.
     """
-    model = mechanism.model
-    free = np.ones(model.nv, dtype=bool)
+    free = np.ones(mechanism.model.nv, dtype=bool)
     for name in hold:
-        free[model.velocity_index(name)] = False
+        free[_velocities(mechanism, name)] = False
     search = _Search(mechanism, free)
     result = search.run(guess, tolerance, within_limits=True)
     if result.closed:
@@ -71,16 +79,33 @@ def assemble(
     return result
 
 
+def _velocities(mechanism: Mechanism, name: str) -> list[int]:
+    """Velocity coordinates of a joint: one, or all of a floating or planar joint.
+
+    The positions of a floating or planar joint, such as ``root.x``, can only be held together.
+    """
+    model = mechanism.model
+    if name in model.position_names and name not in model.velocity_names:
+        name = name.rpartition(".")[0]
+    parts = [other for other in model.velocity_names if other.startswith(f"{name}.")]
+    return [model.velocity_index(part) for part in parts or [name]]
+
+
 class _Search:
-    def __init__(self, mechanism: Mechanism, free: np.ndarray) -> None:
-        self._mechanism = mechanism
-        self._model = mechanism.model
+    """One search; see :func:`assemble`."""
+
+    def __init__(self, mechanism: Mechanism, free: NDArray[np.bool_]) -> None:
+        model = mechanism.model
+        self._model = model
         self._constraints = mechanism.constraints
-        self._workspace = mechanism.model.workspace()
+        self._workspace = model.workspace()
         self._free = np.flatnonzero(free)
-        self._joints = np.flatnonzero(
-            free & (np.isfinite(self._model.lower) | np.isfinite(self._model.upper))
-        )
+        # Joints that may move and must stay within limits: their places in v and in q.
+        velocities = model.coordinates.velocity_of_joint
+        bounded = np.isfinite(model.lower) | np.isfinite(model.upper)
+        chosen = (free & bounded)[velocities]
+        self._bounded_v = velocities[chosen]
+        self._bounded_q = model.coordinates.position_of_joint[chosen]
 
     def run(self, guess: Array, tolerance: float, *, within_limits: bool) -> Assembly:
         q = self._clipped(guess) if within_limits else guess
@@ -89,17 +114,20 @@ class _Search:
         iterations = 0
         polish = _POLISH
         while iterations < _MAX_ITERATIONS and damping < _LARGEST_DAMPING:
+            violation = np.linalg.norm(residual)
             if _largest(residual) <= tolerance:
-                if polish == 0 or _largest(residual) == 0.0:
+                if polish == 0 or violation == 0.0:
                     break
                 polish -= 1
-            step = self._step(q, A, residual, damping, within_limits)
+            # A² is of the size of a length squared and ψ of a length: so is their product.
+            reach = np.sqrt(np.max(np.sum(A * A, axis=1), initial=0.0))
+            step = self._step(q, A, residual, float(damping * violation * reach), within_limits)
             trial = self._model.integrate(q, step)
             trial_A, trial_residual = self._rows(trial)
             iterations += 1
-            if np.linalg.norm(trial_residual) < np.linalg.norm(residual):
+            if np.linalg.norm(trial_residual) < violation:
                 q, A, residual = trial, trial_A, trial_residual
-                damping = max(damping * 0.1, 1e-15)
+                damping = max(0.3 * damping, _LEAST_DAMPING)
             elif _largest(residual) <= tolerance:
                 break
             else:
@@ -115,16 +143,14 @@ class _Search:
 
     def _clipped(self, guess: Array) -> Array:
         q = guess.copy()
-        names = self._model.velocity_names
-        for index in self._joints:
-            position = self._model.position_index(names[index])
-            q[position] = np.clip(q[position], self._model.lower[index], self._model.upper[index])
+        lower, upper = self._model.lower[self._bounded_v], self._model.upper[self._bounded_v]
+        q[self._bounded_q] = np.clip(q[self._bounded_q], lower, upper)
         return q
 
     def _step(
         self, q: Array, A: Array, residual: Array, damping: float, within_limits: bool
     ) -> Array:
-        """Least δ with A δ ≈ −ψ, weighted by the damping, that stays inside the limits."""
+        """The δ of least |A δ + ψ|² + damping |δ|² that stays inside the limits, (nv,)."""
         nv = self._model.nv
         step = np.zeros(nv)
         count = len(self._free)
@@ -132,18 +158,16 @@ class _Search:
             return step
         matrix = np.vstack((A[:, self._free], np.sqrt(damping) * np.eye(count)))
         target = np.concatenate((-residual, np.zeros(count)))
-        lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
-        if within_limits:
-            for index in self._joints:
-                value = q[self._model.position_index(self._model.velocity_names[index])]
-                lower[index] = self._model.lower[index] - value
-                upper[index] = self._model.upper[index] - value
+        if not (within_limits and len(self._bounded_v)):
+            step[self._free] = np.linalg.lstsq(matrix, target)[0]
+            return step
+        room = np.full((2, nv), np.inf) * [[-1.0], [1.0]]
+        room[0, self._bounded_v] = self._model.lower[self._bounded_v] - q[self._bounded_q]
+        room[1, self._bounded_v] = self._model.upper[self._bounded_v] - q[self._bounded_q]
         # lsq_linear wants room between the bounds; a joint with lower = upper stays put.
-        lower, upper = np.minimum(lower, 0.0) - 1e-15, np.maximum(upper, 0.0) + 1e-15
-        solution = lsq_linear(
-            matrix, target, (lower[self._free], upper[self._free]), method="bvls", tol=1e-14
-        )
-        step[self._free] = solution.x
+        lower, upper = np.minimum(room[0], 0.0) - 1e-15, np.maximum(room[1], 0.0) + 1e-15
+        bounds = (lower[self._free], upper[self._free])
+        step[self._free] = lsq_linear(matrix, target, bounds, method="bvls", tol=1e-14).x
         return step
 
     def _result(self, q: Array, residual: Array, tolerance: float, iterations: int) -> Assembly:
@@ -161,6 +185,7 @@ class _Search:
             reversed_axes = self._constraints.reversed_axes(self._workspace)
             if reversed_axes:
                 closed = False
+                violations |= dict.fromkeys(reversed_axes, float(np.pi))
                 reason = (
                     f"the axes of {', '.join(reversed_axes)} point against each other; "
                     "start from another initial_guess or turn the child frame by rpy"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +19,7 @@ from uk_dynamics.mechanism.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.report import MechanismReport, report
 from uk_dynamics.mechanism.resolution import (
     attached_frames,
+    joint_forces,
     located,
     mimic_constraints,
     resolve_actuators,
@@ -26,7 +28,7 @@ from uk_dynamics.mechanism.resolution import (
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, State
 from uk_dynamics.model.description import AttachedFrame, RobotDescription
-from uk_dynamics.model.passive import JointForces, PassiveForces
+from uk_dynamics.model.passive import PassiveForces
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf import read_urdf, read_urdf_text
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism.tasks import Tasks
 
 Backend = Literal["auto", "interpreted"]
+
+_log = logging.getLogger(__name__)
 
 
 class Mechanism:
@@ -79,7 +83,7 @@ class Mechanism:
         )
         self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
         with located(spec.file, "joints"):
-            self.passive = PassiveForces(self.model, _joint_forces(spec))
+            self.passive = PassiveForces(self.model, joint_forces(spec.joints))
         with located(spec.file, "initial_guess"):
             self.initial_guess = self.model.to_positions(dict(spec.initial_guess))
         self.initial_guess.flags.writeable = False
@@ -176,7 +180,8 @@ class Mechanism:
 
         Args:
             guess: Where to start: positions by joint name, or (nq,); None is the initial guess.
-            hold: Joints that must not move from the guess; by default those given by keyword.
+            hold: Joints that must not move from the guess; by default those given by keyword. Held
+                outside its limits a joint stays there, and the log says so.
             tolerance: Largest admissible residual, in m or rad.
             **coordinates: Positions of single joints, held, in m or rad.
 
@@ -194,6 +199,8 @@ class Mechanism:
             raise AssemblyError(
                 result.reason, result.violations, self.model.positions_by_name(result.q)
             )
+        for violation in result.limit_violations:
+            _log.warning("%s: %s", self.name, violation)
         return result.q
 
     def state(
@@ -261,17 +268,3 @@ class Mechanism:
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy at a state, in J, springs included."""
         return self.dynamics().energy(state)
-
-
-def _joint_forces(spec: MechanismSpec) -> dict[str, JointForces]:
-    return {
-        name: JointForces(
-            damping=joint.damping,
-            friction=joint.friction,
-            spring_stiffness=joint.spring_stiffness,
-            spring_rest=joint.spring_rest,
-            stop_stiffness=joint.stop_stiffness,
-            stop_damping=joint.stop_damping,
-        )
-        for name, joint in spec.joints
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,8 +12,14 @@ from uk_dynamics.constraints.constraint import Constraint, JointTerm
 from uk_dynamics.constraints.kinds import KindArguments, rows_of
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.actuators import Actuators
-from uk_dynamics.mechanism.specification import ActuatorSpec, ConstraintSpec, FrameSpec
+from uk_dynamics.mechanism.specification import (
+    ActuatorSpec,
+    ConstraintSpec,
+    FrameSpec,
+    JointSpec,
+)
 from uk_dynamics.model.description import AttachedFrame
+from uk_dynamics.model.passive import JointForces
 from uk_dynamics.model.robot_model import RobotModel
 
 
@@ -148,3 +154,18 @@ def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: st
         if spec.effort_limit is not None:
             limits[column] = spec.effort_limit
     return Actuators(tuple(spec.name for spec in specs), matrix, limits)
+
+
+def joint_forces(specs: Iterable[tuple[str, JointSpec]]) -> dict[str, JointForces]:
+    """Passive forces by joint name; the armature is the model's."""
+    return {
+        name: JointForces(
+            damping=spec.damping,
+            friction=spec.friction,
+            spring_stiffness=spec.spring_stiffness,
+            spring_rest=spec.spring_rest,
+            stop_stiffness=spec.stop_stiffness,
+            stop_damping=spec.stop_damping,
+        )
+        for name, spec in specs
+    }
