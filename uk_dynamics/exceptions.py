@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 
 class UkDynamicsError(Exception):
-    """Root of every error this package raises on purpose; its text is one line meant for the user."""
+    """Root of every error this package raises on purpose; its text is one line for the user."""
 
 
 class InputError(UkDynamicsError):
