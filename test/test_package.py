@@ -54,10 +54,10 @@ def pinned(distribution: str) -> dict[str, str]:
     return {match[1].replace("-", "_"): match[2] for match in found if match}
 
 
-def imported() -> dict[str, str]:
-    """Libraries that the package imports beyond Python's own, and a file that does."""
+def imported(directory: str) -> dict[str, str]:
+    """Libraries that the code imports beyond Python's own, and a file that does."""
     libraries: dict[str, str] = {}
-    for file in sorted((ROOT / "uk_dynamics").rglob("*.py")):
+    for file in sorted((ROOT / directory).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -88,13 +88,18 @@ def test_changelog_knows_the_version(build: dict[str, Any]) -> None:
     assert versions[0] in ("Forthcoming", build["version"])
 
 
-def test_every_import_is_declared(manifest: ET.Element, build: dict[str, Any]) -> None:
+@pytest.mark.parametrize("directory", ["uk_dynamics", "launch"])
+def test_every_import_is_declared_for_rosdep(directory: str, manifest: ET.Element) -> None:
     keys = {entry.text for entry in manifest.iter("exec_depend")}
-    plain = [*build["install_requires"], *build["extras_require"]["plot"]]
-    names = {re.split(r"[<>=\[]", requirement)[0] for requirement in plain}
-    ros = pinned("jazzy").keys() & pinned("kilted").keys()
-    for library, file in imported().items():
+    for library, file in imported(directory).items():
         assert KEYS.get(library, library) in keys, f"package.xml misses {library} of {file}"
+
+
+def test_every_import_is_declared_for_pip(build: dict[str, Any]) -> None:
+    requirements = [*build["install_requires"], *build["extras_require"]["plot"]]
+    names = {re.split(r"[<>=\[]", requirement)[0] for requirement in requirements}
+    ros = pinned("jazzy").keys() & pinned("kilted").keys()
+    for library, file in imported("uk_dynamics").items():
         assert library in ros or REQUIREMENTS.get(library, library) in names, (
             f"{file} imports {library}, which no requirement brings"
         )
