@@ -43,7 +43,8 @@ ROWS = {
 def _link(name: str) -> str:
     return (
         f'<link name="{name}"><inertial><origin xyz="0.1 0.02 -0.03"/><mass value="1.3"/>'
-        '<inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0.001" ixz="0" iyz="0.002"/></inertial></link>'
+        '<inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0.001" ixz="0" iyz="0.002"/>'
+        "</inertial></link>"
     )
 
 
@@ -118,7 +119,7 @@ def test_second_derivative(model, kind, arguments, seed):
 
 @pytest.mark.parametrize(("kind", "arguments"), KINDS, ids=[k for k, _ in KINDS])
 def test_first_derivative(model, kind, arguments):
-    """Rates are derivatives of residuals; for rotation vectors, of the rotation from the present."""
+    """Rates are derivatives of residuals; for rotation vectors, of the rotation from now."""
     rows_set = _set(model, kind, arguments)
     workspace = model.workspace()
     for seed in range(5):

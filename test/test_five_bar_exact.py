@@ -1,4 +1,4 @@
-"""The over-constrained five-bar of de Falco against its exact motion, through the flat configuration.
+"""De Falco's over-constrained five-bar against its exact motion, through the flat configuration.
 
 All legs stay parallel, so one angle θ above the horizontal describes it: J θ̈ = −G cos θ. There the
 rank of the 12 rows is 11, and 10 where the mechanism is flat.
@@ -50,7 +50,7 @@ def _run(name: str, degrees: float, duration: float):
     mechanism = Mechanism.from_file(name)
     angle = np.radians(degrees)
     names = _angle_names(name)
-    guess = {joint: angle for joint in names}
+    guess = dict.fromkeys(names, angle)
     if "maximal" in name:
         com = 1.4 if "asymmetric" in name else 1.0
         for k, leg in enumerate(LEGS):
