@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 _PATIENCE = 10.0  # s until a process that does not obey is killed
@@ -42,7 +43,8 @@ class NodeProcesses:
         command = [sys.executable, "-m", f"uk_dynamics.ros.{node}", "--ros-args"]
         for name, value in parameters.items():
             command += ["-p", f"{name}:={json.dumps(value)}"]
-        with self._log(node).open("wb") as log:
+        # between the birth of a process and its registration nobody would end it
+        with self._log(node).open("wb") as log, _uninterrupted():
             self._processes[node] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
             )
@@ -58,20 +60,34 @@ class NodeProcesses:
 
     def stop(self) -> dict[str, int]:
         """End all nodes as Ctrl-C does; return their exit codes."""
-        impatience = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the nodes have heard it too
-        try:
+        with _uninterrupted():
             for process in self._processes.values():
                 if process.poll() is None:
                     process.send_signal(signal.SIGINT)
             deadline = time.monotonic() + _PATIENCE
             for process in self._processes.values():
                 _end(process, deadline)
-        finally:
-            signal.signal(signal.SIGINT, impatience)
         return {node: process.returncode for node, process in self._processes.items()}
 
     def _log(self, node: str) -> Path:
         return self._directory / f"{node}.log"
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off Ctrl-C and SIGTERM to the end of a block."""
+    heard: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: heard.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if heard:
+        raise KeyboardInterrupt
 
 
 def _end(process: subprocess.Popen[bytes], deadline: float) -> None:

@@ -1,0 +1,171 @@
+"""Nodes as a user starts them: processes that talk over DDS and end when they are told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+from node_process import NodeProcess
+from ros_ears import Ear
+from ros_fixtures import Ros, StartProcess
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory
+from waiting import wait_until
+
+from uk_dynamics import Inputs, Mechanism
+from uk_dynamics.ros.clock import nanoseconds
+
+pytestmark = pytest.mark.ros
+
+
+DEMO = """
+import argparse, sys
+from uk_dynamics.ros import demo
+parser = argparse.ArgumentParser()
+demo.register(parser.add_subparsers())
+arguments = parser.parse_args()
+sys.exit(arguments.run(arguments))
+"""
+
+
+def demo_command(*arguments: str) -> list[str]:
+    # as the command line runs it, but without the entry point that only an installation has
+    return [sys.executable, "-c", DEMO, "demo", *arguments]
+
+
+def children(process: NodeProcess) -> list[int]:
+    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    return [int(pid) for pid in listed.read_text().split()] if listed.exists() else []
+
+
+def test_three_nodes_close_the_loop_and_end_in_order(ros: Ros, start_node: StartProcess) -> None:
+    files = {"mechanism": "five_bar", "tasks": "five_bar_sweep"}
+    mechanism_only = {"mechanism": "five_bar"}
+    simulator = start_node(
+        "simulator",
+        # slow enough that a busy computer cannot delay the control by many steps
+        parameters={**mechanism_only, "rate": 100, "real_time_factor": 0.3, "paused": True},
+        namespace="arm",
+    )
+    dynamics = start_node("forward_dynamics", parameters=mechanism_only, namespace="arm")
+    controller = start_node(
+        "servo_controller",
+        parameters={**files, "autostart": True, "state_timeout": 5.0},
+        namespace="arm",
+    )
+    node = ros.node()
+    states = Ear(node, JointState, "/arm/joint_states")
+    commands = Ear(node, Float64MultiArray, "/arm/effort_controller/commands")
+    motions = Ear(node, JointTrajectory, "/arm/forward_dynamics/dynamics")
+    ros.until(lambda: states.messages and commands.messages and motions.messages, "all nodes")
+    ros.call(node.create_client(SetBool, "/arm/simulator/pause"), SetBool.Request(data=False))
+    start = nanoseconds(states.messages[0].header.stamp)
+
+    def time_of(message: JointState) -> float:
+        return (nanoseconds(message.header.stamp) - start) * 1e-9
+
+    ros.until(lambda: time_of(states.messages[-1]) > 0.9, "0.9 s of motion")
+
+    moving = [message for message in states.messages if time_of(message) > 0.0]
+    steps = np.diff([nanoseconds(message.header.stamp) for message in moving])
+    assert set(steps % 10_000_000) == {0}, "stamps are whole steps apart, also where one is lost"
+    for message in moving:
+        if time_of(message) > 0.3:
+            reference = 0.9 - 0.3 * np.cos(np.pi * time_of(message))
+            # efforts are held for a step of 10 ms and come at least one step late
+            assert message.position[0] == pytest.approx(reference, abs=0.05)
+
+    mechanism = Mechanism.from_file("five_bar")
+    efforts = {nanoseconds(message.header.stamp): message.effort for message in moving}
+    compared = 0
+    for motion in motions.messages:
+        effort = efforts.get(nanoseconds(motion.header.stamp))
+        if effort is None:
+            continue
+        compared += 1
+        point = motion.points[0]
+        state = mechanism.state(point.positions, point.velocities)
+        terms = mechanism.terms(state, Inputs(tau=np.array(effort)))
+        # rounding of accelerations of size 100
+        np.testing.assert_allclose(terms.A @ point.accelerations, terms.b, atol=1e-9, rtol=0)
+    assert compared > 10
+
+    assert controller.stop(signal.SIGINT) == 0
+    ros.until(lambda: commands.messages[-1].data[0] == 0.0, "the last word: zero effort")
+    os.kill(dynamics.pid, signal.SIGINT)  # Ctrl-C reaches a node twice: by terminal and by launch
+    assert dynamics.stop(signal.SIGINT) == 0
+    assert simulator.stop(signal.SIGTERM) == 0
+    for process in (controller, dynamics, simulator):
+        assert "Traceback" not in process.output
+
+
+def test_mistakes_of_the_user_are_one_line_and_exit_code_two(start_node: StartProcess) -> None:
+    five_bar = {"mechanism": "five_bar"}
+    started = {
+        'did you mean "five_bar"?': start_node("simulator", parameters={"mechanism": "fife_bar"}),
+        "parameter rate:": start_node("simulator", parameters={**five_bar, "rate": -1.0}),
+        "parameter effort_source:": start_node(
+            "forward_dynamics", parameters={**five_bar, "effort_source": 3}
+        ),
+        "parameter tasks: name a tasks file": start_node(
+            "servo_controller", parameters={**five_bar, "autostart": True}
+        ),
+    }
+    for text, process in started.items():
+        assert process.wait() == 2, process.output
+        lines = [line for line in process.output.splitlines() if line.startswith("error: ")]
+        assert len(lines) == 1
+        assert text in lines[0]
+        assert "Traceback" not in process.output
+
+
+def test_demo_follows_its_task_and_leaves_picture_and_numbers(
+    start_process: StartProcess, tmp_path: Path
+) -> None:
+    out = tmp_path / "demo"
+    process = start_process(
+        demo_command("five_bar", "--duration", "1", "--rate", "100", "--out", str(out))
+    )
+    assert process.wait(60.0) == 0, process.output
+    assert "tracking error" in process.output
+    assert (out / "five_bar.png").stat().st_size > 10_000
+    numbers = json.loads((out / "five_bar.json").read_text())
+    assert numbers["exit_codes"] == dict.fromkeys(
+        ("simulator", "forward_dynamics", "servo_controller"), 0
+    )
+    assert numbers["lowest_rank"] == numbers["highest_rank"] == 3
+    assert numbers["largest_violation"] < 1e-12
+    with np.load(out / "five_bar.npz") as recorded:
+        assert recorded["t"][-1] >= 1.0
+        assert np.abs(recorded["tracking_error"][-1]).max() < 0.02
+
+
+def test_interrupted_demo_leaves_no_processes(start_process: StartProcess, tmp_path: Path) -> None:
+    process = start_process(
+        demo_command("five_bar", "--duration", "600", "--out", str(tmp_path / "demo"))
+    )
+    wait_until(lambda: len(children(process)) == 3, "three nodes")
+    nodes = children(process)
+    process.stop(signal.SIGINT)
+    alive = [pid for pid in nodes if Path(f"/proc/{pid}").exists()]
+    assert not alive
+
+
+def test_demo_whose_node_fails_says_so(start_process: StartProcess, tmp_path: Path) -> None:
+    process = start_process(
+        demo_command("five_bar", "--rate", "1e9", "--out", str(tmp_path / "demo"))
+    )
+    assert process.wait(60.0) == 1
+    assert "simulator ended early" in process.output
+    assert "parameter rate" in process.output
+    assert "Traceback" not in process.output

@@ -1,0 +1,189 @@
+"""servo_controller: its life cycle, and what it commands in each part of it."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+from builtin_interfaces.msg import Time
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from ros_ears import DiagnosticsEar, Ear, overrides
+from ros_fixtures import Ros
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from uk_dynamics import Mechanism, ServoController, Tasks
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.state import State
+from uk_dynamics.ros.servo_controller import ServoControllerNode
+
+pytestmark = pytest.mark.ros
+
+FILES = {"mechanism": "five_bar", "tasks": "five_bar_sweep"}
+WARN, ERROR = b"\x01", b"\x02"
+
+
+class Bench:
+    """The controller with a machine that stands still and a manager of its life cycle."""
+
+    def __init__(self, ros: Ros, **parameters: Any) -> None:
+        self.ros = ros
+        ros.add(ServoControllerNode(**overrides(**{**FILES, **parameters})))
+        self.node = ros.node()
+        self.commands = Ear(self.node, Float64MultiArray, "effort_controller/commands")
+        self.diagnostics = DiagnosticsEar(self.node, "servo_controller")
+        self.mechanism = Mechanism.from_file("five_bar")
+        self.q = self.mechanism.assemble(crank=0.7)
+        self._states = self.node.create_publisher(JointState, "joint_states", 10)
+        self._change = self.node.create_client(ChangeState, "servo_controller/change_state")
+        self._get = self.node.create_client(GetState, "servo_controller/get_state")
+
+    def change(self, name: str) -> bool:
+        transition = Transition(id=getattr(Transition, f"TRANSITION_{name.upper()}"))
+        request = ChangeState.Request(transition=transition)
+        return bool(self.ros.call(self._change, request).success)
+
+    @property
+    def phase(self) -> str:
+        return str(self.ros.call(self._get, GetState.Request()).current_state.label)
+
+    def send(self, seconds: float = 0.0, **changes: Any) -> None:
+        message = JointState(name=list(self.mechanism.joint_names))
+        message.header.stamp = Time(sec=100 + int(seconds), nanosec=round(seconds % 1.0 * 1e9))
+        message.position, message.velocity = array("d", self.q), array("d", [0.0] * 4)
+        for field, value in changes.items():
+            setattr(message, field, value)
+        self._states.publish(message)
+
+    def command(self, seconds: float = 0.0) -> float:
+        """Send the state until it is answered."""
+        heard = len(self.commands.messages)
+        self.ros.until(
+            lambda: self.send(seconds) or len(self.commands.messages) > heard, "a command"
+        )
+        return float(self.commands.messages[-1].data[0])
+
+    def expected(self, t: float) -> float:
+        tasks = Tasks.from_file("five_bar_sweep", self.mechanism)
+        controller = ServoController(self.mechanism, tasks)
+        return float(controller.command(State(t, self.q, np.zeros(4))).efforts[0])
+
+
+def test_life_cycle_from_configure_to_shutdown(ros: Ros) -> None:
+    bench = Bench(ros)
+    assert bench.phase == "unconfigured"
+    assert bench.change("configure")
+    assert bench.phase == "inactive"
+    for _ in range(5):
+        bench.send()
+        ros.spin_once()
+    assert not bench.commands.messages, "an inactive controller is silent"
+    assert bench.change("activate")
+    assert bench.command() == pytest.approx(bench.expected(0.0), abs=1e-12)  # rounding
+    assert bench.change("deactivate")
+    ros.until(lambda: bench.commands.messages[-1].data[0] == 0.0, "zero effort")
+    assert bench.change("cleanup")
+    assert bench.phase == "unconfigured"
+    assert bench.change("configure")
+    assert bench.change("activate")
+    assert bench.command() == pytest.approx(bench.expected(0.0), abs=1e-12)
+    assert bench.change("active_shutdown")
+    ros.until(lambda: bench.commands.messages[-1].data[0] == 0.0, "zero effort")
+    assert bench.phase == "finalized"
+
+
+def test_impossible_transition_is_answered(ros: Ros) -> None:
+    bench = Bench(ros)
+    assert not bench.change("activate")
+    assert not bench.change("deactivate")
+    assert bench.phase == "unconfigured"
+    assert bench.change("configure"), "the node is well"
+
+
+def test_time_of_the_tasks_starts_with_the_first_state_after_activation(ros: Ros) -> None:
+    bench = Bench(ros, autostart=True, state_timeout=60.0)
+    assert bench.command(50.0) == pytest.approx(bench.expected(0.0), abs=1e-12)
+    late = bench.expected(0.75)
+    assert abs(late - bench.expected(0.0)) > 1.0, "the reference has moved"
+    # the stamps are exact, their difference in s is rounded
+    ros.until(lambda: bench.command(50.75) == pytest.approx(late, abs=1e-6), "a later command")
+    assert bench.change("deactivate")
+    assert bench.change("activate")
+    ros.until(
+        lambda: bench.command(60.0) == pytest.approx(bench.expected(0.0), abs=1e-6), "the start"
+    )
+
+
+def test_states_that_stop_coming_mean_zero_effort(ros: Ros) -> None:
+    bench = Bench(ros, autostart=True, state_timeout=0.3)
+    assert bench.command() != 0.0
+    ros.until(lambda: bench.commands.messages[-1].data[0] == 0.0, "zero effort")
+    bench.diagnostics.until(ros, "no usable joint_states for")
+    assert bench.diagnostics.level == ERROR
+    ros.until(lambda: bench.command() != 0.0, "control again")
+
+
+def test_incomplete_states_are_named_and_not_answered(ros: Ros) -> None:
+    bench = Bench(ros, autostart=True, state_timeout=60.0)
+    bench.command()
+    for _ in range(5):
+        ros.spin_once()
+    heard = len(bench.commands.messages)
+    passive_missing = {
+        "name": ["crank"],
+        "position": array("d", [0.7]),
+        "velocity": array("d", [0.0]),
+    }
+    wrong = {
+        '"coupler", "middle", "right" missing': passive_missing,
+        "position of crank is nan": {"position": array("d", [math.nan] * 4)},
+    }
+    for text, changes in wrong.items():
+
+        def said(changes: dict[str, Any] = changes, text: str = text) -> bool:
+            bench.send(**changes)
+            return text in bench.diagnostics.values.get("last_message_problem", "")
+
+        ros.until(said, text)
+    assert len(bench.commands.messages) <= heard + 1  # one answer may have been under way
+    assert bench.diagnostics.level >= WARN
+
+
+def test_saturated_effort_and_tracking_error_are_reported(ros: Ros) -> None:
+    bench = Bench(ros, autostart=True, state_timeout=60.0)
+    bench.q = bench.mechanism.assemble(crank=1.4)
+    ros.until(
+        lambda: bench.send() or "effort limit reached: crank_motor" in bench.diagnostics.message
+    )
+    assert abs(bench.commands.messages[-1].data[0]) == 60.0
+    assert "task sweep is off by 0.8" in bench.diagnostics.message
+    assert bench.diagnostics.values["task_rank"] == "1"
+
+
+def test_mistakes_in_files_leave_the_node_alive_and_say_why(ros: Ros, tmp_path: Path) -> None:
+    bench = Bench(ros, tasks=str(tmp_path / "none.yaml"))
+    assert not bench.change("configure")
+    bench.diagnostics.until(ros, "none.yaml")
+    assert bench.diagnostics.level == ERROR
+    assert bench.phase == "unconfigured"
+
+
+def test_autostart_with_a_mistake_in_the_files_is_an_error() -> None:
+    import rclpy
+
+    rclpy.init()
+    try:
+        with pytest.raises(InputError, match="did you mean"):
+            ServoControllerNode(
+                **overrides(mechanism="five_bar", tasks="five_bar_sweeep", autostart=True)
+            )
+    finally:
+        rclpy.try_shutdown()
