@@ -27,6 +27,7 @@ _SMALLEST_STEP = 1e-13
 _FIRST_DAMPING = 0.1  # of the violation; see _Search.run
 _LEAST_DAMPING = 0.01
 _LARGEST_DAMPING = 1e8
+_LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed directly
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,10 @@ class Assembly:
 def assemble(
     mechanism: Mechanism, guess: Array, hold: tuple[str, ...], tolerance: float
 ) -> Assembly:
-    """Close the loops by damped Gauss–Newton steps inside the joint limits.
+    """Close the loops inside the joint limits.
+
+    Where the search from the guess ends in a dead end, the held coordinates are led from a closed
+    configuration to where they shall be, the loops being closed again on the way.
 
     Args:
         mechanism: What to assemble.
@@ -72,11 +76,33 @@ def assemble(
     result = search.run(guess, tolerance, within_limits=True)
     if result.closed:
         return result
+    led = _lead(mechanism, search, guess, free, tolerance)
+    if led is not None:
+        return led
     outside = search.run(guess, tolerance, within_limits=False)
     if outside.closed and outside.limit_violations:
         shown = "; ".join(str(v) for v in outside.limit_violations[:3])
-        return replace(result, reason=f"it closes only outside the joint limits: {shown}")
+        return replace(result, reason=f"from here it closes only outside the joint limits: {shown}")
     return result
+
+
+def _lead(
+    mechanism: Mechanism, search: _Search, guess: Array, free: NDArray[np.bool_], tolerance: float
+) -> Assembly | None:
+    """Lead the held coordinates to the guess from the initial guess, closed; None: it got lost."""
+    if free.all():
+        return None
+    model = mechanism.model
+    everything = _Search(mechanism, np.ones_like(free))
+    reached = everything.run(mechanism.initial_guess, tolerance, within_limits=True)
+    for remaining in range(_LEADING_STEPS, 0, -1):
+        if not reached.closed:
+            return None
+        way = model.difference(reached.q, guess)
+        way[free] = 0.0
+        start = model.integrate(reached.q, way / remaining)
+        reached = search.run(start, tolerance, within_limits=True)
+    return reached if reached.closed else None
 
 
 def _velocities(mechanism: Mechanism, name: str) -> list[int]:

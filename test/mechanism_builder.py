@@ -1,0 +1,75 @@
+"""Small mechanisms for tests, written as URDF and YAML text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.specification import MechanismSpec
+
+
+def link(name: str, mass: float = 1.0, inertia: float = 0.1, com: str = "0 0 0") -> str:
+    """A link; one without mass has no inertial element."""
+    if mass == 0.0:
+        return f'<link name="{name}"/>'
+    return (
+        f'<link name="{name}"><inertial><origin xyz="{com}"/><mass value="{mass!r}"/>'
+        f'<inertia ixx="{inertia!r}" iyy="{inertia!r}" izz="{inertia!r}"'
+        ' ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    )
+
+
+def joint(
+    name: str,
+    parent: str,
+    child: str,
+    *,
+    kind: str = "continuous",
+    axis: str = "0 1 0",
+    xyz: str = "0 0 0",
+    limits: tuple[float, float] | None = None,
+    more: str = "",
+) -> str:
+    """A joint; limits make it revolute (or keep it prismatic)."""
+    if limits is not None and kind == "continuous":
+        kind = "revolute"
+    lower, upper = limits or (-9.0, 9.0)
+    limit = f'<limit lower="{lower!r}" upper="{upper!r}" effort="100" velocity="100"/>'
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<axis xyz="{axis}"/><origin xyz="{xyz}"/>'
+        f"{limit if kind in ('revolute', 'prismatic') else ''}{more}</joint>"
+    )
+
+
+def arm(
+    lengths: Sequence[float], limits: Sequence[tuple[float, float] | None] | None = None
+) -> str:
+    """A planar arm j1, j2 ... with links l1, l2 ... on the link base, stretched along x at zero.
+
+    The masses sit in the middle of the links; the tip is at the end of the last one.
+    """
+    text = link("base")
+    at = 0.0
+    for number, length in enumerate(lengths, start=1):
+        text += link(f"l{number}", com=f"{length / 2!r} 0 0")
+        text += joint(
+            f"j{number}",
+            "base" if number == 1 else f"l{number - 1}",
+            f"l{number}",
+            xyz=f"{at!r} 0 0",
+            limits=limits[number - 1] if limits else None,
+        )
+        at = length
+    return text
+
+
+def mechanism(parts: str, text: str = "") -> Mechanism:
+    """A mechanism from the inner part of a URDF and the part of a mechanism file after ``schema``.
+
+    Args:
+        parts: Links and joints.
+        text: YAML.
+    """
+    spec = MechanismSpec.from_text(f"schema: 1\n{text}")
+    return Mechanism.from_spec(spec, robot_description=f'<robot name="test">{parts}</robot>')
