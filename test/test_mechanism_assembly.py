@@ -173,16 +173,12 @@ constraints:
         assert q[7] == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("place", ["hold", "keyword", "guess"])
-def test_unknown_joint(place):
-    machine = load("four_bar")
+@pytest.mark.parametrize(
+    "arguments", [{"hold": ["krank"]}, {"krank": 1.0}, {"guess": {"krank": 1.0}}]
+)
+def test_unknown_joint(arguments):
     with pytest.raises(UnknownNameError, match='did you mean "crank"'):
-        if place == "hold":
-            machine.assemble(hold=["krank"])
-        elif place == "keyword":
-            machine.assemble(krank=1.0)
-        else:
-            machine.assemble({"krank": 1.0})
+        load("four_bar").assemble(**arguments)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, "one"])
