@@ -1,0 +1,22 @@
+"""The parts of the README that tests hold against the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+TEXT = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def code_blocks(language: str) -> list[str]:
+    """All fenced blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, flags=re.MULTILINE | re.DOTALL)
+
+
+def table(name: str) -> list[tuple[str, ...]]:
+    """Rows of the table between ``<!-- name -->`` and ``<!-- /name -->``, without its head."""
+    section = TEXT.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [
+        tuple(cell.strip().strip("`") for cell in line.strip("|").split("|")) for line in lines[2:]
+    ]

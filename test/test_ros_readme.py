@@ -1,0 +1,108 @@
+"""The README's tables of topics, services and parameters against the running nodes."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("rclpy")
+
+import readme_parts
+from rcl_interfaces.srv import GetParameters, ListParameters
+from ros_fixtures import Ros
+
+pytestmark = pytest.mark.ros
+
+NODES = ("simulator", "forward_dynamics", "servo_controller")
+CONSTRAINTS = ("middle_pin", "right_pin")
+# What every ROS node has without being asked for.
+COMMON = {"/rosout", "/parameter_events", "/clock", "/robot_description"}
+SETTINGS = {
+    "simulator": {"mechanism": "five_bar"},
+    "forward_dynamics": {"mechanism": "five_bar"},
+    "servo_controller": {"mechanism": "five_bar", "tasks": "five_bar_sweep", "autostart": True},
+}
+
+
+def _full_names(node: str, name: str) -> set[str]:
+    """What a name of the README stands for in namespace / of the five-bar."""
+    name = name.replace("~/", f"/{node}/")
+    if not name.startswith("/"):
+        name = f"/{name}"
+    if "<constraint>" in name:
+        return {name.replace("<constraint>", constraint) for constraint in CONSTRAINTS}
+    return {name}
+
+
+def _documented(node: str, direction: str) -> dict[str, str]:
+    return {
+        full: type_
+        for owner, way, name, type_ in readme_parts.table("topics")
+        if owner == node and way == direction
+        for full in _full_names(node, name)
+    }
+
+
+def _own(found: list[tuple[str, list[str]]]) -> dict[str, str]:
+    return {name: types[0] for name, types in found if name not in COMMON}
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_topics_and_services(ros: Ros, start_node, name):
+    start_node(name, parameters=SETTINGS[name])
+    node = ros.node()
+
+    def running() -> dict[str, dict[str, str]] | None:
+        try:
+            return {
+                "publishes": _own(node.get_publisher_names_and_types_by_node(name, "/")),
+                "subscribes": _own(node.get_subscriber_names_and_types_by_node(name, "/")),
+                "service": _own(node.get_service_names_and_types_by_node(name, "/")),
+            }
+        except Exception as error:  # the node is not discovered yet
+            assert "NodeNameNonExistent" in type(error).__name__, error
+            return None
+
+    for direction in ("publishes", "subscribes", "service"):
+        documented = _documented(name, direction)
+
+        def complete(direction=direction, documented=documented) -> bool:
+            graph = running()
+            return graph is not None and documented.items() <= graph[direction].items()
+
+        ros.until(complete, f"everything the README says {name} {direction}: {documented}")
+    graph = running()
+    assert graph is not None
+    for direction in ("publishes", "subscribes"):
+        extra = graph[direction].keys() - _documented(name, direction).keys()
+        lifecycle = {topic for topic in extra if topic.endswith("/transition_event")}
+        assert extra == lifecycle, f"{name} {direction} what the README does not say"
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_parameters(ros: Ros, start_node, name):
+    start_node(name, parameters=SETTINGS[name])
+    node = ros.node()
+    listed = ros.call(
+        node.create_client(ListParameters, f"/{name}/list_parameters"), ListParameters.Request()
+    )
+    own = {
+        p
+        for p in listed.result.names
+        if p not in ("use_sim_time", "start_type_description_service")
+    }
+    rows = {row[1]: row for row in readme_parts.table("parameters") if row[0] == name}
+    assert set(rows) == {p for p in own if not p.startswith("qos_overrides")}
+
+    free = sorted(set(rows) - SETTINGS[name].keys())
+    values = ros.call(
+        node.create_client(GetParameters, f"/{name}/get_parameters"),
+        GetParameters.Request(names=free),
+    ).values
+    for parameter, value in zip(free, values, strict=True):
+        actual = {
+            1: str(value.bool_value).lower(),
+            2: str(value.integer_value),
+            3: str(value.double_value),
+            4: value.string_value or '""',
+        }[value.type]
+        assert rows[parameter][2] == actual, parameter
