@@ -34,7 +34,7 @@ def project_position(
     *,
     tolerance: float = 1e-7,
     max_iterations: int = 20,
-) -> Array:
+) -> tuple[Array, Factorization]:
     """Newton steps δ of least δᵀMδ with A δ = −ψ, until ψ is rounding.
 
     Args:
@@ -46,13 +46,13 @@ def project_position(
         max_iterations: Steps after which it is given up.
 
     Returns:
-        The configuration, (nq,), with the smallest residual found.
+        The configuration, (nq,), with the smallest residual found, and the factorisation there.
 
     Raises:
         ProjectionFailedError: The residual stays above the tolerance.
     """
     factorization, psi = linearize(q)
-    best, smallest = q, _largest(psi)
+    best, there, smallest = q, factorization, _largest(psi)
     for _ in range(max_iterations):
         if smallest <= _ROUNDING:
             break
@@ -61,14 +61,14 @@ def project_position(
         residual = _largest(psi)
         if residual < smallest:
             stalled = residual > 0.5 * smallest and residual <= tolerance
-            best, smallest = q, residual
+            best, there, smallest = q, factorization, residual
             if stalled:
                 break
         elif smallest <= tolerance or residual > _DIVERGING * smallest:
             break
     if not smallest <= tolerance:
         raise ProjectionFailedError(smallest)
-    return best
+    return best, there
 
 
 def project_velocity(v: Array, factorization: Factorization, rate: Array) -> Array:

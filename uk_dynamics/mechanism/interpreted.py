@@ -112,11 +112,10 @@ class InterpretedDynamics:
     def project(self, state: State) -> State:
         """The nearest state on the constraints in the metric of M; see :class:`Dynamics`."""
         try:
-            q = project_position(state.q, self._linearize, self._model.integrate)
+            q, there = project_position(state.q, self._linearize, self._model.integrate)
         except ProjectionFailedError as error:
             raise SimulationError(str(error), state.t) from None
-        factorization, _ = self._linearize(q)
-        v = project_velocity(state.v, factorization, factorization.A @ state.v)
+        v = project_velocity(state.v, there, there.A @ state.v)
         return State(state.t, q, v)
 
     def _linearize(self, q: Array) -> tuple[Factorization, Array]:
