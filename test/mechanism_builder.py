@@ -1,11 +1,57 @@
-"""Small mechanisms for tests, written as URDF and YAML text."""
+"""Mechanisms for tests: shipped ones, small ones as URDF and YAML text, and states of theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 
+import numpy as np
+import pytest
+
+from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.mechanism.state import State
+from uk_dynamics.resources import package_directory
+
+
+@cache
+def shipped(name: str) -> Mechanism:
+    """A mechanism that the package ships; the test is skipped where its robot is missing."""
+    if name == "dual_panda":
+        try:
+            package_directory("example-robot-data")
+        except InputError:
+            pytest.skip("the optional package example-robot-data is not installed")
+    return Mechanism.from_file(name)
+
+
+def closed_states(
+    mechanism: Mechanism, rng: np.random.Generator, count: int, *, excursion: int = 250
+) -> Iterator[State]:
+    """States on the constraints by a random walk, which returns home after every excursion.
+
+    Args:
+        mechanism: Whose states.
+        rng: Where chance comes from.
+        count: How many.
+        excursion: States between two returns.
+    """
+    dynamics = mechanism.dynamics()
+    model = mechanism.model
+    home = State(0.0, mechanism.assemble(), np.zeros(model.nv))
+    here = home
+    for number in range(count):
+        if number % excursion == 0:
+            here = home
+        step = rng.uniform(0.02, 0.2) / (1.0 + np.linalg.norm(here.v))
+        q = model.integrate(here.q, step * here.v)
+        v = rng.standard_normal(model.nv)
+        try:
+            here = dynamics.project(State(0.0, q, v))
+        except SimulationError:  # a dead end: leave in another direction
+            here = dynamics.project(State(0.0, here.q, v))
+        yield here
 
 
 def link(name: str, mass: float = 1.0, inertia: float = 0.1, com: str = "0 0 0") -> str:

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import logging
-from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanism_builder import arm, joint, link, mechanism
+from mechanism_builder import arm, joint, link, mechanism, shipped
 
-from uk_dynamics.exceptions import AssemblyError, InputError, StateError, UnknownNameError
+from uk_dynamics.exceptions import AssemblyError, StateError, UnknownNameError
 from uk_dynamics.mechanism.file_location import shipped_files
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.resources import package_directory
 
 # Loops are closed to rounding: lengths of some metres times 1e-16, a few times.
 CLOSED = 1e-13
 # Angles follow from closed loops up to their lever arms, here at least a tenth of a metre.
 ANGLE = 1e-11
-
-
-@cache
-def load(name: str) -> Mechanism:
-    if name == "dual_panda":
-        try:
-            package_directory("example-robot-data")
-        except InputError:
-            pytest.skip("the optional package example-robot-data is not installed")
-    return Mechanism.from_file(name)
 
 
 def tip_at(target: str, lengths=(1.0, 1.0), limits=None, more: str = "") -> Mechanism:
@@ -54,7 +42,7 @@ def wrapped(angles):
 
 @pytest.mark.parametrize("name", shipped_files("mechanism"))
 def test_closes_near_a_perturbed_guess(name):
-    machine = load(name)
+    machine = shipped(name)
     model = machine.model
     start = machine.assemble()
     spread = 0.1 if name == "stewart_platform" else 0.4  # rad and m: its slides have 0.4 m
@@ -73,7 +61,7 @@ def test_closes_near_a_perturbed_guess(name):
 
 
 def test_a_closed_guess_stays_where_it_is():
-    machine = load("dual_panda")
+    machine = shipped("dual_panda")
     q = machine.assemble()
     np.testing.assert_allclose(machine.assemble(q), q, rtol=0, atol=1e-12)
 
@@ -90,7 +78,7 @@ def test_without_constraints_the_guess_is_the_answer():
 @given(crank=st.floats(-np.pi, np.pi))
 @settings(max_examples=25)
 def test_four_bar_follows_its_crank(crank):
-    machine = load("four_bar")
+    machine = shipped("four_bar")
     q = machine.assemble(crank=crank)
     angles = dict(zip(machine.model.position_names, q, strict=True))
     assert angles["crank"] == pytest.approx(crank, abs=1e-15)
@@ -108,7 +96,7 @@ def test_four_bar_follows_its_crank(crank):
 @settings(max_examples=25)
 def test_parallelogram_follows_its_crank(crank):
     """All legs parallel, also where the crank is led past the flat configuration to get there."""
-    q = load("five_bar").assemble(crank=crank)
+    q = shipped("five_bar").assemble(crank=crank)
     assert q[0] == pytest.approx(crank, abs=1e-15)
     np.testing.assert_allclose(wrapped(q - crank * np.array([1, -1, 1, 1])), 0.0, atol=1e-9)
 
@@ -116,7 +104,7 @@ def test_parallelogram_follows_its_crank(crank):
 @given(slider=st.floats(0.135, 0.225))
 @settings(max_examples=25)
 def test_slider_crank_follows_its_slider(slider):
-    machine = load("slider_crank")
+    machine = shipped("slider_crank")
     q = machine.assemble(slider=slider)
     angles = dict(zip(machine.model.position_names, q, strict=True))
     assert angles["slider"] == slider
@@ -127,7 +115,7 @@ def test_slider_crank_follows_its_slider(slider):
 
 
 def test_legs_of_the_stewart_platform_give_its_pose():
-    machine = load("stewart_platform")
+    machine = shipped("stewart_platform")
     model = machine.model
     rng = np.random.default_rng(3)
     slides = [name for name in machine.joint_names if name.endswith("_slide")]
@@ -141,7 +129,7 @@ def test_legs_of_the_stewart_platform_give_its_pose():
 
 
 def test_hold_keeps_joints_of_the_guess():
-    machine = load("dual_panda")
+    machine = shipped("dual_panda")
     rng = np.random.default_rng(5)
     guess = machine.assemble() + rng.uniform(-0.1, 0.1, 14)
     held = [name for name in machine.joint_names if name.startswith("left")]
@@ -178,13 +166,13 @@ constraints:
 )
 def test_unknown_joint(arguments):
     with pytest.raises(UnknownNameError, match='did you mean "crank"'):
-        load("four_bar").assemble(**arguments)
+        shipped("four_bar").assemble(**arguments)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, "one"])
 def test_a_coordinate_must_be_a_finite_number(value):
     with pytest.raises(StateError, match="crank"):
-        load("four_bar").assemble(crank=value)
+        shipped("four_bar").assemble(crank=value)
 
 
 # --- loops that do not close ---------------------------------------------------------------------

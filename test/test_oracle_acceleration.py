@@ -5,18 +5,14 @@ Each at 1,000 random states on the constraints; the five-bars among them have re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
+from mechanism_builder import closed_states, shipped
 from pinocchio_oracle import PinocchioOracle
 
 from uk_dynamics.core.solution import Status
-from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.file_location import shipped_files
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Inputs, State
-from uk_dynamics.resources import package_directory
+from uk_dynamics.mechanism.state import Inputs
 
 STATES = 1000
 CLOSED = 1e-12  # m or rad
@@ -29,25 +25,6 @@ NEAR_SINGULAR = 1e-15
 # s = 1e-6, while redundant ones leave rounding, 1e-15 of the largest.
 KKT_RANK = 1e-12
 REFINEMENTS = 4
-
-
-def _states(mechanism: Mechanism, rng: np.random.Generator) -> Iterator[State]:
-    """A random walk over the closed configurations, home again every 250 states."""
-    dynamics = mechanism.dynamics()
-    model = mechanism.model
-    home = State(0.0, mechanism.assemble(), np.zeros(model.nv))
-    here = home
-    for number in range(STATES):
-        if number % 250 == 0:
-            here = home
-        step = rng.uniform(0.02, 0.2) / (1.0 + np.linalg.norm(here.v))
-        q = model.integrate(here.q, step * here.v)
-        v = rng.standard_normal(model.nv)
-        try:
-            here = dynamics.project(State(0.0, q, v))
-        except SimulationError:  # a dead end: leave in another direction
-            here = dynamics.project(State(0.0, here.q, v))
-        yield here
 
 
 def _kkt(M: np.ndarray, F: np.ndarray, A: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -75,17 +52,12 @@ def _kkt(M: np.ndarray, F: np.ndarray, A: np.ndarray, b: np.ndarray) -> np.ndarr
 
 @pytest.mark.parametrize("name", sorted(shipped_files("mechanism")))
 def test_acceleration(name):
-    if name == "dual_panda":
-        try:
-            package_directory("example-robot-data")
-        except InputError:
-            pytest.skip("the optional package example-robot-data is not installed")
-    mechanism = Mechanism.from_file(name)
+    mechanism = shipped(name)
     oracle = PinocchioOracle(mechanism)
     dynamics = mechanism.dynamics()
     rng = np.random.default_rng(1)
     samples = []
-    for state in _states(mechanism, rng):
+    for state in closed_states(mechanism, rng, STATES):
         # On the constraints stabilisation changes nothing, and Pinocchio's solver has none.
         inputs = Inputs(tau=rng.standard_normal(mechanism.model.nv), stabilize=False)
         terms, rows, *_ = dynamics.prepare(state, inputs)
