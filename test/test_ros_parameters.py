@@ -34,10 +34,10 @@ WRONG = [
     ("rate", True, "number"),
     ("rate", 2000, "1000 Hz"),
     ("count", 0, "1"),
-    ("count", 2.5, "INTEGER"),
+    ("count", 2.5, "a whole number"),
     ("mode", "faster", "one of fast, exact"),
-    ("enabled", 1, "BOOL"),
-    ("enabled", "yes", "BOOL"),
+    ("enabled", 1, "true or false"),
+    ("enabled", "yes", "true or false"),
 ]
 
 

@@ -54,6 +54,13 @@ def register(commands: Commands) -> None:
         "--rate", metavar="HZ", type=positive, default=500.0, help="steps and commands per s (500)"
     )
     parser.add_argument(
+        "--real-time-factor",
+        metavar="F",
+        type=positive,
+        default=1.0,
+        help="simulated time per real time (1); smaller is slow motion",
+    )
+    parser.add_argument(
         "--tolerance",
         metavar="TOL",
         type=positive,
@@ -86,7 +93,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"cannot be made: {error.strerror}", file=str(arguments.out)) from None
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the nodes end with this process
     demonstration = Demonstration(
-        arguments.file, tasks, rate=arguments.rate, directory=arguments.out, say=print
+        arguments.file,
+        tasks,
+        rate=arguments.rate,
+        real_time_factor=arguments.real_time_factor,
+        directory=arguments.out,
+        say=print,
     )
     return demonstration.run(arguments.duration, arguments.tolerance)
 

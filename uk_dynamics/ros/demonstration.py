@@ -45,6 +45,7 @@ class Demonstration:
         tasks: str,
         *,
         rate: float,
+        real_time_factor: float,
         directory: Path,
         say: Callable[[str], object],
     ) -> None:
@@ -54,6 +55,7 @@ class Demonstration:
             mechanism: Mechanism file.
             tasks: Tasks file.
             rate: Steps and commands per second.
+            real_time_factor: Simulated time per real time.
             directory: Where the results are written.
             say: Tells the user a line.
 
@@ -63,9 +65,15 @@ class Demonstration:
         self._tasks = Tasks.from_file(tasks, Mechanism.from_file(mechanism))
         self._directory = directory
         self._say = say
+        self._real_time_factor = real_time_factor
         files = {"mechanism": mechanism}
         self._parameters: dict[str, dict[str, object]] = {
-            "simulator": {**files, "rate": rate, "paused": True},
+            "simulator": {
+                **files,
+                "rate": rate,
+                "real_time_factor": real_time_factor,
+                "paused": True,
+            },
             "forward_dynamics": files,
             "servo_controller": {
                 **files,
@@ -143,7 +151,8 @@ class Demonstration:
             return observer.samples[-1].state.t >= duration
 
         try:
-            spin_until(finished, duration * _SLOWEST + _START_DEADLINE, "the end of the motion")
+            patience = duration / self._real_time_factor * _SLOWEST + _START_DEADLINE
+            spin_until(finished, patience, "the end of the motion")
         finally:
             table.end()
         executor.remove_node(observer)

@@ -88,9 +88,9 @@ class ForwardDynamics(Node):
             report_dynamics(
                 report,
                 self._mechanism,
+                self._state,
                 self._solution,
-                self._dynamics.residual(self._state),
-                self._dynamics.energy(self._state),
+                self._dynamics,
                 self._settings["residual_warning"],
             )
 

@@ -9,7 +9,7 @@ from uk_dynamics.core.integrators import rk4_step, semi_implicit_euler_step
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Energy, Inputs, Residual, State
+from uk_dynamics.mechanism.state import Inputs, State
 
 Array = NDArray[np.float64]
 
@@ -22,6 +22,7 @@ class SimulatedMachine:
 
     Attributes:
         mechanism: What moves.
+        dynamics: Its evaluator.
         step_size: In s.
         steps: Taken since the last reset.
         state: Where the mechanism is; t counts from the last reset.
@@ -43,7 +44,7 @@ class SimulatedMachine:
         self.mechanism = mechanism
         self.step_size = step_size
         self._take_step = _STEPS[integrator]
-        self._dynamics = mechanism.dynamics()
+        self.dynamics = mechanism.dynamics()
         self._start = mechanism.assemble()
         self._limits = mechanism.actuators.effort_limits
         self.efforts = np.zeros(len(mechanism.actuators))
@@ -78,20 +79,12 @@ class SimulatedMachine:
         )
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise SimulationError("the motion has become infinite; take smaller steps", state.t)
-        self.state = self._dynamics.project(State(t, q, v))
+        self.state = self.dynamics.project(State(t, q, v))
         self.steps += 1
 
     def solution(self) -> Solution:
         """Constrained acceleration and forces at the state."""
-        return self._dynamics.evaluate(self.state, self._inputs)
-
-    def residual(self) -> Residual:
-        """Violation of the constraints."""
-        return self._dynamics.residual(self.state)
-
-    def energy(self) -> Energy:
-        """Mechanical energy."""
-        return self.mechanism.energy(self.state)
+        return self.dynamics.evaluate(self.state, self._inputs)
 
     def _acceleration(self, t: float, q: Array, v: Array) -> Array:
-        return self._dynamics.evaluate(State(t, q, v), self._inputs).qdd
+        return self.dynamics.evaluate(State(t, q, v), self._inputs).qdd

@@ -53,6 +53,10 @@ class NodeProcesses:
         """Nodes that have ended."""
         return [node for node, process in self._processes.items() if process.poll() is not None]
 
+    def pid(self, node: str) -> int:
+        """Process id of a node."""
+        return self._processes[node].pid
+
     def last_words(self, node: str) -> str:
         """The last lines a node wrote."""
         lines = self._log(node).read_text(errors="replace").splitlines()

@@ -79,8 +79,8 @@ class Parameter:
             description=self.description + (f" [{self.unit}]" if self.unit else ""),
             additional_constraints=self.valid if self.choices else "",
             read_only=not self.live,
-            # 500 is as good as 500.0
-            dynamic_typing=isinstance(self.default, float),
+            # types are checked here: 500 is as good as 500.0, and the reason can be read
+            dynamic_typing=True,
         )
         low, high = self.minimum, self.maximum
         if low is not None or high is not None:

@@ -8,8 +8,9 @@ import numpy as np
 
 from uk_dynamics.control.servo_controller import Command, ServoController
 from uk_dynamics.core.solution import Solution, Status
+from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Energy, Residual
+from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.diagnostics import Report
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.rate_monitor import RateMonitor
@@ -42,9 +43,9 @@ def report_states(report: Report, states: StateInput, timeout: float) -> None:
 def report_dynamics(
     report: Report,
     mechanism: Mechanism,
+    state: State,
     solution: Solution,
-    residual: Residual,
-    energy: Energy,
+    dynamics: Dynamics,
     warning: float,
 ) -> None:
     """Add rank, residual, condition, status and energy of a solution.
@@ -52,12 +53,13 @@ def report_dynamics(
     Args:
         report: To be filled.
         mechanism: What was solved.
-        solution: Of the fundamental equation.
-        residual: Violation of the constraints.
-        energy: Mechanical energy.
+        state: Where it was.
+        solution: Of the fundamental equation there.
+        dynamics: Evaluator of the mechanism.
         warning: Violation above which to warn, in m or rad.
     """
     rows = mechanism.constraints
+    residual, energy = dynamics.residual(state), dynamics.energy(state)
     position = _largest(residual.position)
     report.add("rank", solution.rank)
     report.add("rows", len(rows))
@@ -72,6 +74,8 @@ def report_dynamics(
     if position > warning:
         worst = residual.names[int(np.argmax(np.abs(residual.position)))]
         report.warn(f"constraint {worst} is violated by {position:.3g}")
+    for violation in mechanism.model.limit_violations(state.q):
+        report.warn(f"position limit violated: {violation}")
     offending = ", ".join(_owners(mechanism, solution.offending.tolist()))
     if solution.status is Status.INCONSISTENT:
         report.error(f"constraints contradict each other: {offending}")

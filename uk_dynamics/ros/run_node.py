@@ -15,7 +15,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.exceptions import InputError, UkDynamicsError
 
 USER_ERROR = 2
 _LONGEST_WAIT = 0.1  # s; a signal is noticed between two waits
@@ -57,18 +57,14 @@ def run_node(factory: Callable[[], Node], args: Sequence[str] | None = None) -> 
     stop = _Stop()
     stop.install()
     try:
-        rclpy.init(
-            args=None if args is None else list(args),
-            signal_handler_options=SignalHandlerOptions.NO,
-        )
+        _initialize(args)
         _spin(factory, stop)
-    except UkDynamicsError as error:
-        return _user_error(error)
+    except (UkDynamicsError, NameValidationException) as error:
+        line = str(error).replace("\n", " ")
+        sys.stderr.write(f"error: {line}\n")
+        return USER_ERROR
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
-    except (rclpy_implementation.RCLError, NameValidationException) as error:
-        if rclpy.ok() and not stop.requested:
-            return _user_error(error)
     finally:
         stop.interrupts = False
         rclpy.try_shutdown()
@@ -98,6 +94,24 @@ def settle_memory() -> None:
     gc.freeze()
 
 
+def _initialize(args: Sequence[str] | None) -> None:
+    """Make the ROS context, without handlers of signals.
+
+    Raises:
+        InputError: The ROS part of the command line is wrong.
+    """
+    try:
+        rclpy.init(
+            args=None if args is None else list(args),
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+    except rclpy_implementation.UnknownROSArgsError as error:
+        raise InputError(f"unknown: {error}", place="--ros-args") from None
+    except rclpy_implementation.RCLError as error:
+        reason, _, _ = str(error).partition(", at /")  # places in the sources of ROS
+        raise InputError(reason, place="--ros-args") from None
+
+
 def _spin(factory: Callable[[], Node], stop: _Stop) -> None:
     node = factory()
     executor = make_executor()
@@ -111,9 +125,3 @@ def _spin(factory: Callable[[], Node], stop: _Stop) -> None:
         executor.remove_node(node)
         node.destroy_node()
         executor.shutdown()
-
-
-def _user_error(error: Exception) -> int:
-    line = str(error).replace("\n", " ")
-    sys.stderr.write(f"error: {line}\n")
-    return USER_ERROR

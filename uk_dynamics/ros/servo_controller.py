@@ -192,9 +192,9 @@ class ServoControllerNode(LifecycleNode):
         report_dynamics(
             report,
             self._controller.mechanism,
+            state,
             command.free,
-            self._dynamics.residual(state),
-            self._dynamics.energy(state),
+            self._dynamics,
             self._settings["residual_warning"],
         )
         report_tracking(report, self._controller, command, self._settings["tracking_warning"])

@@ -202,9 +202,9 @@ class Simulator(Node):
         report_dynamics(
             report,
             machine.mechanism,
+            machine.state,
             machine.solution(),
-            machine.residual(),
-            machine.energy(),
+            machine.dynamics,
             self._settings["residual_warning"],
         )
         motors = machine.mechanism.actuators.names

@@ -1,0 +1,138 @@
+"""How regularly simulator, forward_dynamics and servo_controller run on this computer.
+
+The nodes report once per second on /diagnostics; nothing else listens, so that the measurement
+does not disturb what it measures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from std_srvs.srv import SetBool
+
+from uk_dynamics.ros.domain import own_domain
+from uk_dynamics.ros.node_processes import NodeProcesses
+from uk_dynamics.ros.run_node import make_executor
+
+NODES = ("simulator", "forward_dynamics", "servo_controller")
+_START = 60.0  # s
+
+
+def main() -> int:
+    """Run the nodes and print what they reported."""
+    arguments = _arguments()
+    files = {"mechanism": arguments.mechanism}
+    parameters = {
+        "simulator": {
+            **files,
+            "rate": arguments.rate,
+            "integrator": arguments.integrator,
+            "paused": True,
+        },
+        "forward_dynamics": files,
+        "servo_controller": {**files, "tasks": arguments.tasks, "autostart": True},
+    }
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        own_domain(),
+        NodeProcesses(Path(directory)) as processes,
+    ):
+        for node in NODES:
+            processes.start(node, parameters[node])
+        reports = _listen(processes, arguments.duration)
+    for line in _table(reports):
+        sys.stdout.write(f"{line}\n")
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mechanism", default="five_bar")
+    parser.add_argument("--tasks", default="five_bar_sweep")
+    parser.add_argument("--rate", type=float, default=500.0, help="in Hz")
+    parser.add_argument("--duration", type=float, default=60.0, help="in s")
+    parser.add_argument("--integrator", default="rk4")
+    return parser.parse_args()
+
+
+def _listen(processes: NodeProcesses, duration: float) -> dict[str, list[dict[str, float]]]:
+    """Values of each report of each node while the mechanism moves."""
+    reports: dict[str, list[dict[str, float]]] = defaultdict(list)
+    start = [float("inf")]
+
+    def hear(message: DiagnosticArray) -> None:
+        for status in message.status:
+            node = status.name.partition(":")[0]
+            values = {value.key: value.value for value in status.values}
+            # the first second holds the start
+            if node not in NODES or "rate" not in values or time.monotonic() < start[0] + 1.5:
+                continue
+            report = {key: float(values[key]) for key in ("rate", "period_error_p99")}
+            report["missed_ticks"] = float(values["missed_ticks"])
+            report["real_time_factor"] = float(values.get("real_time_factor", "nan"))
+            report["cpu"] = _processor_time(processes.pid(node))
+            report["at"] = time.monotonic()
+            reports[node].append(report)
+
+    rclpy.init()
+    node = rclpy.create_node("rates")
+    node.create_subscription(DiagnosticArray, "/diagnostics", hear, 10)
+    pause = node.create_client(SetBool, "simulator/pause")
+    executor = make_executor()
+    executor.add_node(node)
+    deadline = time.monotonic() + _START
+    while not pause.service_is_ready() or node.count_publishers("/diagnostics") < len(NODES):
+        if time.monotonic() > deadline or processes.ended():
+            raise SystemExit("the nodes did not start")
+        executor.spin_once(timeout_sec=0.1)
+    pause.call_async(SetBool.Request(data=False))
+    start[0] = time.monotonic()
+    while time.monotonic() < start[0] + 1.5 + duration:
+        executor.spin_once(timeout_sec=0.1)
+    executor.remove_node(node)
+    node.destroy_node()
+    rclpy.try_shutdown()
+    return reports
+
+
+def _processor_time(pid: int) -> float:
+    """User and system time of a process, in s."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _table(reports: dict[str, list[dict[str, float]]]) -> list[str]:
+    head = (
+        f"{'node':18} {'rate [Hz]':>10} {'lowest':>8} {'p99 period error [ms]':>22}"
+        f" {'worst':>7} {'missed':>7} {'processor':>10} {'real-time factor':>17}"
+    )
+    lines = [head]
+    for node in NODES:
+        seen = reports[node]
+        if len(seen) < 2:
+            lines.append(f"{node:18} said nothing")
+            continue
+        rates = [report["rate"] for report in seen]
+        errors = [report["period_error_p99"] * 1e3 for report in seen]
+        missed = seen[-1]["missed_ticks"] - seen[0]["missed_ticks"]
+        span = seen[-1]["at"] - seen[0]["at"]
+        load = (seen[-1]["cpu"] - seen[0]["cpu"]) / span
+        factor = np.mean([report["real_time_factor"] for report in seen])
+        lines.append(
+            f"{node:18} {np.mean(rates):10.1f} {np.min(rates):8.1f} {np.median(errors):22.3f}"
+            f" {np.max(errors):7.2f} {missed:7.0f} {load:10.0%} {factor:17.4f}"
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
