@@ -112,11 +112,10 @@ def test_other_installed_nodes_appear_and_end_on_ctrl_c(
     executable: str, workspace: Workspace, ros: Ros, start_process: StartProcess
 ) -> None:
     file = "package://uk_dynamics/config/four_bar.yaml"
-    command = [str(workspace.executables / executable), "--ros-args", "-p", f"mechanism:={file}"]
+    command = [str(workspace.executables / executable), "--ros-args", "-r", "__node:=installed"]
+    command += ["-p", f"mechanism:={file}"]
     process = start_process(command, env=workspace.env, cwd=workspace.directory)
     tester = ros.node()
-    ros.until(
-        lambda: executable in tester.get_node_names() or not process.running, f"node {executable}"
-    )
+    ros.until(lambda: "installed" in tester.get_node_names() or not process.running, "the node")
     assert process.running, process.output
     assert process.stop(signal.SIGINT) == 0, process.output

@@ -40,8 +40,8 @@ def ros_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 @contextmanager
 def reserved_domain() -> Iterator[int]:
-    """Hold a domain id that no other test process of this user holds, by the lock of a file."""
-    locks = Path(tempfile.gettempdir(), f"ros_test_domains-{os.getuid()}")
+    """Hold a domain id that no other test and no demo of this user holds, by the lock of a file."""
+    locks = Path(tempfile.gettempdir(), f"uk_dynamics_domains-{os.getuid()}")
     locks.mkdir(exist_ok=True)
     first = os.getpid() % len(DOMAINS)
     for domain in (*DOMAINS[first:], *DOMAINS[:first]):
