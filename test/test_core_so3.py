@@ -105,7 +105,10 @@ def test_leading_dimensions_are_independent() -> None:
     rotation = so3.exp(phi)
     for index in np.ndindex(2, 3):
         np.testing.assert_array_equal(rotation[index], so3.exp(phi[index]))
-        np.testing.assert_array_equal(so3.log(rotation)[index], so3.log(rotation[index]))
+        # Two formulas share the work, by the largest angle of the batch: equal up to rounding.
+        np.testing.assert_allclose(
+            so3.log(rotation)[index], so3.log(rotation[index]), rtol=0, atol=4e-16 * np.pi
+        )
         np.testing.assert_array_equal(
             so3.left_jacobian_rate(phi, rate)[index],
             so3.left_jacobian_rate(phi[index], rate[index]),

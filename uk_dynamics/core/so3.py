@@ -16,6 +16,20 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+_TINY = 1e-300  # keeps θ/sin θ finite at the identity
+
+
+def _sine_and_trace() -> Array:
+    """Takes a flattened rotation matrix to sin θ times its axis, and to its trace, (9, 4)."""
+    matrix = np.zeros((9, 4))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        matrix[3 * k + j, i] = 0.5
+        matrix[3 * j + k, i] = -0.5
+        matrix[4 * i, 3] = 1.0
+    return matrix
+
+
+_SINE_AND_TRACE = _sine_and_trace()
 _SERIES_BELOW = 1.0  # rad²; above it the closed forms lose at most two digits to cancellation
 _TERMS = 10  # of the series in θ²: the first one left out is below 1e-19
 
@@ -60,8 +74,8 @@ def exp(phi: Array) -> Array:
 def log(rotation: Array) -> Array:
     """Rotation vector of a rotation matrix, of length at most π.
 
-    It goes through the unit quaternion, whose components stay accurate both near 0 and near π,
-    where the antisymmetric part of the matrix vanishes. At exactly π both signs are right.
+    Up to 120° it takes the antisymmetric part of the matrix, which vanishes towards π; beyond, it
+    goes through the unit quaternion. At exactly π both signs are right.
 
     Args:
         rotation: (..., 3, 3).
@@ -69,7 +83,14 @@ def log(rotation: Array) -> Array:
     Returns:
         (..., 3), rad.
     """
-    quaternion = _quaternion(np.asarray(rotation, dtype=float))
+    rotation = np.asarray(rotation, dtype=float)
+    parts = np.dot(rotation.reshape(-1, 9), _SINE_AND_TRACE)
+    sine_axis, cosine = parts[:, :3], 0.5 * (parts[:, 3] - 1.0)
+    if np.all(cosine > -0.5):
+        sine = np.sqrt(np.add.reduce(sine_axis * sine_axis, 1)) + _TINY
+        near: Array = sine_axis * (np.arctan2(sine, cosine) / sine)[:, None]
+        return near.reshape(rotation.shape[:-1])
+    quaternion = _quaternion(rotation)
     w, vector = quaternion[..., :1], quaternion[..., 1:]
     length = np.linalg.norm(vector, axis=-1, keepdims=True)
     tiny = length < 1e-12
