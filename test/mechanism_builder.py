@@ -7,11 +7,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
-from uk_dynamics.mechanism.state import State
+from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.resources import package_directory
 
 
@@ -119,3 +120,36 @@ def mechanism(parts: str, text: str = "") -> Mechanism:
     """
     spec = MechanismSpec.from_text(f"schema: 1\n{text}")
     return Mechanism.from_spec(spec, robot_description=f'<robot name="test">{parts}</robot>')
+
+
+def pinned_arm(
+    constraints: str, lengths: Sequence[float] = (1.0, 1.0), more: str = ""
+) -> Mechanism:
+    """An arm with constraints, indented by two, and more of a mechanism file behind them."""
+    return mechanism(arm(lengths), f"constraints:\n{constraints}{more}")
+
+
+def cases(
+    machine: Mechanism, count: int = 20, seed: int = 0
+) -> Iterator[tuple[State, Inputs, np.random.Generator]]:
+    """Closed states with random forces."""
+    rng = np.random.default_rng(seed)
+    for state in closed_states(machine, rng, count):
+        yield state, Inputs(tau=rng.standard_normal(machine.model.nv)), rng
+
+
+# Rounding of 1e-16 times conditions of M and A of up to 1e3 each, relative to forces and
+# accelerations: a few orders are left to the worst of the states.
+RELATIVE = 1e-9
+
+
+def near(
+    found: ArrayLike,
+    expected: ArrayLike,
+    size: float | None = None,
+    relative: float = RELATIVE,
+) -> None:
+    """Assert that arrays agree relative to their own size (at least one), or to a given one."""
+    if size is None:
+        size = float(np.max(np.abs(expected), initial=1.0))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=relative * size)

@@ -32,8 +32,8 @@ def factorize(
     Args:
         mass: Factor of M, or M itself where it is singular.
         A: Constraint matrix, (m, nv); m may be 0 or larger than nv. It is not copied.
-        natural_scale: How large each row could be, (m,), as the norm of A_i L⁻ᵀ where M is
-            regular (per root kg), of A_i where it is singular. Rows below 1e-9 of it are zero
+        natural_scale: How large each row could be, (m,), as the norm of A_i L⁻ᵀ, or of
+            A_i diag(1/√M_jj) for the null space (per root kg). Rows below 1e-9 of it are zero
             rows. Default: the norm of the largest row.
         rank_tolerance: A row is dependent when what those before it leave of it is at most this
             part of its own norm.

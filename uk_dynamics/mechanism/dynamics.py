@@ -19,10 +19,11 @@ class Dynamics(Protocol):
         Args:
             state: Where the mechanism is.
             inputs: What acts on it; None for nothing.
-            out: A solution whose arrays are overwritten and returned; None for a fresh one.
+            out: A solution that an evaluator may overwrite and return; None for a fresh one.
 
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            InputError: The state gives numbers that are not finite.
         """
 
     def energy(self, state: State) -> Energy:
@@ -36,4 +37,5 @@ class Dynamics(Protocol):
 
         Raises:
             SimulationError: The positions are too far off to be projected.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """

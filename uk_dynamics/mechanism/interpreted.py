@@ -63,29 +63,22 @@ class InterpretedDynamics:
         self._method = mechanism.spec.solver.method
 
     def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
-        """Terms and factorisation at a state."""
-        workspace = self._workspace
-        q, v = state.q, state.v
-        workspace.update(q, v)
-        rows = self._constraints.evaluate(workspace, q, v)
-        force = self._passive.force(q, v) - workspace.bias
-        if inputs.tau is not None:
-            force += inputs.tau
-        if inputs.stabilize:
-            b = rows.right_hand_side(self._constraints.damping, self._constraints.stiffness)
-        else:
-            b = -rows.bias
-        terms = DynamicsTerms(workspace.mass, force, rows.A, b)
-        return Prepared(terms, rows, self._factorize(workspace.mass, rows.A), workspace)
+        """Terms and factorisation at a state.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+        terms, rows = self._terms(state, inputs)
+        return Prepared(terms, rows, self._factorize(terms.M, terms.A), self._workspace)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
-        return self.prepare(state, inputs or _NOTHING).terms
+        return self._terms(state, inputs or _NOTHING)[0]
 
     def evaluate(
         self, state: State, inputs: Inputs | None = None, out: Solution | None = None
     ) -> Solution:
-        """Constrained acceleration and forces (review (36)); see :class:`Dynamics`."""
+        """Constrained acceleration and forces (review (36)), fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
         prepared = self.prepare(state, given)
         return prepared.factorization.solve(
@@ -117,6 +110,20 @@ class InterpretedDynamics:
             raise SimulationError(str(error), state.t) from None
         v = project_velocity(state.v, there, there.A @ state.v)
         return State(state.t, q, v)
+
+    def _terms(self, state: State, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
+        workspace = self._workspace
+        q, v = state.q, state.v
+        workspace.update(q, v)
+        rows = self._constraints.evaluate(workspace, q, v)
+        force = self._passive.force(q, v) - workspace.bias
+        if inputs.tau is not None:
+            force += inputs.tau
+        if inputs.stabilize:
+            b = rows.right_hand_side(self._constraints.damping, self._constraints.stiffness)
+        else:
+            b = -rows.bias
+        return DynamicsTerms(workspace.mass, force, rows.A, b), rows
 
     def _linearize(self, q: Array) -> tuple[Factorization, Array]:
         self._workspace.update_positions(q)

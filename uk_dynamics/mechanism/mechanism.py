@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet
-from uk_dynamics.exceptions import AssemblyError, InputError
+from uk_dynamics.exceptions import AssemblyError, InputError, StateError
 from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.mechanism.assembly import Assembly, assemble
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
@@ -21,16 +22,15 @@ from uk_dynamics.mechanism.resolution import (
     attached_frames,
     joint_forces,
     located,
-    mimic_constraints,
+    read_description,
     resolve_actuators,
-    resolve_constraint,
+    structural_constraints,
 )
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, State
 from uk_dynamics.model.description import AttachedFrame, RobotDescription
 from uk_dynamics.model.passive import PassiveForces
 from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.model.urdf import read_urdf, read_urdf_text
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.tasks import Tasks
@@ -71,15 +71,11 @@ class Mechanism:
             spec.constraints, [link.name for link in description.links], spec.file, "constraints"
         )
         self.model = self._build_model(())
-        stabilization = spec.stabilization
-        constraints = [
-            resolve_constraint(c, self.model, spec.file, "constraints") for c in spec.constraints
-        ]
-        constraints += mimic_constraints(
-            self.model, stabilization.frequency, stabilization.damping_ratio
-        )
         self.constraints = ConstraintSet(
-            tuple(constraints), self.model.ancestor_mask, self.model.nq, spec.model.length
+            structural_constraints(spec, self.model),
+            self.model.ancestor_mask,
+            self.model.nq,
+            spec.model.length,
         )
         self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
         with located(spec.file, "joints"):
@@ -110,17 +106,7 @@ class Mechanism:
     @classmethod
     def from_spec(cls, spec: MechanismSpec, *, robot_description: str | None = None) -> Mechanism:
         """Build a mechanism from a specification; see :meth:`from_file`."""
-        if robot_description is not None:
-            return cls(spec, read_urdf_text(robot_description, "robot_description"))
-        if spec.model.urdf is None:
-            raise InputError(
-                "no URDF is named and no robot_description was given; add model.urdf",
-                file=spec.file,
-                place="model",
-            )
-        with located(spec.file, "model.urdf"):
-            description = read_urdf(spec.urdf_path())
-        return cls(spec, description)
+        return cls(spec, read_description(spec, robot_description))
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -209,7 +195,19 @@ class Mechanism:
         v: Mapping[str, float] | ArrayLike | None = None,
         t: float = 0.0,
     ) -> State:
-        """A checked state; names left out are at the initial guess, their velocities zero."""
+        """A checked state; names left out are at the initial guess, their velocities zero.
+
+        Args:
+            q: Positions by name or (nq,), in m or rad; None is the initial guess.
+            v: Velocities by name or (nv,), in m/s or rad/s; None is rest.
+            t: Time, in s.
+
+        Raises:
+            UnknownNameError: A name does not exist.
+            StateError: Wrong sizes, or numbers that are not finite.
+        """
+        if not math.isfinite(t):
+            raise StateError(f"expected a finite time in s, found {t}", place="t")
         velocity = np.zeros(self.model.nv) if v is None else self.model.to_velocities(v)
         return State(float(t), self.configuration(q), velocity)
 
@@ -224,6 +222,10 @@ class Mechanism:
         Args:
             tau: Generalized forces by joint name or (nv,), in N or N·m.
             efforts: Motor efforts by motor name or (motors,), in N or N·m.
+
+        Raises:
+            UnknownNameError: A name does not exist.
+            StateError: Wrong sizes, or numbers that are not finite.
         """
         force = np.zeros(self.model.nv) if tau is None else self.model.to_velocities(tau)
         if efforts is not None:
@@ -246,7 +248,7 @@ class Mechanism:
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state, as fresh arrays."""
         terms = self.dynamics("interpreted").terms(state, inputs)
-        return DynamicsTerms(terms.M.copy(), terms.F, terms.A, terms.b)
+        return DynamicsTerms(terms.M.copy(), terms.F, terms.A.copy(), terms.b)
 
     def report(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet
-from uk_dynamics.core.mass_factor import SingularMass, mass_factor
+from uk_dynamics.core.mass_factor import SingularMass, coordinate_scale, mass_factor
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.model.robot_model import RobotModel
 
@@ -24,10 +24,11 @@ def natural_row_scale(
         model: The robot.
         constraints: Its constraints, m rows.
         guess: A configuration, (nq,); others are taken around it.
-        whiten: Whether the solver sees whitened rows (only where M is regular).
+        whiten: Whether the solver whitens rows where M is regular; otherwise, and where M is
+            singular, it scales their coordinates by 1/√M_jj.
 
     Returns:
-        (m,), in the units of the rows that the solver sees.
+        (m,), in the units of the rows that the solver sees, per root kg.
     """
     workspace = model.workspace()
     generator = np.random.default_rng(0)
@@ -40,5 +41,7 @@ def natural_row_scale(
         mass = mass_factor(workspace.mass)
         if whiten and not isinstance(mass, SingularMass):
             rows = mass.whiten(rows.T).T
+        else:
+            rows = rows * coordinate_scale(workspace.mass)
         scale = np.maximum(scale, np.linalg.norm(rows, axis=1))
     return scale

@@ -17,10 +17,13 @@ from uk_dynamics.mechanism.specification import (
     ConstraintSpec,
     FrameSpec,
     JointSpec,
+    MechanismSpec,
+    StabilizationSpec,
 )
-from uk_dynamics.model.description import AttachedFrame
+from uk_dynamics.model.description import AttachedFrame, RobotDescription
 from uk_dynamics.model.passive import JointForces
 from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.urdf import read_urdf, read_urdf_text
 
 
 @contextmanager
@@ -30,6 +33,28 @@ def located(file: str, place: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise error.located(file=file, place=place) from None
+
+
+def read_description(spec: MechanismSpec, text: str | None) -> RobotDescription:
+    """The robot of a mechanism.
+
+    Args:
+        spec: Names the URDF.
+        text: URDF to use instead, None for the one that is named.
+
+    Raises:
+        InputError: Neither is given, or what is given is no usable robot description.
+    """
+    if text is not None:
+        return read_urdf_text(text, "robot_description")
+    if spec.model.urdf is None:
+        raise InputError(
+            "no URDF is named and no robot_description was given; add model.urdf",
+            file=spec.file,
+            place="model",
+        )
+    with located(spec.file, "model.urdf"):
+        return read_urdf(spec.urdf_path())
 
 
 def frame_name(constraint: str, role: str) -> str:
@@ -112,10 +137,18 @@ def resolve_constraint(
     )
 
 
-def mimic_constraints(
-    model: RobotModel, frequency: float, damping_ratio: float
-) -> list[Constraint]:
-    """A coupling per URDF mimic joint: q − multiplier · q_source = offset."""
+def structural_constraints(spec: MechanismSpec, model: RobotModel) -> tuple[Constraint, ...]:
+    """Declared constraints, then a coupling per URDF mimic joint.
+
+    Raises:
+        UnknownNameError: A joint does not exist.
+    """
+    declared = [resolve_constraint(c, model, spec.file, "constraints") for c in spec.constraints]
+    return (*declared, *_mimic_constraints(model, spec.stabilization))
+
+
+def _mimic_constraints(model: RobotModel, stabilization: StabilizationSpec) -> list[Constraint]:
+    """Q − multiplier · q_source = offset for every mimic joint."""
     couplings = []
     for mimic in model.mimic:
         terms = ((mimic.joint, 1.0), (mimic.source, -mimic.multiplier))
@@ -129,8 +162,8 @@ def mimic_constraints(
                     JointTerm(model.position_index(joint), model.velocity_index(joint), factor)
                     for joint, factor in terms
                 ),
-                frequency=frequency,
-                damping_ratio=damping_ratio,
+                frequency=stabilization.frequency,
+                damping_ratio=stabilization.damping_ratio,
             )
         )
     return couplings
