@@ -15,6 +15,7 @@ pytest.importorskip("rclpy")
 from builtin_interfaces.msg import Time
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.parameter import Parameter
 from ros_ears import DiagnosticsEar, Ear, overrides
 from ros_fixtures import Ros
 from sensor_msgs.msg import JointState
@@ -36,7 +37,7 @@ class Bench:
 
     def __init__(self, ros: Ros, **parameters: Any) -> None:
         self.ros = ros
-        ros.add(ServoControllerNode(**overrides(**{**FILES, **parameters})))
+        self.controller = ros.add(ServoControllerNode(**overrides(**{**FILES, **parameters})))
         self.node = ros.node()
         self.commands = Ear(self.node, Float64MultiArray, "effort_controller/commands")
         self.diagnostics = DiagnosticsEar(self.node, "servo_controller")
@@ -168,12 +169,16 @@ def test_saturated_effort_and_tracking_error_are_reported(ros: Ros) -> None:
     assert bench.diagnostics.values["task_rank"] == "1"
 
 
-def test_mistakes_in_files_leave_the_node_alive_and_say_why(ros: Ros, tmp_path: Path) -> None:
+def test_mistakes_in_files_leave_the_node_alive_and_can_be_mended(ros: Ros, tmp_path: Path) -> None:
     bench = Bench(ros, tasks=str(tmp_path / "none.yaml"))
     assert not bench.change("configure")
     bench.diagnostics.until(ros, "none.yaml")
     assert bench.diagnostics.level == ERROR
     assert bench.phase == "unconfigured"
+    bench.controller.set_parameters([Parameter("tasks", value="five_bar_sweep")])
+    assert bench.change("configure")
+    assert bench.change("activate")
+    assert bench.command() != 0.0
 
 
 def test_autostart_with_a_mistake_in_the_files_is_an_error() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from uk_dynamics.ros.parameters import Parameter
 
 EFFORT_COMMANDS = "effort_controller/commands"
@@ -132,12 +134,13 @@ FORWARD_DYNAMICS = (
     _RESIDUAL,
 )
 
+_TASKS = Parameter(
+    "tasks", "", "Tasks file: a path, a package:// address or the name of a shipped tasks file."
+)
+
 SERVO_CONTROLLER = (
-    *_MECHANISM,
-    Parameter(
-        "tasks", "", "Tasks file: a path, a package:// address or the name of a shipped tasks file."
-    ),
-    _EFFORT_TOPIC,
+    # they are read when the node is configured, and can be set until then
+    *(replace(parameter, live=True) for parameter in (*_MECHANISM, _TASKS, _EFFORT_TOPIC)),
     Parameter("autostart", False, "Configure and activate without being asked."),
     Parameter(
         "state_timeout",

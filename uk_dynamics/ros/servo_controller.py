@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.duration import Duration
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_msgs.msg import Float64MultiArray
 
@@ -18,6 +17,7 @@ from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time, steady_clock
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.inputs import COMMAND_QOS, StateInput
+from uk_dynamics.ros.lifecycle import answer_invalid_transitions
 from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
 from uk_dynamics.ros.messages import EffortsMessage
 from uk_dynamics.ros.parameter_tables import SERVO_CONTROLLER
@@ -198,25 +198,6 @@ class ServoControllerNode(LifecycleNode):
             self._settings["residual_warning"],
         )
         report_tracking(report, self._controller, command, self._settings["tracking_warning"])
-
-
-def answer_invalid_transitions(node: LifecycleNode) -> None:
-    """Answer a transition that is not possible now with success = False.
-
-    Some releases raise out of the executor instead, and the caller never gets an answer.
-    """
-    service = node._service_change_state
-    change_state: Callable[..., object] = service.callback
-
-    def answered(request: object, response: object) -> object:
-        try:
-            return change_state(request, response)
-        except rclpy_implementation.RCLError as error:
-            node.get_logger().warning(f"transition refused: {error}".splitlines()[0])
-            response.success = False
-            return response
-
-    service.callback = answered
 
 
 def main(args: Sequence[str] | None = None) -> int:
