@@ -12,8 +12,12 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
+from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.constraint_wrenches import ConstraintWrenches
 from uk_dynamics.ros.messages import JointStateMessage, view, zeros
+
+
+_LOOK_PERIOD = 0.1  # s; asking all publishers for their listeners at every state takes too long
 
 
 class DynamicsTopics:
@@ -49,16 +53,13 @@ class DynamicsTopics:
             mechanism.row_names, position=True, velocity=True, effort=True
         )
 
+        self._heard: frozenset[Publisher] = frozenset()
+        node.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
+
     @property
     def wanted(self) -> bool:
         """Whether anybody listens."""
-        publishers = (
-            self._motion_publisher,
-            self._forces_publisher,
-            self._states_publisher,
-            *self._wrench_publishers.values(),
-        )
-        return any(_heard(publisher) for publisher in publishers)
+        return bool(self._heard)
 
     def publish(self, stamp: Time, state: State, solution: Solution) -> None:
         """Publish what is listened to.
@@ -68,26 +69,35 @@ class DynamicsTopics:
             state: Where the mechanism is.
             solution: Its dynamics there.
         """
-        if _heard(self._motion_publisher):
+        if self._motion_publisher in self._heard:
             self._motion.header.stamp = stamp
             self._positions[:] = state.q
             self._velocities[:] = state.v
             self._accelerations[:] = solution.qdd
             self._motion_publisher.publish(self._motion)
-        if _heard(self._forces_publisher):
+        if self._forces_publisher in self._heard:
             self._forces.message.header.stamp = stamp
             self._forces.effort[:] = solution.constraint_force
             self._forces_publisher.publish(self._forces.message)
-        if _heard(self._states_publisher):
+        if self._states_publisher in self._heard:
             residual = self._dynamics.residual(state)
             self._states.message.header.stamp = stamp
             self._states.position[:] = residual.position
             self._states.velocity[:] = residual.velocity
             self._states.effort[:] = solution.multipliers
             self._states_publisher.publish(self._states.message)
-        heard = [name for name, p in self._wrench_publishers.items() if _heard(p)]
+        heard = [name for name, p in self._wrench_publishers.items() if p in self._heard]
         if heard:
             self._publish_wrenches(stamp, state, solution, heard)
+
+    def _look(self) -> None:
+        publishers = (
+            self._motion_publisher,
+            self._forces_publisher,
+            self._states_publisher,
+            *self._wrench_publishers.values(),
+        )
+        self._heard = frozenset(p for p in publishers if p.get_subscription_count() > 0)
 
     def _publish_wrenches(
         self, stamp: Time, state: State, solution: Solution, names: list[str]
@@ -101,7 +111,3 @@ class DynamicsTopics:
             values = self._wrenches.on_child(name).tolist()
             force.x, force.y, force.z, torque.x, torque.y, torque.z = values
             self._wrench_publishers[name].publish(message)
-
-
-def _heard(publisher: Publisher) -> bool:
-    return publisher.get_subscription_count() > 0
