@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint_set import Rows
 from uk_dynamics.constraints.references import ReferenceSample
@@ -25,8 +26,10 @@ class Command:
     Attributes:
         efforts: Motor efforts in declared order, (motors,), within the limits, in N or N·m.
         requested: The same before limiting.
-        saturated: Names of the motors whose limit was reached.
-        tracking_error: Residual of each task row, (mt,), in m or rad.
+        saturated: Names of the motors that were limited.
+        unreachable: Names of the task rows that the motors cannot serve as asked, limits aside.
+        tracking_error: Residual of each task row, (mt,), in m (angular rows: rad times the
+            declared length).
         tracking_rate: Its rate, (mt,).
         servo: Ranks, reachability and what the tasks cannot get.
         free: Solution of the structure with motors at rest.
@@ -35,6 +38,7 @@ class Command:
     efforts: Array
     requested: Array
     saturated: tuple[str, ...]
+    unreachable: tuple[str, ...]
     tracking_error: Array
     tracking_rate: Array
     servo: ServoSolution
@@ -44,11 +48,13 @@ class Command:
 class ServoController:
     """The closed-form servo law (servo paper (35), in the dynamics constrained by the structure).
 
-    Efforts are weighted by 1/limit², so that motors of different kind share the work.
+    Where tasks leave efforts open, uᵀ W u is least with W = 1/limit², so that motors of different
+    kind and size share the work.
 
     Attributes:
         mechanism: What is controlled.
         tasks: What it shall do.
+        weights: Diagonal of W, (motors,).
     """
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks) -> None:
@@ -72,11 +78,12 @@ class ServoController:
         self.mechanism = mechanism
         self.tasks = tasks
         self._dynamics = InterpretedDynamics(mechanism, tasks.model)
+        self._workspace = tasks.model.workspace()
         limits = mechanism.actuators.effort_limits
         # Without any declared limit all motors count alike; with some, the others get the largest.
         known = limits[np.isfinite(limits)]
         usual = float(known.max()) if len(known) else 1.0
-        self._weights = 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
+        self.weights: Array = 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
         self._limits = limits
 
     @property
@@ -85,7 +92,11 @@ class ServoController:
         return self.tasks.row_names
 
     def compute(self, state: State) -> dict[str, float]:
-        """Efforts by motor name, in N or N·m, within the limits; see :meth:`command`."""
+        """Efforts by motor name, in N or N·m, within the limits; see :meth:`command`.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
         return self.mechanism.actuators.by_name(self.command(state).efforts)
 
     def command(
@@ -93,14 +104,20 @@ class ServoController:
         state: State,
         references: Mapping[str, ReferenceSample] | None = None,
         *,
-        preload: Array | None = None,
+        preload: Mapping[str, float] | Array | None = None,
     ) -> Command:
         """Efforts and how they came about.
 
         Args:
             state: Where the mechanism is; t is the time of the references.
             references: Samples that replace those of the tasks file, by task name.
-            preload: Efforts s to approach within the null space of the tasks, (motors,).
+            preload: Efforts s to approach where the tasks leave freedom, by motor name or
+                (motors,), in N or N·m.
+
+        Raises:
+            UnknownNameError: A reference or preload is for a task or motor that does not exist.
+            StateError: A reference or preload has the wrong size.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
         prepared = self._dynamics.prepare(state)
         solver = self.mechanism.spec.solver
@@ -110,30 +127,39 @@ class ServoController:
             consistency_tolerance=solver.consistency_tolerance,
         )
         rows: Rows = self.tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
-        constraints = self.tasks.constraints
+        constraints, actuators = self.tasks.constraints, self.mechanism.actuators
         servo = servo_efforts(
             prepared.factorization,
             free.qdd,
-            self.mechanism.actuators.matrix,
+            actuators.matrix,
             rows.A,
             rows.right_hand_side(constraints.damping, constraints.stiffness),
-            weights=self._weights,
-            preload=preload,
+            weights=self.weights,
+            preload=None if preload is None else actuators.efforts(preload),
             rank_tolerance=solver.task_rank_tolerance,
         )
         limited = np.clip(servo.efforts, -self._limits, self._limits)
-        names = self.mechanism.actuators.names
-        saturated = tuple(names[i] for i in np.flatnonzero(limited != servo.efforts))
         return Command(
             efforts=limited,
             requested=servo.efforts,
-            saturated=saturated,
+            saturated=_selected(actuators.names, limited != servo.efforts),
+            unreachable=_selected(self.row_names, ~servo.reachable),
             tracking_error=rows.residual,
             tracking_rate=rows.rate,
             servo=servo,
             free=free,
         )
 
+    def tracking_error(self, state: State) -> Array:
+        """Residual of each task row, (mt,), as in :class:`Command`, without deciding anything."""
+        workspace = self._workspace
+        workspace.update(state.q, state.v)
+        return self.tasks.evaluate(workspace, state.q, state.v, state.t).residual
+
     def inputs(self, command: Command) -> Inputs:
         """Inputs that apply a command to the mechanism."""
         return Inputs(tau=self.mechanism.actuators.matrix @ command.efforts)
+
+
+def _selected(names: tuple[str, ...], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
+    return tuple(names[index] for index in np.flatnonzero(chosen))

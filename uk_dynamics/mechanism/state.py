@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from uk_dynamics.constraints.references import ReferenceSample
 
 Array = NDArray[np.float64]
 
@@ -36,14 +33,12 @@ class Inputs:
     Attributes:
         tau: Generalized forces of motors and the outside world, (nv,), in N or N·m; None is zero.
         nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12).
-        references: Samples of live task references by task name.
         stabilize: Whether b contains the stabilisation of the constraints; whoever projects every
             step onto the constraints leaves it out, since it makes the equation stiff.
     """
 
     tau: Array | None = None
     nonideal: Array | None = None
-    references: Mapping[str, ReferenceSample] = field(default_factory=dict)
     stabilize: bool = True
 
 

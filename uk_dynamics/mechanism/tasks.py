@@ -9,6 +9,7 @@ import numpy as np
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
 from uk_dynamics.constraints.references import Constant, Reference, ReferenceSample, Sinusoid
+from uk_dynamics.exceptions import StateError, UnknownNameError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import attached_frames, resolve_constraint
 from uk_dynamics.mechanism.specification import ReferenceSpec, TasksSpec
@@ -74,10 +75,20 @@ class Tasks:
     def sample(
         self, t: float, live: Mapping[str, ReferenceSample] | None = None
     ) -> ReferenceSample:
-        """References of all rows at time t in s; live samples replace those of the file."""
+        """References of all rows, (mt,) each.
+
+        Args:
+            t: Time, in s.
+            live: Samples that replace the references of the file, by task name.
+
+        Raises:
+            UnknownNameError: A live sample is for a task that does not exist.
+            StateError: A live sample has the wrong size.
+        """
+        live = live or {}
+        self._check(live)
         samples = [
-            live[name] if live and name in live else self.references[name].sample(t)
-            for name in self.names
+            live[name] if name in live else self.references[name].sample(t) for name in self.names
         ]
         if len(samples) == 1:
             return samples[0]
@@ -102,8 +113,22 @@ class Tasks:
             v: Velocity, (nv,).
             t: Time of the references, in s.
             live: Samples that replace the references of the file, by task name.
+
+        Raises:
+            UnknownNameError, StateError: As :meth:`sample`.
         """
         return self.constraints.evaluate(workspace, q, v, self.sample(t, live))
+
+    def _check(self, live: Mapping[str, ReferenceSample]) -> None:
+        for name, sample in live.items():
+            if name not in self.references:
+                raise UnknownNameError("task", name, self.names)
+            rows = self.constraints.slices[name]
+            shape = (rows.stop - rows.start,)
+            if any(np.shape(part) != shape for part in sample):
+                raise StateError(
+                    f"expected value, rate and acceleration of shape {shape}", place=name
+                )
 
 
 def _reference(spec: ReferenceSpec | None, rows: int) -> Reference:
