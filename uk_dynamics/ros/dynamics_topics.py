@@ -16,7 +16,6 @@ from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.constraint_wrenches import ConstraintWrenches
 from uk_dynamics.ros.messages import JointStateMessage, view, zeros
 
-
 _LOOK_PERIOD = 0.1  # s; asking all publishers for their listeners at every state takes too long
 
 
