@@ -9,12 +9,7 @@ import numpy as np
 from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.joint_rows import JointRows
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.relative_motion import (
-    FrameKinematics,
-    RelativePose,
-    relative_pose,
-    relative_twist,
-)
+from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rotation_reference import RotationReference
 from uk_dynamics.constraints.row_layout import RowLayout
 from uk_dynamics.constraints.rows import AlignmentRows, AngularRows, DistanceRows
@@ -87,11 +82,8 @@ class ConstraintSet:
         self.stiffness = omega * omega
         self._joint_rows = JointRows.of(constraints, nq, ancestor_mask.shape[1])
         self._layout = RowLayout.of(constraints, ancestor_mask, length)
-        self._sign = self._layout.pairs.sign
-        self._row_sign = self._sign[self._layout.pair_of_row]
-        self._row_reach = (self._layout.pairs.parent_mask + self._layout.pairs.child_mask)[
-            self._layout.pair_of_row
-        ]
+        self._sign = self._layout.pairs.sign[self._layout.pair_of_row]
+        self._reach = self._layout.pairs.reach[self._layout.pair_of_row]
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -107,9 +99,8 @@ class ConstraintSet:
             q: Configuration, (nq,).
             reference: Values to subtract, per row, None for zero.
         """
-        pose = relative_pose(self._layout.pairs, kinematics)
-        wrench, frame_residual = self._wrenches(pose, self._rotation_reference(reference))
-        A = self._join((wrench @ kinematics.jacobian) * self._row_sign, self._joint_rows.matrix)
+        wrench, frame_residual = self._wrenches(kinematics, self._rotation_reference(reference))
+        A = self._join((wrench @ kinematics.jacobian) * self._sign, self._joint_rows.matrix)
         residual = self._join(frame_residual, self._joint_rows.residual(q))
         if reference is not None:
             residual = residual - self._layout.direct_scale * reference.value
@@ -136,14 +127,13 @@ class ConstraintSet:
             rows = Rows(joint.matrix, np.zeros(len(self)), joint.residual(q), joint.matrix @ v)
             return rows if reference is None else self._follow(rows, reference, None)
         rotation = self._rotation_reference(reference)
-        pose = relative_pose(layout.pairs, kinematics)
-        twist = relative_twist(layout.pairs, self._sign, pose, kinematics, v)
-        wrench, frame_residual = self._wrenches(pose, rotation)
+        twist = layout.pairs.twist(kinematics, v)
+        wrench, frame_residual = self._wrenches(kinematics, rotation)
         bias = dot(wrench, twist.bias.take(layout.pair_of_row, 0))
         for family, rows_of_family in layout.families:
             if isinstance(family, AlignmentRows | DistanceRows):
-                bias[rows_of_family] += family.extra_bias(pose, twist)
-        A = np.dot(wrench, kinematics.jacobian) * self._row_sign
+                bias[rows_of_family] += family.extra_bias(kinematics, twist)
+        A = np.dot(wrench, kinematics.jacobian) * self._sign
         if len(joint.offset):
             A = self._join(A, joint.matrix)
             bias = self._join(bias, np.zeros(len(joint.offset)))
@@ -155,8 +145,8 @@ class ConstraintSet:
 
     def natural_scale(self, kinematics: FrameKinematics) -> Array:
         """Rows with parent and child taken apart, (m, nv): their size if nothing cancelled."""
-        wrench, _ = self._wrenches(relative_pose(self._layout.pairs, kinematics), None)
-        reach = np.abs(wrench @ kinematics.jacobian) * self._row_reach
+        wrench, _ = self._wrenches(kinematics, None)
+        reach = np.abs(wrench @ kinematics.jacobian) * self._reach
         return self._join(reach, np.abs(self._joint_rows.matrix))
 
     def wrenches(self, kinematics: FrameKinematics) -> Array:
@@ -165,26 +155,25 @@ class ConstraintSet:
         It stands at the world's origin in world axes. A multiplier times it acts on the child, and
         its opposite on the parent.
         """
-        wrench, _ = self._wrenches(relative_pose(self._layout.pairs, kinematics), None)
+        wrench, _ = self._wrenches(kinematics, None)
         return self._join(wrench, np.zeros((len(self) - len(wrench), 6)))
 
     def reversed_axes(self, kinematics: FrameKinematics) -> tuple[str, ...]:
         """Constraints whose aligned axes point against each other: closed the wrong way round."""
-        pose = relative_pose(self._layout.pairs, kinematics)
-        return self._layout.reversed_axes(pose)
+        return self._layout.reversed_axes(kinematics)
 
     def _wrenches(
-        self, pose: RelativePose, rotation: RotationReference | None
+        self, kinematics: FrameKinematics, rotation: RotationReference | None
     ) -> tuple[Array, Array]:
         wrenches = []
         residuals = []
         for family, _ in self._layout.families:
             if isinstance(family, AngularRows):
                 wrench, residual = family.position(
-                    pose, None if rotation is None else rotation.rotation
+                    kinematics, None if rotation is None else rotation.rotation
                 )
             else:
-                wrench, residual = family.position(pose)
+                wrench, residual = family.position(kinematics)
             wrenches.append(wrench)
             residuals.append(residual)
         if len(wrenches) == 1:

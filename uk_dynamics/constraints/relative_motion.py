@@ -9,13 +9,14 @@ cancelled exactly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.vectors import Array, apply, motion_cross, skew
+
+Index = NDArray[np.intp]
 
 
 class FrameKinematics(Protocol):
@@ -38,42 +39,54 @@ class FrameKinematics(Protocol):
         """Origins of all frames in the world, (frames, 3), in m."""
 
 
-@dataclass(frozen=True)
 class FramePairs:
     """K pairs of frames.
 
     Attributes:
         parent: Frame indices, (K,).
         child: Frame indices, (K,).
-        parent_mask: 1 where a velocity coordinate moves the parent frame, (K, nv).
-        child_mask: The same for the child frame, (K, nv).
+        sign: How each velocity coordinate moves the child relative to the parent: 1, 0 where it
+            moves both or none, or −1, (K, nv).
+        reach: How many of the two frames each coordinate moves, (K, nv).
     """
 
-    parent: NDArray[np.intp]
-    child: NDArray[np.intp]
-    parent_mask: Array
-    child_mask: Array
+    def __init__(self, parent: Index, child: Index, ancestor_mask: Array) -> None:
+        """Pair frames.
 
-    @property
-    def sign(self) -> Array:
-        """Sign with which each coordinate moves the child relative to the parent, (K, nv)."""
-        return self.child_mask - self.parent_mask
+        Args:
+            parent: Frame indices, (K,).
+            child: Frame indices, (K,).
+            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+        """
+        self.parent = parent
+        self.child = child
+        parent_mask, child_mask = ancestor_mask[parent], ancestor_mask[child]
+        self.sign: Array = child_mask - parent_mask
+        self.reach: Array = child_mask + parent_mask
+        self._masks: Array = np.concatenate((parent_mask, self.sign))
 
+    def twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
+        """Relative velocities and acceleration bias.
 
-class RelativePose(NamedTuple):
-    """Poses of K pairs.
+        A wrench fixed in the parent body changes by V_p ×* w, and the line of action of a force
+        follows the child's origin, which moves with velocity u in the parent body. Collecting
+        both: bias = ΔG − V_p × ΔV + (ω_rel × u, 0).
 
-    Attributes:
-        parent_rotation: (K, 3, 3).
-        child_rotation: (K, 3, 3).
-        point: Child origins in the world, (K, 3), in m.
-        offset: Child origin minus parent origin in the world, (K, 3), in m.
-    """
-
-    parent_rotation: Array
-    child_rotation: Array
-    point: Array
-    offset: Array
+        Args:
+            kinematics: Arrays of the model at the state.
+            v: Joint velocities, (nv,), rad/s or m/s.
+        """
+        count = len(self.parent)
+        moved = self._masks * v
+        twists = np.dot(moved, kinematics.jacobian.T)
+        delta = twists[count:]
+        bias = np.dot(moved[count:], kinematics.jacobian_rate.T)
+        bias -= motion_cross(twists[:count], delta)
+        angular = delta[:, 3:]
+        spin = skew(angular)
+        linear = delta[:, :3] + apply(spin, kinematics.translation.take(self.child, 0))
+        bias[:, :3] += apply(spin, linear)
+        return RelativeTwist(angular, linear, bias)
 
 
 class RelativeTwist(NamedTuple):
@@ -89,46 +102,3 @@ class RelativeTwist(NamedTuple):
     angular: Array
     linear: Array
     bias: Array
-
-
-def relative_pose(pairs: FramePairs, kinematics: FrameKinematics) -> RelativePose:
-    """Pose of each child frame relative to its parent frame."""
-    rotation, translation = kinematics.rotation, kinematics.translation
-    point = translation.take(pairs.child, 0)
-    return RelativePose(
-        parent_rotation=rotation.take(pairs.parent, 0),
-        child_rotation=rotation.take(pairs.child, 0),
-        point=point,
-        offset=point - translation.take(pairs.parent, 0),
-    )
-
-
-def relative_twist(
-    pairs: FramePairs,
-    sign: Array,
-    pose: RelativePose,
-    kinematics: FrameKinematics,
-    v: Array,
-) -> RelativeTwist:
-    """Relative velocities and acceleration bias of the pairs.
-
-    A wrench fixed in the parent body changes by V_p ×* w, and the line of action of a force follows
-    the child's origin, which moves with velocity u in the parent body. Collecting both:
-    bias = ΔG − V_p × ΔV + (ω_rel × u, 0).
-
-    Args:
-        pairs: The frame pairs.
-        sign: ``pairs.sign``, kept by the caller, (K, nv).
-        pose: Result of :func:`relative_pose` at the same state.
-        kinematics: Arrays of the model at the state.
-        v: Joint velocities, (nv,), rad/s or m/s.
-    """
-    world = kinematics.jacobian.T
-    parent = np.dot(pairs.parent_mask * v, world)
-    signed = sign * v
-    delta = np.dot(signed, world)
-    bias = np.dot(signed, kinematics.jacobian_rate.T) - motion_cross(parent, delta)
-    angular = delta[:, 3:]
-    linear = delta[:, :3] - apply(skew(pose.point), angular)
-    bias[:, :3] += apply(skew(angular), linear)
-    return RelativeTwist(angular=angular, linear=linear, bias=bias)

@@ -16,7 +16,7 @@ from uk_dynamics.constraints.kinds import (
     LinearRow,
     Row,
 )
-from uk_dynamics.constraints.relative_motion import FramePairs, RelativePose
+from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
 from uk_dynamics.constraints.rotation_reference import RotationGroups
 from uk_dynamics.constraints.rows import (
     AlignmentRows,
@@ -24,8 +24,9 @@ from uk_dynamics.constraints.rows import (
     DistanceRows,
     FrameRows,
     LinearRows,
+    RowFrames,
 )
-from uk_dynamics.constraints.vectors import Array, apply, dot
+from uk_dynamics.constraints.vectors import Array
 
 _FAMILY_ORDER = (LinearRow, AngularRow, AlignmentRow, DistanceRow, JointRow)
 
@@ -73,7 +74,7 @@ class RowLayout:
         pair_of = {c.name: index for index, c in enumerate(framed)}
         parent = np.array([c.parent for c in framed], dtype=np.intp)
         child = np.array([c.child for c in framed], dtype=np.intp)
-        pairs = FramePairs(parent, child, ancestor_mask[parent], ancestor_mask[child])
+        pairs = FramePairs(parent, child, ancestor_mask)
 
         entries: list[_Entry] = []
         for index, constraint in enumerate(constraints):
@@ -90,7 +91,9 @@ class RowLayout:
         for family_type in _FAMILY_ORDER[:-1]:
             members = [e for e in sorted_entries if isinstance(e.row, family_type)]
             if members:
-                families.append((_family(members, length), slice(start, start + len(members))))
+                families.append(
+                    (_family(members, pairs, length), slice(start, start + len(members)))
+                )
             start += len(members)
 
         angular = [e for e in sorted_entries if isinstance(e.row, AngularRow)]
@@ -106,31 +109,32 @@ class RowLayout:
             _axis_checks=_axis_checks(constraints, pair_of),
         )
 
-    def reversed_axes(self, pose: RelativePose) -> tuple[str, ...]:
+    def reversed_axes(self, kinematics: FrameKinematics) -> tuple[str, ...]:
         """Names of constraints whose child axis points against the parent's."""
         names = []
         for name, pair, axis in self._axis_checks:
-            parent = apply(pose.parent_rotation[pair : pair + 1], axis)
-            child = apply(pose.child_rotation[pair : pair + 1], axis)
-            if dot(parent, child)[0] < 0.0:
+            parent = kinematics.rotation[self.pairs.parent[pair]] @ axis
+            child = kinematics.rotation[self.pairs.child[pair]] @ axis
+            if parent @ child < 0.0:
                 names.append(name)
         return tuple(names)
 
 
-def _family(members: list[_Entry], length: float) -> FrameRows:
+def _family(members: list[_Entry], pairs: FramePairs, length: float) -> FrameRows:
     pair = np.array([e.pair for e in members], dtype=np.intp)
+    frames = RowFrames(pairs.parent[pair], pairs.child[pair], pair)
     rows = [e.row for e in members]
     first = rows[0]
     if isinstance(first, LinearRow):
-        return LinearRows(pair, np.array([r.direction for r in rows if isinstance(r, LinearRow)]))
+        return LinearRows(frames, np.array([r.direction for r in rows if isinstance(r, LinearRow)]))
     if isinstance(first, AngularRow):
         directions = np.array([r.direction for r in rows if isinstance(r, AngularRow)])
-        return AngularRows(pair, length * directions)
+        return AngularRows(frames, length * directions)
     if isinstance(first, AlignmentRow):
         parents = np.array([r.parent for r in rows if isinstance(r, AlignmentRow)])
         children = np.array([r.child for r in rows if isinstance(r, AlignmentRow)])
-        return AlignmentRows(pair, length * parents, children)
-    return DistanceRows(pair, np.array([r.distance for r in rows if isinstance(r, DistanceRow)]))
+        return AlignmentRows(frames, length * parents, children)
+    return DistanceRows(frames, np.array([r.distance for r in rows if isinstance(r, DistanceRow)]))
 
 
 def _rotation_groups(angular: list[_Entry], length: float) -> RotationGroups:
@@ -155,5 +159,5 @@ def _axis_checks(
         axes = {row.child for row in constraint.rows if isinstance(row, AlignmentRow)}
         tilts = sum(isinstance(row, AlignmentRow) for row in constraint.rows)
         if tilts == 2 and len(axes) == 1:
-            checks.append((constraint.name, pair_of[constraint.name], np.array([axes.pop()])))
+            checks.append((constraint.name, pair_of[constraint.name], np.array(axes.pop())))
     return tuple(checks)

@@ -1,6 +1,6 @@
 """Rows selected from the relative motion of frame pairs, family by family, all vectorised.
 
-Each family turns poses into wrenches (f, n), (m, 6), and residuals (m,), and twists into the
+Each family turns frames into wrenches (f, n), (m, 6), and residuals (m,), and twists into the
 second-derivative term that the wrench alone does not carry (where there is one).
 """
 
@@ -9,18 +9,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import uk_dynamics.core.so3 as so3
-from uk_dynamics.constraints.relative_motion import RelativePose, RelativeTwist
+from uk_dynamics.constraints.relative_motion import FrameKinematics, Index, RelativeTwist
 from uk_dynamics.constraints.vectors import Array, apply, cross, dot, skew
 
-Index = NDArray[np.intp]
 _TINY = 1e-300  # coinciding origins give a zero row, which the rank rule reports, instead of NaN
 
 
-def _wrench(force: Array, moment: Array) -> Array:
-    return np.concatenate((force, moment), axis=1)
+@dataclass(frozen=True)
+class RowFrames:
+    """The frames of m rows.
+
+    Attributes:
+        parent: Frame index of each row, (m,).
+        child: Frame index of each row, (m,).
+        pair: Pair of each row, (m,).
+    """
+
+    parent: Index
+    child: Index
+    pair: Index
+
+    def origins(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Child origins in the world, and from the parent's to the child's, (m, 3) each, in m."""
+        translation = kinematics.translation
+        point = translation.take(self.child, 0)
+        return point, point - translation.take(self.parent, 0)
 
 
 @dataclass(frozen=True)
@@ -28,18 +43,18 @@ class LinearRows:
     """Child origin in the parent frame along constant directions: ψ = eᵀ d.
 
     Attributes:
-        pair: Pair of each row, (m,).
+        frames: Frames of the rows.
         direction: Unit vectors in the parent frame, (m, 3).
     """
 
-    pair: Index
+    frames: RowFrames
     direction: Array
 
-    def position(self, pose: RelativePose) -> tuple[Array, Array]:
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,) in m."""
-        e = apply(pose.parent_rotation.take(self.pair, 0), self.direction)
-        moment = apply(skew(pose.point.take(self.pair, 0)), e)
-        return _wrench(e, moment), dot(e, pose.offset.take(self.pair, 0))
+        point, offset = self.frames.origins(kinematics)
+        e = apply(kinematics.rotation.take(self.frames.parent, 0), self.direction)
+        return _force_through(point, e), dot(e, offset)
 
 
 @dataclass(frozen=True)
@@ -50,28 +65,28 @@ class AngularRows:
     rows d|ψ|²/dt = 2 ψᵀω everywhere, so stabilisation converges from any angle below π.
 
     Attributes:
-        pair: Pair of each row, (m,).
+        frames: Frames of the rows.
         direction: Vectors in the parent frame with the declared length as their norm, (m, 3), m.
     """
 
-    pair: Index
+    frames: RowFrames
     direction: Array
 
     def position(
-        self, pose: RelativePose, reference_rotation: Array | None = None
+        self, kinematics: FrameKinematics, reference_rotation: Array | None = None
     ) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,) in rad times the declared length.
 
         Args:
-            pose: Poses of the pairs.
+            kinematics: Arrays of the model.
             reference_rotation: Rotation of the child that counts as zero, per row, (m, 3, 3).
         """
-        parent = pose.parent_rotation.take(self.pair, 0)
+        parent = kinematics.rotation.take(self.frames.parent, 0)
         e = apply(parent, self.direction)
-        relative = parent.transpose(0, 2, 1) @ pose.child_rotation.take(self.pair, 0)
+        relative = parent.transpose(0, 2, 1) @ kinematics.rotation.take(self.frames.child, 0)
         if reference_rotation is not None:
             relative = relative @ reference_rotation.transpose(0, 2, 1)
-        return _wrench(np.zeros_like(e), e), dot(self.direction, so3.log(relative))
+        return _couple(e), dot(self.direction, so3.log(relative))
 
 
 @dataclass(frozen=True)
@@ -79,29 +94,30 @@ class AlignmentRows:
     """A direction of the child stays perpendicular to one of the parent: ψ = aᵀ R c.
 
     Attributes:
-        pair: Pair of each row, (m,).
+        frames: Frames of the rows.
         parent_direction: a in the parent frame, with the declared length as norm, (m, 3), m.
         child_direction: c in the child frame, unit, (m, 3).
     """
 
-    pair: Index
+    frames: RowFrames
     parent_direction: Array
     child_direction: Array
 
-    def _directions(self, pose: RelativePose) -> tuple[Array, Array]:
-        a = apply(pose.parent_rotation.take(self.pair, 0), self.parent_direction)
-        c = apply(pose.child_rotation.take(self.pair, 0), self.child_direction)
+    def _directions(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        rotation = kinematics.rotation
+        a = apply(rotation.take(self.frames.parent, 0), self.parent_direction)
+        c = apply(rotation.take(self.frames.child, 0), self.child_direction)
         return a, c
 
-    def position(self, pose: RelativePose) -> tuple[Array, Array]:
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,), the sine of the misalignment times the length."""
-        a, c = self._directions(pose)
-        return _wrench(np.zeros_like(a), cross(c, a)), dot(a, c)
+        a, c = self._directions(kinematics)
+        return _couple(cross(c, a)), dot(a, c)
 
-    def extra_bias(self, pose: RelativePose, twist: RelativeTwist) -> Array:
+    def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
         """((ω × c) × a) · ω: the child's direction turns inside the parent frame, (m,)."""
-        a, c = self._directions(pose)
-        omega = twist.angular.take(self.pair, 0)
+        a, c = self._directions(kinematics)
+        omega = twist.angular.take(self.frames.pair, 0)
         return dot(cross(cross(omega, c), a), omega)
 
 
@@ -110,29 +126,37 @@ class DistanceRows:
     """Distance of the two origins: ψ = |d| − L.
 
     Attributes:
-        pair: Pair of each row, (m,).
+        frames: Frames of the rows.
         length: L, (m,), in m, positive.
     """
 
-    pair: Index
+    frames: RowFrames
     length: Array
 
-    def _unit(self, pose: RelativePose) -> tuple[Array, Array]:
-        d = pose.offset.take(self.pair, 0)
-        norm = np.sqrt(dot(d, d) + _TINY)
-        return d / norm[:, None], norm
+    def _line(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
+        point, offset = self.frames.origins(kinematics)
+        norm: Array = np.sqrt(dot(offset, offset) + _TINY)
+        return point, offset / norm[:, None], norm
 
-    def position(self, pose: RelativePose) -> tuple[Array, Array]:
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,) in m."""
-        e, norm = self._unit(pose)
-        return _wrench(e, apply(skew(pose.point.take(self.pair, 0)), e)), norm - self.length
+        point, e, norm = self._line(kinematics)
+        return _force_through(point, e), norm - self.length
 
-    def extra_bias(self, pose: RelativePose, twist: RelativeTwist) -> Array:
+    def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
         """(|u|² − (eᵀu)²)/|d|: the direction turns with the motion across it, (m,)."""
-        e, norm = self._unit(pose)
-        u = twist.linear.take(self.pair, 0)
+        _, e, norm = self._line(kinematics)
+        u = twist.linear.take(self.frames.pair, 0)
         along = dot(e, u)
         return (dot(u, u) - along * along) / norm
 
 
 FrameRows = LinearRows | AngularRows | AlignmentRows | DistanceRows
+
+
+def _force_through(point: Array, force: Array) -> Array:
+    return np.concatenate((force, apply(skew(point), force)), axis=1)
+
+
+def _couple(moment: Array) -> Array:
+    return np.concatenate((np.zeros_like(moment), moment), axis=1)
