@@ -68,7 +68,9 @@ def test_three_nodes_close_the_loop_and_end_in_order(ros: Ros, start_node: Start
     states = Ear(node, JointState, "/arm/joint_states")
     commands = Ear(node, Float64MultiArray, "/arm/effort_controller/commands")
     motions = Ear(node, JointTrajectory, "/arm/forward_dynamics/dynamics")
-    ros.until(lambda: states.messages and commands.messages and motions.messages, "all nodes")
+    ros.until(lambda: states.messages and motions.messages, "simulator and forward_dynamics")
+    # until it hears the first state the controller commands zero
+    ros.until(lambda: commands.messages and commands.messages[-1].data[0] != 0.0, "controller")
     ros.call(node.create_client(SetBool, "/arm/simulator/pause"), SetBool.Request(data=False))
     start = nanoseconds(states.messages[0].header.stamp)
 

@@ -132,7 +132,7 @@ class Demonstration:
 
         pause = observer.create_client(SetBool, "simulator/pause")
         spin_until(pause.service_is_ready, _START_DEADLINE, "the simulator")
-        spin_until(lambda: observer.hears_all, _START_DEADLINE, "all nodes to speak")
+        spin_until(lambda: observer.ready, _START_DEADLINE, "all nodes to hear each other")
         answer = pause.call_async(SetBool.Request(data=False))
         spin_until(answer.done, _START_DEADLINE, "the simulator to run")
         start = time.perf_counter()

@@ -99,9 +99,10 @@ class MotionObserver(Node):
         self._glanced = (time.perf_counter(), self._counts())
 
     @property
-    def hears_all(self) -> bool:
-        """Whether states, commands and solutions have been heard."""
-        return bool(np.all(self._counts() > 0))
+    def ready(self) -> bool:
+        """Whether all nodes hear each other: the controller answers states, all of it is heard."""
+        controlled = "tracking_error" in self.diagnostics.get("servo_controller", {})
+        return controlled and bool(np.all(self._counts() > 0))
 
     def glance(self) -> Glance:
         """The motion now."""
