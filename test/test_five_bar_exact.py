@@ -13,6 +13,8 @@ from scipy.integrate import solve_ivp
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 
+pytestmark = pytest.mark.slow
+
 GRAVITY = 9.81
 LEGS = ("left", "middle", "right")
 
