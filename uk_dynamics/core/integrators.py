@@ -6,6 +6,7 @@ vector space ξ̇ = v. After each step the chart moves along.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -21,12 +22,17 @@ Acceleration = Callable[[float, Array, Array], Array]
 Projection = Callable[[float, Array, Array], tuple[Array, Array]]
 AdaptiveMethod = Literal["DOP853", "RK45", "RK23", "Radau"]
 
+# One-step methods only: the others remember points in a chart that has moved on.
 ADAPTIVE_METHODS: dict[str, Any] = {
     "DOP853": DOP853,
     "RK45": RK45,
     "RK23": RK23,
     "Radau": Radau,
 }
+
+# Projection corrects a sound interpolant by ten times the tolerances, by 1e4 of them near a rank
+# change, where nearly all of the correction is the error itself.
+_SOUND_INTERPOLANT = 1e5
 
 
 class ConfigurationSpace(Protocol):
@@ -92,13 +98,14 @@ class Tolerances:
     """Error control of an adaptive method.
 
     Attributes:
-        rtol: Relative to each component.
-        atol: Absolute, in m, rad and their rates.
+        rtol: Relative to velocities and to the increments of the positions within a step.
+        atol: Absolute, in m, rad and their rates. Increments are small, so this is what bounds
+            the error of the positions.
         max_step: In s.
     """
 
     rtol: float = 1e-9
-    atol: float = 1e-9
+    atol: float = 3e-10
     max_step: float = np.inf
 
 
@@ -140,28 +147,35 @@ class AdaptiveStepper:
             tolerances: Error control.
             project: (t, q, v) → (q, v) on the constraints.
             first_step: In s; None lets SciPy choose.
+
+        Raises:
+            SimulationError: The acceleration at the start is not finite.
         """
         limits = tolerances or Tolerances()
         self._space = space
         self._acceleration = acceleration
         self._project = project
+        self._method: AdaptiveMethod = method
+        self._tolerances = limits
         self._base = np.array(q, dtype=float)
         self._nv = space.nv
         self.evaluations = 0
         self.steps = 0
+        self.t, self.q, self.v = float(t), self._base, np.array(v, dtype=float)
         self._solver: Any = ADAPTIVE_METHODS[method](
             self._rates,
-            t,
-            np.concatenate((np.zeros(self._nv), v)),
+            self.t,
+            np.concatenate((np.zeros(self._nv), self.v)),
             t_end,
             rtol=limits.rtol,
             atol=limits.atol,
             max_step=limits.max_step,
             first_step=None if first_step is None else min(first_step, t_end - t),
         )
-        self.t, self.q, self.v = t, self._base, np.array(v, dtype=float)
+        self._require_finite(self._solver.f)
         self._interpolant: Any = None
-        self._interpolant_base = self._base
+        self._smaller_steps: AdaptiveStepper | None = None
+        self._start = (self.t, self.q, self.v)
 
     @property
     def finished(self) -> bool:
@@ -177,40 +191,86 @@ class AdaptiveStepper:
         """Take one accepted step and project its end.
 
         Raises:
-            SimulationError: The step size fell below what numbers can express.
+            SimulationError: The acceleration is not finite, or the step size fell below what
+                numbers can express.
         """
-        message = self._solver.step()
-        if self._solver.status == "failed":
-            raise SimulationError(str(message or "the step size became too small"), self.t)
-        self.steps += 1
         solver = self._solver
-        self._interpolant = solver.dense_output()
-        self._interpolant_base = self._base
+        if self.steps:
+            self._move_chart()
+        self._start = (self.t, self.q, self.v)
+        solver.step()
+        if solver.status == "failed":
+            raise SimulationError(
+                "the step size vanished; accelerations jump, grow without bound or are not finite",
+                self.t,
+            )
+        self.steps += 1
         self.t = float(solver.t)
-        self.q, self.v = self._state(solver.y, self._base)
-        if self._project is not None:
-            self.q, self.v = self._project(self.t, self.q, self.v)
-        self._base = self.q
-        solver.y = np.concatenate((np.zeros(self._nv), self.v))
-        if not self.finished:
-            solver.f = self._rates(self.t, solver.y)
+        self._interpolant = self._smaller_steps = None
+        self.q, self.v = self._projected(self.t, solver.y)
 
     def sample(self, t: float) -> tuple[Array, Array]:
         """State at a time within the last step, interpolated, then projected.
 
+        No error control watches the interpolant, and one of its points may fall where the rank
+        drops. The projection shows it by a large correction; then the way is integrated.
+
         Args:
             t: Between the last two times reached, in s.
         """
-        if t >= self.t or self._interpolant is None:
+        if t >= self.t or not self.steps:
             return self.q, self.v
-        q, v = self._state(self._interpolant(t), self._interpolant_base)
+        if self._interpolant is None:  # the solver still stands in the chart of the last step
+            self._interpolant = self._solver.dense_output()
+        y = self._interpolant(t)
+        q, v = self._projected(t, y)
+        limits = self._tolerances
+        allowed = _SOUND_INTERPOLANT * (limits.atol + limits.rtol * np.abs(v).max(initial=0.0))
+        if np.abs(v - y[self._nv :]).max(initial=0.0) > allowed:
+            return self._integrated(t)
+        return q, v
+
+    def _integrated(self, t: float) -> tuple[Array, Array]:
+        """State at a time within the last step by smaller steps, each sampled in its turn."""
+        way = self._smaller_steps
+        if way is None or way._start[0] > t:
+            way = self._smaller_steps = AdaptiveStepper(
+                self._space,
+                self._acceleration,
+                *self._start,
+                self.t,
+                method=self._method,
+                tolerances=self._tolerances,
+                project=self._project,
+                first_step=0.25 * (self.t - self._start[0]),
+            )
+        before = way.evaluations
+        while way.t < t:
+            way.step()
+        state = way.sample(t)
+        self.evaluations += way.evaluations - before
+        return state
+
+    def _projected(self, t: float, y: Array) -> tuple[Array, Array]:
+        q, v = self._space.integrate(self._base, y[: self._nv]), y[self._nv :].copy()
         return (q, v) if self._project is None else self._project(t, q, v)
 
-    def _state(self, y: Array, base: Array) -> tuple[Array, Array]:
-        return self._space.integrate(base, y[: self._nv]), y[self._nv :].copy()
+    def _move_chart(self) -> None:
+        """Let the method go on, with its step size, from the projected state in a chart there."""
+        solver = self._solver
+        self._base = self.q
+        solver.y = np.concatenate((np.zeros(self._nv), self.v))
+        solver.f = self._rates(self.t, solver.y)
+        self._require_finite(solver.f)
+        if hasattr(solver, "sol"):  # Radau would extrapolate its last step, in the old chart
+            solver.sol = None
 
     def _rates(self, t: float, y: Array) -> Array:
         self.evaluations += 1
         xi, v = y[: self._nv], y[self._nv :]
         a = self._acceleration(t, self._space.integrate(self._base, xi), v)
         return np.concatenate((self._space.tangent_rate(self._base, xi, v), a))
+
+    def _require_finite(self, values: Array) -> None:
+        if not math.isfinite(values.dot(values)):
+            raise SimulationError("the acceleration is not finite", self.t)
