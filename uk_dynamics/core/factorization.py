@@ -32,11 +32,12 @@ def factorize(
     Args:
         mass: Factor of M, or M itself where it is singular.
         A: Constraint matrix, (m, nv); m may be 0 or larger than nv. It is not copied.
-        natural_scale: How large each row could be, (m,), as the norm of A_i L⁻ᵀ, or of
-            A_i diag(1/√M_jj) for the null space (per root kg). Rows below 1e-9 of it are zero
-            rows. Default: the norm of the largest row.
+        natural_scale: How large each row is over the configurations, (m,), as the norm of
+            A_i L⁻ᵀ, or of A_i diag(1/√M_jj) for the null space (per root kg). Give it where rows
+            can vanish, as they do where a mechanism is singular. Default: as large as now, and
+            rows below 1e-9 of the largest are zero.
         rank_tolerance: A row is dependent when what those before it leave of it is at most this
-            part of its own norm.
+            part of its norm, or of a tenth of its natural scale if that is larger.
         method: ``auto`` takes the null space only where M is singular.
 
     Raises:

@@ -1,11 +1,14 @@
-"""Which rows are independent: pivoted Gram–Schmidt on rows of unit norm (LAPACK dgeqp3).
+"""Which rows are independent: pivoted Gram–Schmidt on scaled rows (LAPACK dgeqp3).
 
 A row is dependent when its norm after projection on the rows already taken is at most a tolerance
-times its *own* norm. With unit rows, column pivoting takes the row with the largest remaining
-relative norm, so |R_kk| falls monotonically and bounds what remains of every row not yet taken.
-Ties, which symmetric machines are full of, go to the earlier row: left to rounding, the choice and
-with it |R_kk| would jump from one evaluation to the next, and an integrator near a rank change
-would see noise.
+times its *own* scale, never that of another row: light and heavy bodies may share a mechanism. Its
+scale is its norm, but not less than a tenth of its natural scale, how large it is elsewhere: near a
+rank change a row may vanish as a whole, and what is left of it then points where drift wants.
+
+With scaled rows, column pivoting takes the row with the largest relative remainder, so |R_kk| falls
+monotonically and bounds what remains of every row not yet taken. Ties, which symmetric machines are
+full of, go to the earlier row: left to rounding, the choice and with it |R_kk| would jump from one
+evaluation to the next, and an integrator near a rank change would see noise.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from uk_dynamics.exceptions import InputError
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-ZERO_ROW = 1e-9  # of the natural scale: such a row is rounding of nothing
+LEAST_PART = 0.1  # of its natural scale: a row is not measured against less
+ZERO_ROW = 1e-9  # of the largest row, where no natural scale is known: rounding of nothing
 _PREFERENCE = 1e-6  # relative handicap of a row against the one before it: it only decides ties
 _TINY = 1e-150  # keeps the reciprocal of a vanishing norm finite
 
@@ -30,7 +34,7 @@ _KERNEL_ROUNDING = 1e-6
 
 
 class RowBasis:
-    """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for unit rows B̂.
+    """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for scaled rows B̂.
 
     Attributes:
         rank: Number of rows taken, r.
@@ -38,7 +42,7 @@ class RowBasis:
         norms: Norms of the rows, (m,).
     """
 
-    __slots__ = ("_factors", "_inverse_norms", "_reflectors", "_tau", "norms", "order", "rank")
+    __slots__ = ("_factors", "_inverse_scale", "_reflectors", "_tau", "norms", "order", "rank")
 
     rank: int
 
@@ -47,8 +51,8 @@ class RowBasis:
 
         Args:
             columns: The rows as columns, (n, m), column-major; not changed.
-            natural_scale: How large each row could be, (m,), in the same units; rows below 1e-9
-                of it are zero. None: the norm of the largest row.
+            natural_scale: How large each row is over the configurations, (m,), in the same
+                units. None: as large as now, and rows below 1e-9 of the largest are zero.
             tolerance: Largest relative remainder of a dependent row.
 
         Raises:
@@ -56,14 +60,15 @@ class RowBasis:
         """
         n, m = columns.shape
         norms = np.sqrt(np.add.reduce(columns * columns, 0))
-        inverse = 1.0 / (norms + _TINY)
-        # Both sums bound the worst single ratio; NaN makes the comparison False.
         if natural_scale is None:
-            regular = norms.dot(norms) * inverse.dot(inverse) < ZERO_ROW**-2
+            inverse = 1.0 / (norms + _TINY)
+            # The product bounds the largest ratio of two norms.
+            sound = norms.dot(norms) * inverse.dot(inverse) < ZERO_ROW**-2
         else:
-            regular = natural_scale.dot(inverse) < 1.0 / ZERO_ROW
-        if not regular and m:
-            inverse = _without_zero_rows(norms, inverse, natural_scale)
+            inverse = 1.0 / np.maximum(norms, LEAST_PART * natural_scale + _TINY)
+            sound = norms.dot(inverse) < m + 1
+        if not sound and m:  # NaN comes here too
+            inverse = _without_zero_rows(norms, inverse)
         inverse *= _handicap(m)
         count = min(n, m)
         if count:
@@ -77,7 +82,7 @@ class RowBasis:
         self.rank = rank
         self.order: Indices = pivots - 1
         self.norms = norms
-        self._inverse_norms = inverse
+        self._inverse_scale = inverse
         self._factors = factors
         # The first r columns hold R₁₁ in their upper triangle and below it what makes Q.
         self._reflectors = factors if rank == m else factors[:, :rank]
@@ -95,10 +100,7 @@ class RowBasis:
 
     @property
     def remainder(self) -> Array:
-        """Relative norm of each row after projection on the rows taken before it, (m,).
-
-        Zero rows count as 0.
-        """
+        """Part of its scale left of each row by the rows taken before it, (m,)."""
         rank = self.rank
         upper = np.triu(self._factors)
         result = np.empty(len(self.order))
@@ -108,7 +110,7 @@ class RowBasis:
 
     @property
     def condition(self) -> float:
-        """Condition number of the block of unit rows taken; 1 when there is none."""
+        """Condition number of the block of scaled rows taken; 1 when there is none."""
         if self.rank == 0:
             return 1.0
         values = np.linalg.svd(np.triu(self._factors[: self.rank, : self.rank]), compute_uv=False)
@@ -120,7 +122,7 @@ class RowBasis:
         Args:
             b: Right-hand side of all rows, (m,).
         """
-        scaled = b * self._inverse_norms
+        scaled = b * self._inverse_scale
         if self.rank == 0:
             return np.empty(0)
         y: Array = dtrtrs(self._reflectors, scaled[self.taken], 0, 1)[0]
@@ -169,9 +171,9 @@ class RowBasis:
             return result
         basic = dtrtrs(self._reflectors, z)[0]
         taken = self.taken
-        result[taken] = basic * self._inverse_norms[taken]
+        result[taken] = basic * self._inverse_scale[taken]
         if self.rank < len(self.order):
-            scale = np.where(self._inverse_norms > 0.0, self._inverse_norms, 1.0)
+            scale = np.where(self._inverse_scale > 0.0, self._inverse_scale, 1.0)
             kernel = self._kernel() * scale[:, None]
             basis = np.linalg.qr(kernel / np.linalg.norm(kernel, axis=0))[0]
             result -= basis @ (basis.T @ result)
@@ -186,7 +188,7 @@ class RowBasis:
         return flags
 
     def _kernel(self) -> Array:
-        """Combinations of unit rows that vanish: null space of B̂ᵀ, (m, m − r)."""
+        """Combinations of scaled rows that vanish: null space of B̂ᵀ, (m, m − r)."""
         rank, m = self.rank, len(self.order)
         kernel = np.zeros((m, m - rank))
         if rank:
@@ -210,10 +212,9 @@ def _handicap(count: int) -> Array:
     return factors
 
 
-def _without_zero_rows(norms: Array, inverse: Array, natural_scale: Array | None) -> Array:
+def _without_zero_rows(norms: Array, inverse: Array) -> Array:
     """Reciprocal norms with 0 for rows that are zero, so that they are never taken."""
     if not np.isfinite(norms).all():
         raise InputError("the rows of the constraint matrix are not finite")
-    scale = norms.max(initial=0.0) if natural_scale is None else natural_scale
-    kept: Array = np.where(norms <= ZERO_ROW * scale, 0.0, inverse)
+    kept: Array = np.where(norms <= ZERO_ROW * norms.max(initial=0.0), 0.0, inverse)
     return kept

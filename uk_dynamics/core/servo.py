@@ -73,8 +73,8 @@ def servo_efforts(
         b_t: Right-hand side of A_t q̈ = b_t, (mt,).
         weights: Diagonal of W, positive, (nu,); default ones.
         preload: s, the efforts to come close to where the tasks leave freedom, (nu,).
-        rank_tolerance: A row of A_t N S is dependent (or zero) when at most this part of its norm
-            (of what perfectly placed motors would give) is left.
+        rank_tolerance: A row of A_t N S is dependent when at most this part of its norm (or of a
+            tenth of what perfectly placed motors would give it) is left.
 
     Returns:
         The efforts, with ranks and reachability.
@@ -88,9 +88,7 @@ def servo_efforts(
     task_rank = RowBasis(task, task_size, rank_tolerance).rank
     C = task.T @ motor
     attainable = task_norms * np.linalg.norm(motor)
-    basis = RowBasis(
-        np.asfortranarray(C.T), attainable * (rank_tolerance / ZERO_ROW), rank_tolerance
-    )
+    basis = RowBasis(np.asfortranarray(C.T), attainable, rank_tolerance)
     free = A_t @ qdd_free
     wanted = b_t - free
     scaled, range_basis = _least_efforts(basis, C, wanted)

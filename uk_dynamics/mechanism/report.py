@@ -9,7 +9,6 @@ import numpy as np
 
 from uk_dynamics.core.factorization import Factorization, factorize
 from uk_dynamics.core.mass_factor import DenseMass, MassFactor, SingularMass, mass_factor
-from uk_dynamics.core.row_basis import ZERO_ROW
 from uk_dynamics.mechanism.state import Array
 
 if TYPE_CHECKING:
@@ -99,13 +98,11 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
     mass = mass_factor(workspace.mass)
     if isinstance(mass, SingularMass):
         mass = DenseMass(np.eye(model.nv))  # ranks are the same in any metric
-    # Where a mechanism is singular its loops close to rounding over a range of configurations, as
-    # wide as the square root of rounding; rows that vanish there vanish only up to that.
     solver = mechanism.spec.solver
     factorization = factorize(
         mass,
         A,
-        natural_scale=mechanism.natural_scale * (solver.rank_tolerance / ZERO_ROW),
+        natural_scale=mechanism.natural_scale,
         rank_tolerance=solver.rank_tolerance,
     )
     mobility = model.nv - factorization.rank
