@@ -68,11 +68,14 @@ def _listen(processes: NodeProcesses, duration: float) -> dict[str, list[dict[st
     """Values of each report of each node while the mechanism moves."""
     reports: dict[str, list[dict[str, float]]] = defaultdict(list)
     start = [float("inf")]
+    solving: set[str] = set()
 
     def hear(message: DiagnosticArray) -> None:
         for status in message.status:
             node = status.name.partition(":")[0]
             values = {value.key: value.value for value in status.values}
+            if "rank" in values:
+                solving.add(node)
             # the first second holds the start
             if node not in NODES or "rate" not in values or time.monotonic() < start[0] + 1.5:
                 continue
@@ -90,7 +93,7 @@ def _listen(processes: NodeProcesses, duration: float) -> dict[str, list[dict[st
     executor = make_executor()
     executor.add_node(node)
     deadline = time.monotonic() + _START
-    while not pause.service_is_ready() or node.count_publishers("/diagnostics") < len(NODES):
+    while not pause.service_is_ready() or not solving.issuperset(NODES):
         if time.monotonic() > deadline or processes.ended():
             raise SystemExit("the nodes did not start")
         executor.spin_once(timeout_sec=0.1)
