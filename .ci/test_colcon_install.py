@@ -13,6 +13,7 @@ from ros_fixtures import Ros, StartProcess
 
 ROOT = Path(__file__).resolve().parent.parent
 EXECUTABLES = {"uk_dynamics", "simulator", "forward_dynamics", "servo_controller"}
+PATIENCE = 60.0  # s; nothing of the new installation is compiled or cached yet
 
 LOCATE = """
 import ament_index_python, uk_dynamics
@@ -101,7 +102,7 @@ def test_installed_simulator_publishes_and_ends_on_ctrl_c(
     simulator = start_process(command, env=workspace.env, cwd=workspace.directory)
     received: list[JointState] = []
     ros.node().create_subscription(JointState, "joint_states", received.append, 10)
-    ros.until(lambda: received or not simulator.running, "joint_states")
+    ros.until(lambda: received or not simulator.running, "joint_states", PATIENCE)
     assert received, simulator.output
     assert received[0].name
     assert simulator.stop(signal.SIGINT) == 0, simulator.output
@@ -116,6 +117,8 @@ def test_other_installed_nodes_appear_and_end_on_ctrl_c(
     command += ["-p", f"mechanism:={file}"]
     process = start_process(command, env=workspace.env, cwd=workspace.directory)
     tester = ros.node()
-    ros.until(lambda: "installed" in tester.get_node_names() or not process.running, "the node")
+    ros.until(
+        lambda: "installed" in tester.get_node_names() or not process.running, "the node", PATIENCE
+    )
     assert process.running, process.output
     assert process.stop(signal.SIGINT) == 0, process.output
