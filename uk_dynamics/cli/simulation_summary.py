@@ -46,6 +46,7 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
         "statuses": {
             status: trajectory.status.count(status) for status in sorted(set(trajectory.status))
         },
+        "warnings": list(trajectory.warnings),
     }
 
 
@@ -66,6 +67,7 @@ def summary_table(summary: dict[str, Any]) -> str:
     if set(summary["statuses"]) != {"OK"}:
         counts = (f"{name}: {count}" for name, count in summary["statuses"].items())
         rows.append(("status of samples", ", ".join(counts)))
+    rows += [("warning", warning) for warning in summary["warnings"]]
     return f"{summary['mechanism']}\n{table(rows)}"
 
 

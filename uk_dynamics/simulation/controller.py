@@ -20,8 +20,8 @@ class Decision(Protocol):
         """Motor efforts, (motors,), in N or N·m."""
 
     @property
-    def tracking_error(self) -> Array:
-        """Residual of each task row, (mt,), in m or rad."""
+    def unreachable(self) -> tuple[str, ...]:
+        """Names of the task rows that the motors cannot serve as asked."""
 
 
 class Controller(Protocol):
@@ -32,4 +32,7 @@ class Controller(Protocol):
         """Names of the task rows, (mt,)."""
 
     def command(self, state: State) -> Decision:
-        """Efforts for a state."""
+        """Efforts for a state; called once per control period, or at every evaluation."""
+
+    def tracking_error(self, state: State) -> Array:
+        """Residual of each task row, (mt,), in m or rad; called for every sample."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from uk_dynamics.exceptions import InputError, SimulationError, StateError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
 from uk_dynamics.simulation.controller import Controller
 
-_NO_ROWS: Array = np.zeros(0)
+# m, rad and their rates: far from any motion, and squares of it can still be computed with.
+_HUGE = 1e50
 
 
 class Plant:
@@ -17,6 +19,10 @@ class Plant:
     Attributes:
         dynamics: Evaluator of the mechanism.
         continuous: Whether the controller acts at every instant instead of holding its efforts.
+        efforts: Motor efforts that act now, within their limits, (motors,), in N or N·m.
+        inputs: What acts on the mechanism now; without stabilisation, since steps are projected.
+        complaints: What was wrong with the last decision: motors at their limits, tasks that
+            cannot be served.
     """
 
     def __init__(
@@ -37,39 +43,80 @@ class Plant:
         """
         self.dynamics = mechanism.dynamics()
         self.continuous = continuous and controller is not None
-        self._mechanism = mechanism
+        self._actuators = mechanism.actuators
         self._controller = controller
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
-        self._efforts = np.zeros(len(mechanism.actuators))
-        self._inputs = self._with(self._efforts)
+        self.complaints: tuple[str, ...] = ()
+        self._apply(np.zeros(len(mechanism.actuators)))
+
+    @property
+    def task_rows(self) -> tuple[str, ...]:
+        """Names of the controller's task rows, (mt,)."""
+        return () if self._controller is None else self._controller.row_names
 
     def decide(self, state: State) -> None:
-        """Let the controller choose the efforts that are held from now on."""
-        if self._controller is not None:
-            self._efforts = self._controller.command(state).efforts
-            self._inputs = self._with(self._efforts)
+        """Let the controller choose the efforts that act from now on.
+
+        Raises:
+            StateError: Its efforts have the wrong size or are not finite.
+        """
+        if self._controller is None:
+            return
+        decision = self._controller.command(state)
+        limits = self._actuators.effort_limits
+        efforts = np.clip(self._actuators.efforts(decision.efforts), -limits, limits)
+        reached = np.flatnonzero(np.abs(efforts) >= limits)
+        self.complaints = (
+            *(f"{self._actuators.names[motor]} is at its effort limit" for motor in reached),
+            *(f"the motors cannot serve {row} as asked" for row in decision.unreachable),
+        )
+        self._apply(efforts)
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array:
-        """Constrained acceleration, (nv,), without stabilisation: every step is projected."""
+        """Constrained acceleration, (nv,); NaN where a trial step has left all bounds.
+
+        Integrators with error control answer NaN with a smaller step.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            StateError: The controller's efforts have the wrong size or are not finite.
+        """
+        if not _bounded(q, v):
+            return np.full(len(v), np.nan)
         state = State(t, q, v)
-        if self.continuous:
-            self.decide(state)
-        return self.dynamics.evaluate(state, self._inputs).qdd
+        try:
+            if self.continuous:
+                self.decide(state)
+            return self.dynamics.evaluate(state, self.inputs).qdd
+        except StateError:
+            raise
+        except InputError:  # finite, but too large to compute with
+            return np.full(len(v), np.nan)
 
     def project(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """The state moved onto the constraints."""
-        state = self.dynamics.project(State(t, q, v))
+        """The state moved onto the constraints.
+
+        Raises:
+            SimulationError: The loops cannot be closed any more, or the motion is lost.
+        """
+        if not _bounded(q, v):
+            raise SimulationError("the motion has become infinite; take smaller steps", t)
+        try:
+            state = self.dynamics.project(State(t, q, v))
+        except InputError as error:
+            raise SimulationError(str(error), t) from None
         return state.q, state.v
 
-    def situation(self, state: State) -> tuple[Inputs, Array, Array]:
-        """Inputs, efforts (motors,) and tracking errors (mt,) at a state, for recording."""
-        tracking = _NO_ROWS
-        if self.continuous:
-            self.decide(state)
-        if self._controller is not None:
-            tracking = self._controller.command(state).tracking_error
-        return self._inputs, self._efforts, tracking
+    def tracking_error(self, state: State) -> Array:
+        """Residual of each task row, (mt,), in m or rad."""
+        if self._controller is None:
+            return np.zeros(0)
+        return self._controller.tracking_error(state)
 
-    def _with(self, efforts: Array) -> Inputs:
-        tau = self._tau + self._mechanism.actuators.matrix @ efforts
-        return Inputs(tau=tau, stabilize=False)
+    def _apply(self, efforts: Array) -> None:
+        self.efforts = efforts
+        self.inputs = Inputs(tau=self._tau + self._actuators.matrix @ efforts, stabilize=False)
+
+
+def _bounded(q: Array, v: Array) -> bool:
+    return bool((np.abs(q) < _HUGE).all() and (np.abs(v) < _HUGE).all())  # NaN is not

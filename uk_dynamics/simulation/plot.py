@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,91 +14,149 @@ from uk_dynamics.exceptions import InputError
 if TYPE_CHECKING:
     from uk_dynamics.simulation.trajectory import Array, Trajectory
 
-_MANY = 8  # above this a legend hides more than it tells
+_log = logging.getLogger(__name__)
+
 # Okabe and Ito's palette: told apart with any colour vision and in grey print.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-_FLOOR = 1e-18
+_STYLES = ("-", "--", ":", "-.")  # after each round of colours
+_MOST_NAMES = len(_COLOURS) * len(_STYLES)  # a longer legend hides more than it tells
+_MOST_WARNINGS = 3
+_SIZE = (10.0, 2.2)  # width, and height of a panel, in inches
+_SMALLEST_ERROR = 1e-12  # m or rad: what is below counts as none
+_SMALLEST_RESIDUAL = 1e-17
+_CLOSED = 1e-12
+# Backends that Matplotlib falls back to where there is no screen, or that write files only.
+_WITHOUT_WINDOWS = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
+
+Panel = tuple[str, Callable[[Any], None]]
 
 
-def plot_trajectory(trajectory: Trajectory, path: Path) -> None:
-    """Draw a trajectory into a file; see :meth:`Trajectory.plot`."""
+def plot_trajectory(trajectory: Trajectory, path: Path | None) -> None:
+    """Draw a trajectory into a file or a window; see :meth:`Trajectory.plot`."""
     try:
+        from matplotlib import pyplot as plt
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError(
             "plots need matplotlib; install it (pip install matplotlib, apt install "
             "python3-matplotlib)",
-            file=str(path),
+            file="" if path is None else str(path),
         ) from None
-    figure = Figure(figsize=(9.0, 11.0), layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = _panels(trajectory)
-    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, panel in zip(axes, panels, strict=True):
-        panel(axis)
-        axis.grid(True, alpha=0.3)
-    axes[-1].set_xlabel("time [s]")
-    figure.suptitle(trajectory.name.replace("_", " "))
+    if path is None:
+        if plt.get_backend().lower() in _WITHOUT_WINDOWS:
+            _log.warning('there is no screen to show a plot on; name a file: plot("motion.png")')
+            return
+        window = plt.figure(layout="constrained")
+        draw(trajectory, window)
+        plt.show()
+        plt.close(window)
+        return
+    figure = Figure(layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    formats = canvas.get_supported_filetypes()
+    if path.suffix.lower().removeprefix(".") not in formats:
+        raise InputError(
+            f'cannot draw "{path.suffix}" files; use .png, .pdf or .svg', file=str(path)
+        )
     try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be written: {error}", file=str(path)) from None
+        with path.open("ab"):  # what cannot be written is not drawn either
+            pass
+        draw(trajectory, figure)
+        figure.savefig(path, dpi=130)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
 
 
-def _panels(trajectory: Trajectory) -> list[Any]:
-    names = trajectory.names
-    t = trajectory.t
+def draw(trajectory: Trajectory, figure: Any) -> None:
+    """Draw a trajectory into a Matplotlib figure, one panel per kind of quantity."""
+    panels = _panels(trajectory)
+    width, height = _SIZE
+    figure.set_size_inches(width, height * len(panels))
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, (label, panel) in zip(axes, panels, strict=True):
+        panel(axis)
+        axis.set_ylabel(label)
+        axis.grid(True, alpha=0.3)
+        axis.margins(x=0.0)
+    axes[-1].set_xlabel("time [s]")
+    figure.align_ylabels(axes)
+    figure.suptitle(trajectory.name.replace("_", " "))
+    if trajectory.warnings:
+        shown = list(trajectory.warnings[:_MOST_WARNINGS])
+        if len(trajectory.warnings) > len(shown):
+            shown.append(f"and {len(trajectory.warnings) - len(shown)} more")
+        axes[0].set_title("\n".join(shown), fontsize="small", color=_COLOURS[1], loc="left")
+
+
+def _panels(trajectory: Trajectory) -> list[Panel]:
+    names, t = trajectory.names, trajectory.t
 
     def motion(axis: Any) -> None:
-        moved = trajectory.q - trajectory.q[0]
-        _lines(axis, t, moved, names.positions)
-        axis.set_ylabel("motion from start\n[rad or m]")
+        _lines(axis, t, trajectory.q - trajectory.q[0], names.positions)
 
     def efforts(axis: Any) -> None:
         _lines(axis, t, trajectory.efforts, names.motors)
-        axis.set_ylabel("motor efforts\n[N·m or N]")
 
     def tracking(axis: Any) -> None:
-        _magnitudes(axis, t, trajectory.tracking_error, names.task_rows)
-        axis.set_ylabel("|tracking error|\n[m or rad]")
+        errors = np.maximum(np.abs(trajectory.tracking_error), _SMALLEST_ERROR)
+        _lines(axis, t, errors, names.task_rows)
+        axis.set_yscale("log")
 
-    def residuals(axis: Any) -> None:
-        _magnitudes(axis, t, trajectory.residual, names.constraint_rows)
-        axis.set_ylabel("|constraint residual|\n[m or rad]")
+    def gaps(axis: Any) -> None:
+        constraints, values = _by_constraint(np.abs(trajectory.residual), names.constraint_rows)
+        _lines(axis, t, np.maximum(values, _SMALLEST_RESIDUAL), constraints)
+        axis.set_yscale("log")
+        axis.set_ylim(_SMALLEST_RESIDUAL, max(_CLOSED, 2.0 * float(values.max())))
 
     def energy(axis: Any) -> None:
-        start = trajectory.potential[0]
-        series = np.column_stack(
-            (trajectory.kinetic, trajectory.potential - start, trajectory.energy - start)
-        )
-        _lines(axis, t, series, ("kinetic", "potential from start", "total"))
-        axis.set_ylabel("energy [J]")
+        gained = trajectory.potential - trajectory.potential[0]
+        total = trajectory.energy - trajectory.energy[0]
+        series = np.column_stack((trajectory.kinetic, gained, total))
+        _lines(axis, t, series, ("kinetic", "potential, from start", "total, from start"))
 
-    panels = [motion]
-    if len(names.motors) and np.any(trajectory.efforts):
-        panels.append(efforts)
-    if len(names.task_rows):
-        panels.append(tracking)
-    if len(names.constraint_rows):
-        panels.append(residuals)
-    panels.append(energy)
+    panels: list[Panel] = [("motion from start\n[rad or m]", motion)]
+    if np.any(trajectory.efforts):
+        panels.append(("motor efforts\n[N·m or N]", efforts))
+    if names.task_rows:
+        panels.append(("tracking error\n[m or rad]", tracking))
+    if names.constraint_rows:
+        panels.append(("largest gap\n[m or rad]", gaps))
+    panels.append(("energy [J]", energy))
     return panels
 
 
+def _by_constraint(values: Array, rows: Sequence[str]) -> tuple[tuple[str, ...], Array]:
+    """Largest row of each constraint: names and (K, constraints)."""
+    owners = [row.partition(".")[0] for row in rows]
+    constraints = tuple(dict.fromkeys(owners))
+    columns = [
+        values[:, [owner == name for owner in owners]].max(axis=1, initial=0.0)
+        for name in constraints
+    ]
+    return constraints, np.column_stack(columns)
+
+
 def _lines(axis: Any, t: Array, values: Array, names: Sequence[str]) -> None:
+    count = len(names)
     for index, name in enumerate(names):
+        # Later lines are thinner, so that those they cover can still be seen.
         axis.plot(
-            t, values[:, index], label=name, color=_COLOURS[index % len(_COLOURS)], linewidth=1.3
+            t,
+            values[:, index],
+            label=name,
+            color=_COLOURS[index % len(_COLOURS)],
+            linestyle=_STYLES[index // len(_COLOURS) % len(_STYLES)],
+            linewidth=1.2 + 2.0 * (count - 1 - index) / max(count, 4),
         )
-    _legend(axis, len(names))
-
-
-def _magnitudes(axis: Any, t: Array, values: Array, names: Sequence[str]) -> None:
-    _lines(axis, t, np.maximum(np.abs(values), _FLOOR), names)
-    axis.set_yscale("log")
-
-
-def _legend(axis: Any, count: int) -> None:
-    if 0 < count <= _MANY:
-        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False)
+    if count <= _MOST_NAMES:
+        columns = -(-count // 12)
+        axis.legend(
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            ncols=columns,
+            fontsize="small" if count <= 8 else "x-small" if columns == 1 else "xx-small",
+            frameon=False,
+            labelspacing=0.3,
+            columnspacing=1.0,
+        )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.core.solution import Solution
+from uk_dynamics.core.solution import Solution, Status
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
@@ -14,7 +14,7 @@ from uk_dynamics.simulation.trajectory import Names, Statistics, Trajectory
 
 
 class Recorder:
-    """Evaluates and keeps one row per sample."""
+    """Evaluates and keeps one row per sample, and what went wrong when for the first time."""
 
     def __init__(
         self, mechanism: Mechanism, dynamics: Dynamics, task_rows: tuple[str, ...]
@@ -35,60 +35,61 @@ class Recorder:
             constraint_rows=mechanism.row_names,
             task_rows=task_rows,
         )
-        self._columns: dict[str, list[Any]] = {
-            name: []
-            for name in (
-                "t",
-                "q",
-                "v",
-                "qdd",
-                "efforts",
-                "residual",
-                "multipliers",
-                "tracking_error",
-                "kinetic",
-                "potential",
-                "rank",
-                "condition",
-            )
-        }
+        self._samples: list[dict[str, Any]] = []
         self._status: list[str] = []
+        self._warnings: dict[str, float] = {}
 
     def add(self, state: State, inputs: Inputs, efforts: Array, tracking_error: Array) -> None:
-        """Evaluate a state and keep it."""
+        """Evaluate a state and keep it.
+
+        Args:
+            state: Where the mechanism is.
+            inputs: What acts on it.
+            efforts: Motor efforts, (motors,), in N or N·m.
+            tracking_error: Residual of each task row, (mt,), in m or rad.
+        """
         solution: Solution = self._dynamics.evaluate(state, inputs)
         energy = self._dynamics.energy(state)
-        values = {
-            "t": state.t,
-            "q": state.q,
-            "v": state.v,
-            "qdd": solution.qdd,
-            "efforts": efforts,
-            "residual": self._dynamics.residual(state).position,
-            "multipliers": solution.multipliers,
-            "tracking_error": tracking_error,
-            "kinetic": energy.kinetic,
-            "potential": energy.potential,
-            "rank": solution.rank,
-            "condition": solution.condition,
-        }
-        for name, value in values.items():
-            self._columns[name].append(value)
+        self._samples.append(
+            {
+                "t": state.t,
+                "q": state.q,
+                "v": state.v,
+                "qdd": solution.qdd,
+                "efforts": efforts,
+                "residual": self._dynamics.residual(state).position,
+                "multipliers": solution.multipliers,
+                "tracking_error": tracking_error,
+                "kinetic": energy.kinetic,
+                "potential": energy.potential,
+                "rank": solution.rank,
+                "condition": solution.condition,
+            }
+        )
         self._status.append(solution.status.name)
+        for violation in self._mechanism.model.limit_violations(state.q):
+            limits = f"[{violation.lower:.6g}, {violation.upper:.6g}]"
+            self.warn(f"{violation.joint} is outside its limits {limits}", state.t)
+        if solution.status is Status.INCONSISTENT:
+            rows = ", ".join(self._mechanism.row_names[row] for row in solution.offending)
+            self.warn(f"constraints contradict each other: {rows} cannot hold", state.t)
+
+    def warn(self, text: str, t: float) -> None:
+        """Keep what went wrong, with the time when it was first seen."""
+        self._warnings.setdefault(text, t)
 
     def trajectory(self, statistics: Statistics) -> Trajectory:
-        """Everything kept so far."""
-        count = len(self._status)
+        """Everything kept so far; at least one sample."""
         arrays = {
-            name: np.array(values, dtype=int if name == "rank" else float).reshape(
-                count, *np.shape(values[0])
-            )
-            for name, values in self._columns.items()
+            name: np.array([sample[name] for sample in self._samples]) for name in self._samples[0]
         }
         return Trajectory(
             name=self._mechanism.name,
             names=self._names,
             status=tuple(self._status),
+            warnings=tuple(
+                f"{text}, first seen at t = {t:.4g} s" for text, t in self._warnings.items()
+            ),
             statistics=statistics,
             **arrays,
         )

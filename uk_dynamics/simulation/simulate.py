@@ -38,7 +38,7 @@ def simulate(
     """Simulate a mechanism; every accepted step is projected onto its constraints.
 
     Because of the projection the stabilisation of the structural constraints is left out: it would
-    only make the equation stiff.
+    only make the equation stiff. The start is projected as well.
 
     Args:
         mechanism: What moves.
@@ -46,54 +46,61 @@ def simulate(
         duration: In s.
         controller: Gives the motor efforts; None leaves the motors at rest.
         control_period: Efforts are held for this time, in s; None evaluates the controller
-            continuously.
+            continuously, at every trial of the integrator too.
         tau: Constant generalized forces by joint name or (nv,), in N or N·m.
         method: ``DOP853``, ``RK45``, ``RK23`` or ``Radau`` with error control, or ``rk4`` or
-            ``semi_implicit_euler`` with a fixed step.
+            ``semi_implicit_euler`` with a fixed step. ``Radau`` is for stiff machines, such as
+            those creeping against dry friction; others take it ten times as long as ``DOP853``,
+            and where accelerations jump, as on a damped joint stop, it may end with an error.
         step: Fixed step, in s.
         rtol: Relative tolerance of the adaptive methods.
-        atol: Absolute tolerance, in m, rad and their rates; None is the same number as rtol.
+        atol: Absolute tolerance, in m, rad and their rates; None is 0.3 rtol.
         sample_period: Time between samples of the result, in s.
         progress: Called with the simulated time since the start, in s, at every sample.
 
     Raises:
-        InputError: Unknown method, or numbers that are not positive.
+        InputError: Unknown method, numbers that are not positive, or efforts of the controller
+            that are not finite.
         SimulationError: The loops cannot be kept closed or the step size vanishes.
+        UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
-    if method not in METHODS:
-        raise InputError(f'no method "{method}"; there are: {", ".join(METHODS)}', place="method")
-    _check_positive(duration=duration, step=step, rtol=rtol, sample_period=sample_period)
-    if control_period is not None:
-        _check_positive(control_period=control_period)
+    _check(method, duration=duration, step=step, rtol=rtol, sample_period=sample_period)
+    for name, value in (("atol", atol), ("control_period", control_period)):
+        if value is not None:
+            _check(method, **{name: value})
     began = time.perf_counter()
-    plant = Plant(
-        mechanism, mechanism.inputs(tau).tau, controller, continuous=control_period is None
-    )
-    advance = Advance(
-        mechanism.model, plant, method, step, Tolerances(rtol, rtol if atol is None else atol)
-    )
-    recorder = Recorder(
-        mechanism, plant.dynamics, () if controller is None else controller.row_names
-    )
+    continuous = control_period is None
+    plant = Plant(mechanism, mechanism.inputs(tau).tau, controller, continuous=continuous)
+    tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
+    advance = Advance(mechanism.model, plant, method, step, tolerances)
+    recorder = Recorder(mechanism, plant.dynamics, plant.task_rows)
+
+    def decide(reached: State) -> None:
+        plant.decide(reached)
+        for complaint in plant.complaints:
+            recorder.warn(complaint, reached.t)
 
     def record(reached: State) -> None:
-        recorder.add(reached, *plant.situation(reached))
+        if plant.continuous:
+            decide(reached)
+        recorder.add(reached, plant.inputs, plant.efforts, plant.tracking_error(reached))
         if progress is not None:
             progress(reached.t - state.t)
 
     samples = _ticks(state.t, duration, sample_period)
     controls = _ticks(state.t, duration, control_period or duration)
-    current = plant.dynamics.project(state)
-    plant.decide(current)
-    record(current)
+    same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
+    current = State(state.t, *plant.project(state.t, state.q, state.v))
     for start, end in pairwise(controls):
-        plant.decide(current)
-        inside = samples[(samples > start) & (samples < end)]
-        stops = np.append(inside, end)
-        for reached in advance.run(current, stops):
+        decide(current)
+        if _near(samples, start, same):
+            record(current)
+        inside = samples[(samples > start + same) & (samples < end - same)]
+        for reached in advance.run(current, np.append(inside, end)):
             current = reached
-            if reached.t != end or end in samples:
+            if reached.t < end:
                 record(reached)
+    record(current)
     statistics = Statistics(advance.steps, advance.evaluations, time.perf_counter() - began)
     return recorder.trajectory(statistics)
 
@@ -109,7 +116,14 @@ def _ticks(start: float, duration: float, period: float) -> Array:
     return np.append(ticks, end)
 
 
-def _check_positive(**numbers: float) -> None:
+def _near(ticks: Array, t: float, same: float) -> bool:
+    """Whether there is a tick at a time, within rounding."""
+    return bool(ticks[np.searchsorted(ticks, t - same)] <= t + same)
+
+
+def _check(method: str, **numbers: float) -> None:
+    if method not in METHODS:
+        raise InputError(f'no method "{method}"; there are: {", ".join(METHODS)}', place="method")
     for name, value in numbers.items():
         if not (np.isfinite(value) and value > 0.0):
             raise InputError(f"expected a positive number, found {value}", place=name)

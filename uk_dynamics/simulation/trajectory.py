@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import UnknownNameError
 
 Array = NDArray[np.float64]
 
@@ -49,7 +47,7 @@ class Statistics:
     wall_time: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trajectory:
     """K samples of a motion; arrays have one row per sample.
 
@@ -60,7 +58,8 @@ class Trajectory:
         q: Configurations, (K, nq), in m or rad.
         v: Velocities, (K, nv), in m/s or rad/s.
         qdd: Accelerations, (K, nv), in m/s² or rad/s².
-        efforts: Motor efforts, (K, motors), in N or N·m.
+        efforts: Motor efforts, (K, motors), in N or N·m; where a controller decides anew at the
+            time of a sample, those it chose.
         residual: Constraint residuals ψ, (K, m), in m or rad.
         multipliers: (K, m).
         tracking_error: Task residuals, (K, mt), in m or rad.
@@ -69,6 +68,8 @@ class Trajectory:
         rank: Rank of the structural constraints, (K,).
         condition: Condition number of the independent rows, (K,).
         status: Name of each solution's status, (K,).
+        warnings: What went wrong, a line each: joints outside their limits, motors at theirs,
+            tasks out of reach, constraints that contradict each other.
         statistics: What it cost.
     """
 
@@ -84,9 +85,10 @@ class Trajectory:
     tracking_error: Array
     kinetic: Array
     potential: Array
-    rank: Array
+    rank: NDArray[np.int_]
     condition: Array
     status: tuple[str, ...]
+    warnings: tuple[str, ...]
     statistics: Statistics
 
     @property
@@ -98,10 +100,10 @@ class Trajectory:
         """Samples of one position coordinate, (K,), in m or rad.
 
         Raises:
-            InputError: There is no such coordinate.
+            UnknownNameError: There is no such coordinate.
         """
         if name not in self.names.positions:
-            raise InputError(f'no position "{name}"; there are: {", ".join(self.names.positions)}')
+            raise UnknownNameError("position", name, self.names.positions)
         column: Array = self.q[:, self.names.positions.index(name)]
         return column
 
@@ -111,56 +113,31 @@ class Trajectory:
         Raises:
             InputError: Another suffix, or the file cannot be written.
         """
-        path = Path(path)
-        writers = {".npz": self._save_npz, ".csv": self._save_csv}
-        if path.suffix not in writers:
-            raise InputError(
-                f'cannot write "{path.suffix}" files; use .npz or .csv', file=str(path)
-            )
-        try:
-            writers[path.suffix](path)
-        except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+        from uk_dynamics.simulation.trajectory_files import save
 
-    def plot(self, path: str | Path) -> None:
-        """Draw the motion into a picture (``.png``, ``.pdf`` or ``.svg``).
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trajectory:
+        """Read a trajectory from ``.npz``.
+
+        Raises:
+            InputError: There is no such file, or it holds no trajectory.
+        """
+        from uk_dynamics.simulation.trajectory_files import load
+
+        return load(Path(path))
+
+    def plot(self, path: str | Path | None = None) -> None:
+        """Draw the motion: joints, efforts, tracking errors, gaps of the loops, energy.
+
+        Args:
+            path: Picture to write (``.png``, ``.pdf`` or ``.svg``); None shows it in a window or
+                notebook.
 
         Raises:
             InputError: Matplotlib is not installed, or the file cannot be written.
         """
         from uk_dynamics.simulation.plot import plot_trajectory
 
-        plot_trajectory(self, Path(path))
-
-    def _save_npz(self, path: Path) -> None:
-        arrays: dict[str, Any] = {
-            f.name: getattr(self, f.name)
-            for f in fields(self)
-            if isinstance(getattr(self, f.name), np.ndarray)
-        }
-        names: dict[str, Any] = {
-            f"{f.name}_names": np.array(getattr(self.names, f.name)) for f in fields(Names)
-        }
-        np.savez_compressed(path, name=self.name, status=np.array(self.status), **arrays, **names)
-
-    def _save_csv(self, path: Path) -> None:
-        names = self.names
-        columns: list[tuple[str, Array]] = [("t", self.t)]
-        for prefix, labels, values in (
-            ("q", names.positions, self.q),
-            ("v", names.velocities, self.v),
-            ("qdd", names.velocities, self.qdd),
-            ("effort", names.motors, self.efforts),
-            ("residual", names.constraint_rows, self.residual),
-            ("multiplier", names.constraint_rows, self.multipliers),
-            ("tracking_error", names.task_rows, self.tracking_error),
-        ):
-            columns += [(f"{prefix}.{label}", values[:, i]) for i, label in enumerate(labels)]
-        columns += [("kinetic", self.kinetic), ("potential", self.potential), ("rank", self.rank)]
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow([label for label, _ in columns])
-            writer.writerows(
-                [format(value, ".17g") for value in row]
-                for row in zip(*(values for _, values in columns), strict=True)
-            )
+        plot_trajectory(self, None if path is None else Path(path))

@@ -1,0 +1,89 @@
+"""Trajectories as files: ``.npz`` holds everything, ``.csv`` a column per coordinate."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.trajectory import Names, Statistics, Trajectory
+
+_NAMES = "_names"  # ends the keys of column names in .npz
+
+
+def save(trajectory: Trajectory, path: Path) -> None:
+    """Write a trajectory; see :meth:`Trajectory.save`."""
+    writers = {".npz": _save_npz, ".csv": _save_csv}
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        raise InputError(f'cannot write "{path.suffix}" files; use .npz or .csv', file=str(path))
+    try:
+        writer(trajectory, path)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+
+
+def load(path: Path) -> Trajectory:
+    """Read a trajectory from ``.npz``; see :meth:`Trajectory.load`."""
+    try:
+        with np.load(path) as data:
+            return _from_arrays(dict(data))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", file=str(path)) from None
+    except (KeyError, ValueError, TypeError, AttributeError, zipfile.BadZipFile):
+        raise InputError("is no trajectory saved as .npz", file=str(path)) from None
+
+
+def _save_npz(trajectory: Trajectory, path: Path) -> None:
+    arrays: dict[str, Any] = {
+        f.name: getattr(trajectory, f.name)
+        for f in fields(trajectory)
+        if f.name not in ("names", "statistics")
+    }
+    for key in ("status", "warnings"):
+        arrays[key] = np.array(arrays[key], dtype=str)
+    for key, names in asdict(trajectory.names).items():
+        arrays[key + _NAMES] = np.array(names, dtype=str)
+    with path.open("wb") as file:  # given a name, NumPy might append another suffix to it
+        np.savez_compressed(file, **arrays, **asdict(trajectory.statistics))
+
+
+def _from_arrays(data: dict[str, Any]) -> Trajectory:
+    names = {f.name: tuple(data.pop(f.name + _NAMES).tolist()) for f in fields(Names)}
+    statistics = {f.name: data.pop(f.name).item() for f in fields(Statistics)}
+    return Trajectory(
+        name=str(data.pop("name")),
+        names=Names(**names),
+        status=tuple(data.pop("status").tolist()),
+        warnings=tuple(data.pop("warnings").tolist()),
+        statistics=Statistics(**statistics),
+        **data,
+    )
+
+
+def _save_csv(trajectory: Trajectory, path: Path) -> None:
+    names = trajectory.names
+    columns: dict[str, list[Any]] = {"t": trajectory.t.tolist()}
+    for prefix, labels, values in (
+        ("q", names.positions, trajectory.q),
+        ("v", names.velocities, trajectory.v),
+        ("qdd", names.velocities, trajectory.qdd),
+        ("effort", names.motors, trajectory.efforts),
+        ("residual", names.constraint_rows, trajectory.residual),
+        ("multiplier", names.constraint_rows, trajectory.multipliers),
+        ("tracking_error", names.task_rows, trajectory.tracking_error),
+    ):
+        for label, column in zip(labels, values.T, strict=True):
+            columns[f"{prefix}.{label}"] = column.tolist()
+    for name in ("kinetic", "potential", "rank", "condition"):
+        columns[name] = getattr(trajectory, name).tolist()
+    columns["status"] = list(trajectory.status)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)  # writes floats with all digits that tell them apart
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
