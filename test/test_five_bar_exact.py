@@ -62,7 +62,13 @@ def _run(name: str, degrees: float, duration: float):
         guess |= {"coupler": -angle}
     q = mechanism.assemble(guess, hold=names[:1])
     trajectory = simulate(
-        mechanism, mechanism.state(q), duration, method="DOP853", rtol=5e-10, atol=5e-10, sample_period=0.02
+        mechanism,
+        mechanism.state(q),
+        duration,
+        method="DOP853",
+        rtol=5e-10,
+        atol=5e-10,
+        sample_period=0.02,
     )
     exact = _exact(angle, trajectory.t, "asymmetric" in name)
     errors = [np.max(np.abs(trajectory.position(joint) - exact)) for joint in names]

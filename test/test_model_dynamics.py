@@ -244,9 +244,11 @@ def test_tangent_rate_moves_the_chart_as_the_velocity_moves_the_configuration(ro
     model = RobotModel.from_text(tree.text, root=root)
     q, v, xi = random_state(model, tree.seed)
     rate = model.tangent_rate(q, xi, v)
-    after = model.integrate(q, xi + STEP * rate)
-    before = model.integrate(q, xi - STEP * rate)
-    assert model.difference(before, after) / (2 * STEP) == pytest.approx(v, abs=DIFFERENCE)
+    # Pinocchio's difference of planar joints takes rotations below 1e-8 rad for none at all
+    step = 5e-4
+    after = model.integrate(q, xi + step * rate)
+    before = model.integrate(q, xi - step * rate)
+    assert model.difference(before, after) / (2 * step) == pytest.approx(v, abs=5e-5)
 
 
 def test_arrays_are_live_and_outlive_their_workspace(random_model):
