@@ -30,7 +30,7 @@ LAYERS = (
     ("constraints",),
     ("model",),
     ("core",),
-    ("resources",),
+    ("resources", "threads"),
     ("exceptions",),
 )
 RANK = {name: rank for rank, names in enumerate(reversed(LAYERS)) for name in names}

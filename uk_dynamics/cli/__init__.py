@@ -1,1 +1,5 @@
 """The command ``uk_dynamics``: one file per sub-command, each with ``register`` and ``run``."""
+
+from uk_dynamics.threads import one_thread_by_default
+
+one_thread_by_default()
