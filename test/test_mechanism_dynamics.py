@@ -202,6 +202,37 @@ def test_without_stabilisation_a_violation_stays():
     assert np.max(np.abs(machine.terms(state).b)) > 1.0
 
 
+# --- projection ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("spread", [1e-6, 1e-2, 0.2])
+def test_projection_goes_to_the_constraints_and_not_far(name, spread):
+    """Also where rows are redundant: off the constraints they look independent, and mislead."""
+    machine = shipped(name)
+    model, dynamics = machine.model, machine.dynamics()
+    home = machine.assemble()
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        step, v = rng.uniform(-spread, spread, model.nv), rng.standard_normal(model.nv)
+        q = model.integrate(home, step)
+        state = dynamics.project(State(1.5, q, v))
+        assert state.t == 1.5
+        residual = dynamics.residual(state)
+        assert np.max(np.abs(residual.position)) < 1e-12  # closed to rounding
+        assert np.max(np.abs(residual.velocity)) < 1e-11
+        # Home is |step| away in the M-norm; Newton's way bends, but it is not much longer.
+        mass = dynamics.terms(State(0.0, home, v)).M
+        moved = model.difference(q, state.q)
+        assert moved @ mass @ moved <= 2.0**2 * step @ mass @ step
+        # The velocity is the nearest one: what was taken away is M-orthogonal to what may remain.
+        M, _, A, _ = machine.terms(state)
+        taken = v - state.v
+        assert abs(taken @ M @ state.v) < 1e-9 * (v @ M @ v)
+        kernel = np.linalg.svd(A)[2][np.linalg.matrix_rank(A, tol=1e-8) :]
+        assert np.max(np.abs(kernel @ M @ taken)) < 1e-9 * np.max(np.abs(M) @ np.abs(v))
+
+
 # --- what the file says of joints ----------------------------------------------------------------
 
 

@@ -125,6 +125,8 @@ def test_the_start_is_projected():
     rates = machine.dynamics().residual(State(0.0, trajectory.q[0], trajectory.v[0])).velocity
     assert np.max(np.abs(rates)) < 1e-12
     assert np.max(np.abs(trajectory.q[0] - off.q)) < 5e-3
+    (warning,) = trajectory.warnings
+    assert warning.startswith("the start was moved: its loops were open by 0.00")
 
 
 # --- time ----------------------------------------------------------------------------------------

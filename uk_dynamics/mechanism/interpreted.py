@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
 from uk_dynamics.core.factorization import (
     Factorization,
@@ -17,7 +19,7 @@ from uk_dynamics.core.projection import (
     project_velocity,
 )
 from uk_dynamics.core.solution import Solution
-from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, Residual, State
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.workspace import Workspace
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
 
 _NOTHING = Inputs()
+_LOOSEST = 0.2  # rank tolerance of a projection from far away
 
 
 class Prepared(NamedTuple):
@@ -61,6 +64,7 @@ class InterpretedDynamics:
         self._passive = mechanism.passive
         self._solver = mechanism.spec.solver
         self._method = mechanism.spec.solver.method
+        self._length = mechanism.spec.model.length
 
     def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
         """Terms and factorisation at a state.
@@ -69,7 +73,8 @@ class InterpretedDynamics:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
         terms, rows = self._terms(state, inputs)
-        return Prepared(terms, rows, self._factorize(terms.M, terms.A), self._workspace)
+        factorization = self._factorize(terms.M, terms.A, self._solver.rank_tolerance)
+        return Prepared(terms, rows, factorization, self._workspace)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
@@ -126,17 +131,29 @@ class InterpretedDynamics:
         return DynamicsTerms(workspace.mass, force, rows.A, b), rows
 
     def _linearize(self, q: Array) -> tuple[Factorization, Array]:
+        """Factorisation and residual for a projection.
+
+        Off the constraints a redundant row looks independent by about the size of the violation
+        (over a length of the machine); to follow it would lead far away.
+        """
         self._workspace.update_positions(q)
         A, residual = self._constraints.position(self._workspace, q)
-        return self._factorize(self._workspace.mass, A), residual
+        mass, usual = self._workspace.mass, self._solver.rank_tolerance
+        gap = float(np.abs(residual).max(initial=0.0)) / self._length
+        if gap > usual:
+            try:
+                return self._factorize(mass, A, min(gap, _LOOSEST)), residual
+            except UndeterminedMotionError:  # a massless link needs every row that holds it
+                pass
+        return self._factorize(mass, A, usual), residual
 
-    def _factorize(self, mass: Array, A: Array) -> Factorization:
+    def _factorize(self, mass: Array, A: Array, rank_tolerance: float) -> Factorization:
         try:
             return factorize(
                 mass_factor(mass),
                 A,
                 natural_scale=self._mechanism.natural_scale,
-                rank_tolerance=self._solver.rank_tolerance,
+                rank_tolerance=rank_tolerance,
                 method=self._method,
             )
         except UndeterminedCoordinatesError as error:

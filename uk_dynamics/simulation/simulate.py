@@ -19,6 +19,8 @@ from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.trajectory import Statistics, Trajectory
 
+_OPEN = 1e-3  # m or rad: a start further off is hardly what was meant; assemble() closes loops
+
 
 def simulate(
     mechanism: Mechanism,
@@ -38,7 +40,8 @@ def simulate(
     """Simulate a mechanism; every accepted step is projected onto its constraints.
 
     Because of the projection the stabilisation of the structural constraints is left out: it would
-    only make the equation stiff. The start is projected as well.
+    only make the equation stiff. The start is projected as well,
+    which is reported when it moves.
 
     Args:
         mechanism: What moves.
@@ -91,6 +94,13 @@ def simulate(
     controls = _ticks(state.t, duration, control_period or duration)
     same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
     current = State(state.t, *plant.project(state.t, state.q, state.v))
+    gaps = np.abs(plant.dynamics.residual(state).position)
+    if np.max(gaps, initial=0.0) > _OPEN:
+        row = mechanism.row_names[int(np.argmax(gaps))]
+        recorder.warn(
+            f"the start was moved: its loops were open by {np.max(gaps):.3g} m or rad ({row})",
+            state.t,
+        )
     for start, end in pairwise(controls):
         decide(current)
         if _near(samples, start, same):
