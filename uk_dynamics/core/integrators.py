@@ -30,9 +30,8 @@ ADAPTIVE_METHODS: dict[str, Any] = {
     "Radau": Radau,
 }
 
-# Projection corrects a sound interpolant by ten times the tolerances, by 1e4 of them near a rank
-# change, where nearly all of the correction is the error itself.
-_SOUND_INTERPOLANT = 1e5
+# Projection corrects a sound interpolant by some ten times the tolerances.
+_SOUND_INTERPOLANT = 1e3
 
 
 class ConfigurationSpace(Protocol):
@@ -174,7 +173,6 @@ class AdaptiveStepper:
         )
         self._require_finite(self._solver.f)
         self._interpolant: Any = None
-        self._smaller_steps: AdaptiveStepper | None = None
         self._start = (self.t, self.q, self.v)
 
     @property
@@ -206,7 +204,7 @@ class AdaptiveStepper:
             )
         self.steps += 1
         self.t = float(solver.t)
-        self._interpolant = self._smaller_steps = None
+        self._interpolant = None
         self.q, self.v = self._projected(self.t, solver.y)
 
     def sample(self, t: float) -> tuple[Array, Array]:
@@ -225,31 +223,30 @@ class AdaptiveStepper:
         y = self._interpolant(t)
         q, v = self._projected(t, y)
         limits = self._tolerances
-        allowed = _SOUND_INTERPOLANT * (limits.atol + limits.rtol * np.abs(v).max(initial=0.0))
+        allowed = _SOUND_INTERPOLANT * (
+            np.max(limits.atol) + limits.rtol * np.abs(v).max(initial=0.0)
+        )
         if np.abs(v - y[self._nv :]).max(initial=0.0) > allowed:
             return self._integrated(t)
         return q, v
 
     def _integrated(self, t: float) -> tuple[Array, Array]:
-        """State at a time within the last step by smaller steps, each sampled in its turn."""
-        way = self._smaller_steps
-        if way is None or way._start[0] > t:
-            way = self._smaller_steps = AdaptiveStepper(
-                self._space,
-                self._acceleration,
-                *self._start,
-                self.t,
-                method=self._method,
-                tolerances=self._tolerances,
-                project=self._project,
-                first_step=0.25 * (self.t - self._start[0]),
-            )
-        before = way.evaluations
-        while way.t < t:
+        """State at a time within the last step by a shorter step, or several if need be."""
+        start = self._start[0]
+        way = AdaptiveStepper(
+            self._space,
+            self._acceleration,
+            *self._start,
+            t,
+            method=self._method,
+            tolerances=self._tolerances,
+            project=self._project,
+            first_step=t - start,
+        )
+        while not way.finished:
             way.step()
-        state = way.sample(t)
-        self.evaluations += way.evaluations - before
-        return state
+        self.evaluations += way.evaluations
+        return way.q, way.v
 
     def _projected(self, t: float, y: Array) -> tuple[Array, Array]:
         q, v = self._space.integrate(self._base, y[: self._nv]), y[self._nv :].copy()

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtrmm
+from scipy.linalg.blas import dtrmm, dtrmv
 from scipy.linalg.lapack import dpotrf, dpstrf, dtrtrs
 
 from uk_dynamics.exceptions import InputError
@@ -75,8 +75,10 @@ class DenseMass:
 
     def color(self, x: Array) -> Array:
         """L x."""
-        result: Array = dtrmm(1.0, self.lower, x.reshape(self.size, -1), 0, 1)
-        return result.reshape(x.shape)
+        result: Array = (
+            dtrmv(self.lower, x, 0, 1, 1) if x.ndim == 1 else dtrmm(1.0, self.lower, x, 0, 1)
+        )
+        return result
 
     def solve(self, x: Array) -> Array:
         """M⁻¹ x."""

@@ -39,10 +39,9 @@ class RowBasis:
     Attributes:
         rank: Number of rows taken, r.
         order: Rows in the order in which they were taken, then the others, (m,).
-        norms: Norms of the rows, (m,).
     """
 
-    __slots__ = ("_factors", "_inverse_scale", "_reflectors", "_tau", "norms", "order", "rank")
+    __slots__ = ("_factors", "_inverse_scale", "_reflectors", "_tau", "order", "rank")
 
     rank: int
 
@@ -61,15 +60,14 @@ class RowBasis:
         n, m = columns.shape
         norms = np.sqrt(np.add.reduce(columns * columns, 0))
         if natural_scale is None:
-            inverse = 1.0 / (norms + _TINY)
+            inverse = _handicap(m) / (norms + _TINY)
             # The product bounds the largest ratio of two norms.
-            sound = norms.dot(norms) * inverse.dot(inverse) < ZERO_ROW**-2
+            if m and not norms.dot(norms) * inverse.dot(inverse) < ZERO_ROW**-2:
+                inverse[norms <= ZERO_ROW * norms.max()] = 0.0
         else:
-            inverse = 1.0 / np.maximum(norms, LEAST_PART * natural_scale + _TINY)
-            sound = norms.dot(inverse) < m + 1
-        if not sound and m:  # NaN comes here too
-            inverse = _without_zero_rows(norms, inverse)
-        inverse *= _handicap(m)
+            least = LEAST_PART * natural_scale
+            least += _TINY
+            inverse = _handicap(m) / np.maximum(norms, least)
         count = min(n, m)
         if count:
             factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
@@ -79,9 +77,11 @@ class RowBasis:
             rank = count
         else:
             rank = int(np.count_nonzero(np.abs(factors.diagonal()) > tolerance))
+        # A row that is not finite spoils all pivots after it, and is not taken itself.
+        if rank < m and not np.isfinite(norms).all():
+            raise InputError("the rows of the constraint matrix are not finite")
         self.rank = rank
         self.order: Indices = pivots - 1
-        self.norms = norms
         self._inverse_scale = inverse
         self._factors = factors
         # The first r columns hold R₁₁ in their upper triangle and below it what makes Q.
@@ -122,9 +122,9 @@ class RowBasis:
         Args:
             b: Right-hand side of all rows, (m,).
         """
-        scaled = b * self._inverse_scale
         if self.rank == 0:
             return np.empty(0)
+        scaled = b * self._inverse_scale
         y: Array = dtrtrs(self._reflectors, scaled[self.taken], 0, 1)[0]
         return y
 
@@ -210,11 +210,3 @@ def _handicap(count: int) -> Array:
     """Factors just below one that break ties in favour of earlier rows, (count,)."""
     factors: Array = np.exp(-_PREFERENCE * np.arange(count))
     return factors
-
-
-def _without_zero_rows(norms: Array, inverse: Array) -> Array:
-    """Reciprocal norms with 0 for rows that are zero, so that they are never taken."""
-    if not np.isfinite(norms).all():
-        raise InputError("the rows of the constraint matrix are not finite")
-    kept: Array = np.where(norms <= ZERO_ROW * norms.max(initial=0.0), 0.0, inverse)
-    return kept
