@@ -92,8 +92,11 @@ def _freedoms(facts: MechanismReport) -> str:
 
 
 def _reach(tasks: TaskReport) -> str:
+    reach = "the motors reach them all"
     missed = tasks.independent_rows - tasks.reachable_rows
-    reach = f"the motors cannot reach {missed} of them" if missed else "the motors reach them all"
+    if missed:
+        rows = ", ".join(tasks.unreachable)
+        reach = f"the motors cannot reach {missed} of them (among {rows})"
     return f"{tasks.rows}, independent {tasks.independent_rows}; {reach}"
 
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uk_dynamics.core.factorization import Factorization, factorize
-from uk_dynamics.core.mass_factor import DenseMass, MassFactor, SingularMass, mass_factor
+from uk_dynamics.core.mass_factor import DenseMass, mass_factor
+from uk_dynamics.core.row_basis import RowBasis
+from uk_dynamics.core.servo import servo_efforts
+from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.state import Array
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
     from uk_dynamics.mechanism.tasks import Tasks
-
-_RANK_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,14 @@ class TaskReport:
         rows: Number of task rows.
         independent_rows: Rank of the rows within the motions the structure leaves.
         reachable_rows: Rank of A_t N S (servo paper (34)): what the motors move.
+        unreachable: Names of the rows that the motors cannot serve whatever is asked.
     """
 
     names: tuple[str, ...]
     rows: int
     independent_rows: int
     reachable_rows: int
+    unreachable: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -91,31 +94,30 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
         q: An assembled configuration, (nq,).
         tasks: Tasks to examine with it.
     """
-    model = mechanism.model
+    model, S = mechanism.model, mechanism.actuators.matrix
     workspace = (tasks.model if tasks else model).workspace()
     workspace.update_positions(q)
     A, residual = mechanism.constraints.position(workspace, q)
-    mass = mass_factor(workspace.mass)
-    if isinstance(mass, SingularMass):
-        mass = DenseMass(np.eye(model.nv))  # ranks are the same in any metric
-    solver = mechanism.spec.solver
-    factorization = factorize(
-        mass,
-        A,
-        natural_scale=mechanism.natural_scale,
-        rank_tolerance=solver.rank_tolerance,
-    )
+    factorization = _factorize(mechanism, workspace.mass, A)
+    tolerance = mechanism.spec.solver.task_rank_tolerance
     mobility = model.nv - factorization.rank
-    motion = _directions(factorization, mass, mechanism.actuators.matrix)
-    actuated = _rank(motion)
+    motion, unconstrained = factorization.admissible_coordinates(S)
+    actuated = RowBasis(motion, unconstrained, tolerance).rank
     task_report = None
     if tasks is not None:
         task_A, _ = tasks.constraints.position(workspace, q)
+        at_rest = np.zeros(model.nv)
+        servo = servo_efforts(
+            factorization, at_rest, S, task_A, np.zeros(len(task_A)), rank_tolerance=tolerance
+        )
         task_report = TaskReport(
             names=tasks.names,
             rows=len(task_A),
-            independent_rows=_rank(_directions(factorization, mass, task_A.T)),
-            reachable_rows=_rank(_unit(task_A.T).T @ motion),
+            independent_rows=servo.task_rank,
+            reachable_rows=servo.rank,
+            unreachable=tuple(
+                tasks.row_names[i] for i in np.flatnonzero(~servo.controllable).tolist()
+            ),
         )
     return MechanismReport(
         name=mechanism.name,
@@ -138,25 +140,19 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
     )
 
 
-def _directions(factorization: Factorization, mass: MassFactor, forces: Array) -> Array:
-    """Accelerations that forces (columns) cause, in units of those they would cause unconstrained.
-
-    That way N and N·m do not hide each other, and a force the structure takes up entirely gives
-    rounding.
-    """
-    free = np.linalg.norm(mass.solve(forces), axis=0)
-    motion: Array = factorization.admissible(forces) / np.where(free > 0.0, free, 1.0)
-    return motion
-
-
-def _unit(columns: Array) -> Array:
-    norms = np.linalg.norm(columns, axis=0)
-    unit: Array = columns / np.where(norms > 0.0, norms, 1.0)
-    return unit
-
-
-def _rank(matrix: Array) -> int:
-    return int(np.linalg.matrix_rank(matrix, tol=_RANK_TOLERANCE)) if matrix.size else 0
+def _factorize(mechanism: Mechanism, M: Array, A: Array) -> Factorization:
+    """M and A by the rules of the solver; where the motion is not determined, A alone."""
+    solver = mechanism.spec.solver
+    try:
+        return factorize(
+            mass_factor(M),
+            A,
+            natural_scale=mechanism.natural_scale,
+            rank_tolerance=solver.rank_tolerance,
+            method=solver.method,
+        )
+    except UndeterminedMotionError:
+        return factorize(DenseMass(np.eye(len(M))), A, rank_tolerance=solver.rank_tolerance)
 
 
 def _actuation(motors: int, actuated: int, mobility: int) -> str:
