@@ -389,6 +389,21 @@ def test_far_off_the_constraints_numbers_stay_finite(q, v, name):
     assert np.isfinite(solution.condition)
 
 
+@pytest.mark.parametrize(
+    ("efforts", "message"),
+    [
+        ({"crnk_motor": 1.0}, 'no actuator "crnk_motor"; did you mean "crank_motor"'),
+        ({"crank_motor": "much"}, "expected numbers as efforts"),
+        ({"crank_motor": None}, "crank_motor is not finite"),
+        ([1.0, 2.0], r"expected 1 efforts \(crank_motor\), found shape \(2,\)"),
+        ("1.0 2.0", "expected numbers as efforts"),
+    ],
+)
+def test_efforts_are_checked(efforts, message):
+    with pytest.raises(InputError, match=message):
+        shipped("four_bar").inputs(efforts=efforts)
+
+
 def test_the_backend_must_exist():
     with pytest.raises(InputError, match="there are: auto, interpreted"):
         shipped("four_bar").dynamics("compiled")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.exceptions import StateError, UnknownNameError
 
@@ -31,35 +31,36 @@ class Actuators:
         """Number of motors."""
         return len(self.names)
 
-    def efforts(self, values: Mapping[str, float] | Array) -> Array:
-        """Efforts as a checked array, (motors,), in N or N·m.
+    def efforts(self, values: Mapping[str, float] | ArrayLike) -> Array:
+        """Efforts as a checked, fresh array, (motors,), in N or N·m.
 
         Args:
             values: By motor name (missing ones are zero) or all of them in declared order.
 
         Raises:
             UnknownNameError: There is no such motor.
-            StateError: Wrong size or not finite.
+            StateError: Wrong size, no numbers, or not finite.
         """
         if isinstance(values, Mapping):
-            array = np.zeros(len(self.names))
-            for name, value in values.items():
+            for name in values:
                 if name not in self.names:
                     raise UnknownNameError("actuator", name, self.names)
-                array[self.names.index(name)] = value
-        else:
-            array = np.asarray(values, dtype=float)
-            if array.shape != (len(self.names),):
-                raise StateError(
-                    f"expected {len(self.names)} efforts ({', '.join(self.names)}), "
-                    f"found shape {array.shape}"
-                )
+            values = [values.get(name, 0.0) for name in self.names]
+        try:
+            array = np.array(values, dtype=float)
+        except (TypeError, ValueError):
+            raise StateError(f"expected numbers as efforts, found {values!r:.80}") from None
+        if array.shape != (len(self.names),):
+            raise StateError(
+                f"expected {len(self.names)} efforts ({', '.join(self.names)}), "
+                f"found shape {array.shape}"
+            )
         if not np.all(np.isfinite(array)):
             bad = self.names[int(np.flatnonzero(~np.isfinite(array))[0])]
             raise StateError(f"the effort of {bad} is not finite")
         return array
 
-    def generalized_force(self, values: Mapping[str, float] | Array) -> Array:
+    def generalized_force(self, values: Mapping[str, float] | ArrayLike) -> Array:
         """τ = S u, (nv,), in N or N·m; see :meth:`efforts` for the argument and errors."""
         force: Array = self.matrix @ self.efforts(values)
         return force

@@ -229,8 +229,7 @@ class Mechanism:
         """
         force = np.zeros(self.model.nv) if tau is None else self.model.to_velocities(tau)
         if efforts is not None:
-            values = efforts if isinstance(efforts, Mapping) else np.asarray(efforts, dtype=float)
-            force = force + self.actuators.generalized_force(values)
+            force = force + self.actuators.generalized_force(efforts)
         return Inputs(tau=force)
 
     def dynamics(self, backend: Backend = "auto") -> InterpretedDynamics:

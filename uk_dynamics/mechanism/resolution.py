@@ -178,8 +178,9 @@ def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: st
     matrix = np.zeros((model.nv, len(specs)))
     limits = np.full(len(specs), np.inf)
     for column, spec in enumerate(specs):
+        key = "joint" if len(spec.joints) == 1 else "joints"
         for joint, coefficient in spec.joints:
-            with located(file, f"actuators.{spec.name}.joint"):
+            with located(file, f"actuators.{spec.name}.{key}"):
                 index = model.velocity_index(joint)
             matrix[index, column] += coefficient
             if spec.effort_limit is None and len(spec.joints) == 1:
