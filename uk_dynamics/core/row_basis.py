@@ -68,6 +68,8 @@ class RowBasis:
             least = LEAST_PART * natural_scale
             least += _TINY
             inverse = _handicap(m) / np.maximum(norms, least)
+        if not np.add.reduce(norms) < np.inf:
+            raise InputError("the rows of the constraint matrix are not finite")
         count = min(n, m)
         if count:
             factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
@@ -77,9 +79,6 @@ class RowBasis:
             rank = count
         else:
             rank = int(np.count_nonzero(np.abs(factors.diagonal()) > tolerance))
-        # A row that is not finite spoils all pivots after it, and is not taken itself.
-        if rank < m and not np.isfinite(norms).all():
-            raise InputError("the rows of the constraint matrix are not finite")
         self.rank = rank
         self.order: Indices = pivots - 1
         self._inverse_scale = inverse
