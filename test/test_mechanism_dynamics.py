@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm, sqrtm
 
 from uk_dynamics.core.solution import Status
-from uk_dynamics.exceptions import InputError, StateError
+from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
 from uk_dynamics.mechanism.file_location import shipped_files
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
@@ -261,6 +261,12 @@ def test_what_the_file_says_of_a_joint_acts(joints, more, expected):
     solution = machine.dynamics().evaluate(state, machine.inputs({"j1": 3.0}))
     assert solution.qdd == pytest.approx([expected], abs=1e-9)
     assert solution.rank == 0
+
+
+@pytest.mark.parametrize("said", ["armature: 0.1", "damping: 0.1", "spring: {stiffness: 1.0}"])
+def test_a_joint_that_does_not_exist_is_named_with_its_place(said):
+    with pytest.raises(UnknownNameError, match='<text>: joints: no joint "j9"; there are: j1'):
+        mechanism(arm([1.0]), f"joints: {{j9: {{{said}}}}}")
 
 
 def test_a_mimic_joint_becomes_a_coupling():

@@ -20,6 +20,7 @@ from uk_dynamics.mechanism.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.report import MechanismReport, report
 from uk_dynamics.mechanism.resolution import (
     attached_frames,
+    build_model,
     joint_forces,
     located,
     read_description,
@@ -70,7 +71,7 @@ class Mechanism:
         self._frames = attached_frames(
             spec.constraints, [link.name for link in description.links], spec.file, "constraints"
         )
-        self.model = self._build_model(())
+        self.model = self.extended_model(())
         self.constraints = ConstraintSet(
             structural_constraints(spec, self.model),
             self.model.ancestor_mask,
@@ -125,18 +126,7 @@ class Mechanism:
 
     def extended_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:
         """The same robot with further frames behind its own; indices of existing frames stay."""
-        return self._build_model(frames)
-
-    def _build_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:
-        spec = self.spec
-        with located(spec.file, "model"):
-            return RobotModel(
-                self._description,
-                gravity=spec.model.gravity,
-                root=spec.model.root,
-                frames=[*self._frames, *frames],
-                armature={name: joint.armature for name, joint in spec.joints if joint.armature},
-            )
+        return build_model(self.spec, self._description, [*self._frames, *frames])
 
     def configuration(self, values: Mapping[str, float] | ArrayLike | None = None) -> Array:
         """A checked configuration (nq,): an array, or the initial guess with joints replaced."""

@@ -57,6 +57,28 @@ def read_description(spec: MechanismSpec, text: str | None) -> RobotDescription:
         return read_urdf(spec.urdf_path())
 
 
+def build_model(
+    spec: MechanismSpec, description: RobotDescription, frames: Sequence[AttachedFrame]
+) -> RobotModel:
+    """The robot in its surroundings, with rotor inertias and attached frames.
+
+    Raises:
+        UnknownNameError: A joint with armature does not exist.
+    """
+    armature = {name: joint.armature for name, joint in spec.joints if joint.armature}
+    with located(spec.file, "model"):
+        try:
+            return RobotModel(
+                description,
+                gravity=spec.model.gravity,
+                root=spec.model.root,
+                frames=frames,
+                armature=armature,
+            )
+        except UnknownNameError as error:  # the links of the frames have been looked up before
+            raise error.located(place="joints") from None
+
+
 def frame_name(constraint: str, role: str) -> str:
     """Name of the frame that a constraint attaches to its parent or child link."""
     return f"{constraint}/{role}"
