@@ -17,8 +17,8 @@ from uk_dynamics.mechanism.state import Inputs
 STATES = 1000
 CLOSED = 1e-12  # m or rad
 RELATIVE = 1e-9  # of |q̈|, or of 1 m/s² (rad/s²) where it is smaller
-# Pinocchio factors A M⁻¹ Aᵀ: next to a singular configuration, with s the smallest singular value of
-# A over the largest, its rounding counts 1/s² times.
+# Pinocchio factors A M⁻¹ Aᵀ: next to a singular configuration, with s the smallest singular value
+# of A over the largest, its rounding counts 1/s² times.
 SQUARED = 1e-15
 # The KKT matrix of a row with singular value s has a singular value of s²: rows are kept down to
 # s = 1e-6, while redundant ones leave rounding, 1e-15 of the largest.
