@@ -64,14 +64,17 @@ def register(commands: Commands) -> None:
     integration.add_argument(
         "--method",
         choices=ADAPTIVE + FIXED_STEP,
-        default="DOP853",
-        help="adaptive (DOP853, RK45, RK23, Radau) or of fixed step (DOP853)",
+        help="adaptive (DOP853, RK45, RK23, Radau) or of fixed step (DOP853, but rk4 with"
+        " --control-period)",
     )
     integration.add_argument(
         "--rtol", metavar="TOL", type=positive, help="relative tolerance of adaptive methods (1e-9)"
     )
     integration.add_argument(
-        "--step", metavar="S", type=positive, help="step of the fixed-step methods in s (0.001)"
+        "--step",
+        metavar="S",
+        type=positive,
+        help="step of the fixed-step methods in s (0.001 to 0.002)",
     )
     output = parser.add_argument_group("output")
     output.add_argument("--out", metavar="FILE", help="write all samples: .npz or .csv")
@@ -119,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _options(arguments: argparse.Namespace) -> dict[str, float]:
     """Options of the integrator that were given; one that would do nothing is refused."""
-    chosen = arguments.method
+    chosen = arguments.method or ("DOP853" if arguments.control_period is None else "rk4")
     for option, methods in (("rtol", ADAPTIVE), ("step", FIXED_STEP)):
         if getattr(arguments, option) is not None and chosen not in methods:
             raise InputError(f"--{option} is for {' and '.join(methods)}, not for {chosen}")

@@ -21,6 +21,8 @@ from uk_dynamics.simulation.trajectory import Statistics, Trajectory
 
 _OPEN = 1e-3  # m or rad: a start further off is hardly what was meant; assemble() closes loops
 
+_STEP = 1e-3  # s, of the fixed-step methods
+
 
 def simulate(
     mechanism: Mechanism,
@@ -30,8 +32,8 @@ def simulate(
     controller: Controller | None = None,
     control_period: float | None = None,
     tau: Mapping[str, float] | ArrayLike | None = None,
-    method: str = "DOP853",
-    step: float = 1e-3,
+    method: str | None = None,
+    step: float | None = None,
     rtol: float = 1e-9,
     atol: float | None = None,
     sample_period: float = 0.01,
@@ -55,7 +57,9 @@ def simulate(
             ``semi_implicit_euler`` with a fixed step. ``Radau`` is for stiff machines, such as
             those creeping against dry friction; others take it ten times as long as ``DOP853``,
             and where accelerations jump, as on a damped joint stop, it may end with an error.
-        step: Fixed step, in s.
+            None is ``DOP853``, and ``rk4`` where efforts are held: error control would have to
+            start anew in every period.
+        step: Fixed step, in s; None is 1 ms, or the control period between 1 and 2 ms.
         rtol: Relative tolerance of the adaptive methods.
         atol: Absolute tolerance, in m, rad and their rates; None is 0.3 rtol.
         sample_period: Time between samples of the result, in s.
@@ -67,10 +71,13 @@ def simulate(
         SimulationError: The loops cannot be kept closed or the step size vanishes.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
-    _check(method, duration=duration, step=step, rtol=rtol, sample_period=sample_period)
-    for name, value in (("atol", atol), ("control_period", control_period)):
+    method = method or ("DOP853" if control_period is None else "rk4")
+    _check(method, duration=duration, rtol=rtol, sample_period=sample_period)
+    for name, value in (("atol", atol), ("control_period", control_period), ("step", step)):
         if value is not None:
             _check(method, **{name: value})
+    if step is None:
+        step = min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
     began = time.perf_counter()
     continuous = control_period is None
     plant = Plant(mechanism, mechanism.inputs(tau).tau, controller, continuous=continuous)
