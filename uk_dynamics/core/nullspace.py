@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, dtrtrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.mass_factor import MassFactor, SingularMass, coordinate_scale
@@ -119,13 +119,8 @@ class NullSpace(Factorization):
 
     def _without_inertia(self, inertia: Array) -> list[int]:
         """Velocity coordinates that take part in the null vectors of ZᵀMZ."""
-        factor, order, rank, _ = dpstrf(inertia, tol=_NO_INERTIA, lower=1)
-        size = len(inertia)
-        upper = factor.T
-        null = np.zeros((size, size - rank))
-        null[order[rank:] - 1, np.arange(size - rank)] = 1.0
-        if rank:
-            null[order[:rank] - 1] = -dtrtrs(upper[:rank, :rank], upper[:rank, rank:])[0]
+        values, vectors = np.linalg.eigh(inertia)
+        null = vectors[:, values <= max(_NO_INERTIA, values[0])]
         motion = np.abs(self._Z @ null)
         involved = (motion > _NOT_INVOLVED * motion.max(axis=0)).any(axis=1)
         return [int(index) for index in np.flatnonzero(involved)]
