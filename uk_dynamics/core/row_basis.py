@@ -13,6 +13,7 @@ evaluation to the next, and an integrator near a rank change would see noise.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -68,7 +69,7 @@ class RowBasis:
             least = LEAST_PART * natural_scale
             least += _TINY
             inverse = _handicap(m) / np.maximum(norms, least)
-        if not np.add.reduce(norms) < np.inf:
+        if not math.isfinite(norms.dot(norms)):
             raise InputError("the rows of the constraint matrix are not finite")
         count = min(n, m)
         if count:
