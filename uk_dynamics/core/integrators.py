@@ -173,7 +173,7 @@ class AdaptiveStepper:
         )
         self._require_finite(self._solver.f)
         self._interpolant: Any = None
-        self._start = (self.t, self.q, self.v)
+        self._start = self._way_point = (self.t, self.q, self.v)
 
     @property
     def finished(self) -> bool:
@@ -195,7 +195,7 @@ class AdaptiveStepper:
         solver = self._solver
         if self.steps:
             self._move_chart()
-        self._start = (self.t, self.q, self.v)
+        self._start = self._way_point = (self.t, self.q, self.v)
         solver.step()
         if solver.status == "failed":
             raise SimulationError(
@@ -231,22 +231,30 @@ class AdaptiveStepper:
         return q, v
 
     def _integrated(self, t: float) -> tuple[Array, Array]:
-        """State at a time within the last step by a shorter step, or several if need be."""
-        start = self._start[0]
-        way = AdaptiveStepper(
-            self._space,
-            self._acceleration,
-            *self._start,
-            t,
-            method=self._method,
-            tolerances=self._tolerances,
-            project=self._project,
-            first_step=t - start,
-        )
-        while not way.finished:
-            way.step()
-        self.evaluations += way.evaluations
-        return way.q, way.v
+        """State at a time within the last step by a shorter step, or several if need be.
+
+        The tolerances are those that a sound interpolant keeps.
+        """
+        if t < self._way_point[0]:
+            self._way_point = self._start
+        start = self._way_point[0]
+        if t > start:
+            limits = self._tolerances
+            way = AdaptiveStepper(
+                self._space,
+                self._acceleration,
+                *self._way_point,
+                t,
+                method=self._method,
+                tolerances=Tolerances(10.0 * limits.rtol, 10.0 * limits.atol),
+                project=self._project,
+                first_step=t - start,
+            )
+            while not way.finished:
+                way.step()
+            self.evaluations += way.evaluations
+            self._way_point = (t, way.q, way.v)
+        return self._way_point[1:]
 
     def _projected(self, t: float, y: Array) -> tuple[Array, Array]:
         q, v = self._space.integrate(self._base, y[: self._nv]), y[self._nv :].copy()
