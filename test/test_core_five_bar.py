@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from uk_dynamics.core.adaptive import AdaptiveStepper, Tolerances
 from uk_dynamics.core.factorization import factorize
-from uk_dynamics.core.integrators import AdaptiveStepper, Tolerances
 from uk_dynamics.core.mass_factor import mass_factor
 from uk_dynamics.core.projection import project_position, project_velocity
 

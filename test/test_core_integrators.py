@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 
 from uk_dynamics.core import so3
+from uk_dynamics.core.adaptive import ADAPTIVE_METHODS, AdaptiveStepper, Tolerances
 from uk_dynamics.core.factorization import factorize
-from uk_dynamics.core.integrators import (
-    ADAPTIVE_METHODS,
-    AdaptiveStepper,
-    Tolerances,
-    rk4_step,
-    semi_implicit_euler_step,
-)
+from uk_dynamics.core.integrators import rk4_step, semi_implicit_euler_step
 from uk_dynamics.core.mass_factor import mass_factor
 from uk_dynamics.core.projection import project_position, project_velocity
 from uk_dynamics.exceptions import SimulationError

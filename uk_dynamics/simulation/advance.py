@@ -8,15 +8,8 @@ from typing import cast
 
 import numpy as np
 
-from uk_dynamics.core.integrators import (
-    ADAPTIVE_METHODS,
-    AdaptiveMethod,
-    AdaptiveStepper,
-    ConfigurationSpace,
-    Tolerances,
-    rk4_step,
-    semi_implicit_euler_step,
-)
+from uk_dynamics.core.adaptive import ADAPTIVE_METHODS, AdaptiveMethod, AdaptiveStepper, Tolerances
+from uk_dynamics.core.integrators import ConfigurationSpace, rk4_step, semi_implicit_euler_step
 from uk_dynamics.mechanism.state import Array, State
 from uk_dynamics.simulation.plant import Plant
 
