@@ -1,0 +1,48 @@
+"""The papers this package implements: the study of each, redone.
+
+A paper is a module here with a function ``study(*, quick=False) -> Study``; ``quick`` shortens it
+to a few seconds, for tests. Modules are imported when their study is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING
+
+from uk_dynamics.exceptions import UnknownNameError
+
+if TYPE_CHECKING:
+    from uk_dynamics.papers.study import Study
+
+_SUBJECTS = {
+    "review": "the Udwadia-Kalaba equation: spiral, swarm, flexible joints",
+    "de_falco": "five pseudoinverses on an over-constrained five-bar",
+    "servo": "servo constraints: two masses and a spring, two robots with one load",
+    "parallel": "a redundantly actuated parallel manipulator",
+    "orsino": "recursive modelling in levels: the 3RRR manipulator",
+}
+
+#: What each paper is about, by its name here.
+PAPERS = {
+    name: subject
+    for name, subject in _SUBJECTS.items()
+    if importlib.util.find_spec(f"{__name__}.{name}")
+}
+
+
+def study(paper: str, *, quick: bool = False) -> Study:
+    """Redo the study of a paper.
+
+    Args:
+        paper: Its name, one of :data:`PAPERS`.
+        quick: Shorter motions and fewer cases: some seconds instead of minutes.
+
+    Raises:
+        UnknownNameError: There is no paper of this name.
+    """
+    if paper not in PAPERS:
+        raise UnknownNameError("paper", paper, PAPERS)
+    module = importlib.import_module(f"{__name__}.{paper}")
+    result: Study = module.study(quick=quick)
+    return result
