@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from uk_dynamics import __version__
-from uk_dynamics.cli import describe, simulate
+from uk_dynamics.cli import describe, reproduce, simulate
 from uk_dynamics.cli.extensions import register_extensions
 from uk_dynamics.exceptions import UkDynamicsError
 
@@ -16,7 +16,11 @@ USER_ERROR = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 BROKEN_PIPE = 141  # 128 + SIGPIPE
 
-_BUILT_IN = {"describe": describe.register, "simulate": simulate.register}
+_BUILT_IN = {
+    "describe": describe.register,
+    "simulate": simulate.register,
+    "reproduce": reproduce.register,
+}
 
 _DESCRIPTION = """\
 Dynamics and servo control of closed-loop mechanisms by the Udwadia-Kalaba equation.
@@ -30,6 +34,7 @@ examples:
   uk_dynamics describe five_bar
   uk_dynamics simulate five_bar --duration 5 --plot motion.png
   uk_dynamics simulate my_robot.yaml --tasks my_tasks.yaml --out run.npz
+  uk_dynamics reproduce --list
 
 "uk_dynamics COMMAND --help" says more about a command.
 """

@@ -1,4 +1,4 @@
-"""What the study of a paper consists of: tables, figures and findings."""
+"""What the study of a paper consists of: tables, figures, findings, bounds."""
 
 from __future__ import annotations
 
@@ -55,6 +55,26 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """A number that must not exceed another one, such as the distance to a closed form.
+
+    Attributes:
+        claim: What is bounded, with its unit.
+        measured: The number found.
+        limit: The largest that is accepted.
+    """
+
+    claim: str
+    measured: float
+    limit: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether it does; a number that is none does not."""
+        return self.measured <= self.limit
+
+
+@dataclass(frozen=True)
 class Study:
     """A paper's study, redone.
 
@@ -64,6 +84,7 @@ class Study:
         tables: Published beside measured.
         figures: Pictures, with names of their own.
         findings: Where we agree with the paper, where not, and why; a sentence or a few each.
+        bounds: What must hold; ``uk_dynamics reproduce`` fails when one does not.
     """
 
     paper: str
@@ -71,8 +92,26 @@ class Study:
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...]
     findings: tuple[str, ...]
+    bounds: tuple[Bound, ...] = ()
 
     def __post_init__(self) -> None:
-        names = [figure.name for figure in self.figures]
-        if len(set(names)) != len(names):
-            raise ValueError(f"{self.paper}: two figures of one name among {names}")
+        for names in (
+            [figure.name for figure in self.figures],
+            [table.title for table in self.tables],
+        ):
+            if len(set(names)) != len(names):
+                raise ValueError(f"{self.paper}: a name occurs twice among {names}")
+
+    @property
+    def all_tables(self) -> tuple[Table, ...]:
+        """The tables, and the bounds as one more."""
+        if not self.bounds:
+            return self.tables
+        rows = [
+            (bound.claim, bound.measured, bound.limit, "yes" if bound.holds else "NO")
+            for bound in self.bounds
+        ]
+        return (
+            *self.tables,
+            Table("What must hold", ("what", "measured", "at most", "holds"), rows),
+        )

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 # Okabe and Ito's palette: told apart with any colour vision and in grey print.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-_STYLES = ("-", "--", ":", "-.")  # after each round of colours
-_MOST_NAMES = len(_COLOURS) * len(_STYLES)  # a longer legend hides more than it tells
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+LINE_STYLES = ("-", "--", ":", "-.")  # after each round of colours
+_MOST_NAMES = len(COLOURS) * len(LINE_STYLES)  # a longer legend hides more than it tells
 _MOST_WARNINGS = 3
 _SIZE = (10.0, 2.2)  # width, and height of a panel, in inches
 _SMALLEST_ERROR = 1e-12  # m or rad: what is below counts as none
@@ -86,7 +86,7 @@ def draw(trajectory: Trajectory, figure: Any) -> None:
         shown = list(trajectory.warnings[:_MOST_WARNINGS])
         if len(trajectory.warnings) > len(shown):
             shown.append(f"and {len(trajectory.warnings) - len(shown)} more")
-        axes[0].set_title("\n".join(shown), fontsize="small", color=_COLOURS[1], loc="left")
+        axes[0].set_title("\n".join(shown), fontsize="small", color=COLOURS[1], loc="left")
 
 
 def _panels(trajectory: Trajectory) -> list[Panel]:
@@ -145,8 +145,8 @@ def _lines(axis: Any, t: Array, values: Array, names: Sequence[str]) -> None:
             t,
             values[:, index],
             label=name,
-            color=_COLOURS[index % len(_COLOURS)],
-            linestyle=_STYLES[index // len(_COLOURS) % len(_STYLES)],
+            color=COLOURS[index % len(COLOURS)],
+            linestyle=LINE_STYLES[index // len(COLOURS) % len(LINE_STYLES)],
             linewidth=1.2 + 2.0 * (count - 1 - index) / max(count, 4),
         )
     if count <= _MOST_NAMES:

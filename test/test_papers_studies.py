@@ -1,0 +1,52 @@
+"""The study of every paper, shortened: what must hold does, figures have units, pages exist."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from uk_dynamics.papers import PAPERS, study
+
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "papers"
+quick_study = cache(lambda paper: study(paper, quick=True))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_what_must_hold_does(paper):
+    result = quick_study(paper)
+    assert result.paper == paper
+    assert result.tables
+    assert result.findings
+    assert result.bounds
+    assert [bound for bound in result.bounds if not bound.holds] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_axis_has_its_unit(paper):
+    figures = pytest.importorskip("matplotlib.figure")
+    for figure in quick_study(paper).figures:
+        canvas = figures.Figure()
+        figure.draw(canvas)
+        assert canvas.axes
+        for axes in canvas.axes:
+            labels = [axes.get_ylabel()] + [
+                axes.get_xlabel()
+            ] * axes.get_subplotspec().is_last_row()
+            for label in labels:
+                assert re.search(r"\[.+\]", label), f"{figure.name}: no unit in {label!r}"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_its_page_shows_what_the_study_shows(paper):
+    page = (DOCS / f"{paper}.md").read_text()
+    for title in [table.title for table in quick_study(paper).all_tables]:
+        assert f"### {title}\n" in page, (
+            f"run: uk_dynamics reproduce {paper} --markdown --out {DOCS}"
+        )
+    for figure in quick_study(paper).figures:
+        assert f"({paper}/{figure.name}.png)" in page
+    for picture in re.findall(r"\((\w+/\w+\.png)\)", page):
+        assert (DOCS / picture).is_file()
