@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
 from uk_dynamics.model.description import Array, AttachedFrame, Mimic, RobotDescription
+from uk_dynamics.model.lie_bracket import structure_constants
 from uk_dynamics.model.tree import Root, Tree
 from uk_dynamics.model.urdf import read_urdf, read_urdf_text
 from uk_dynamics.model.workspace import Workspace
@@ -84,6 +85,7 @@ class RobotModel:
         self.gravity = _read_only(tree.model.gravity.linear)
         self.ancestor_mask = _read_only(tree.ancestor_mask())
         self.velocity_parents = tree.velocity_parents()
+        self._structure_constants = None if self.is_euclidean else structure_constants(tree.joints)
         self.branches = _branches(self.velocity_parents)
         self.total_mass = float(sum(inertia.mass for inertia in list(tree.model.inertias)[1:]))
         self._neutral = _read_only(pin.neutral(tree.model))
@@ -154,6 +156,16 @@ class RobotModel:
             return np.array(v, dtype=float)
         jacobian = pin.dIntegrate(self.pinocchio, q, xi, pin.ArgumentPosition.ARG1)
         return np.asarray(np.linalg.solve(jacobian, v))
+
+    def lie_bracket(self, x: Array, y: Array) -> Array:
+        """[x, y] of two constant velocities, (nv,): where the order of motions matters.
+
+        Moving h along x, then y, then back along x and y ends h²[x, y] away, to higher order in h.
+        """
+        if self._structure_constants is None:
+            return np.zeros(self.nv)
+        bracket: Array = (self._structure_constants @ y) @ x
+        return bracket
 
     def position_index(self, name: str) -> int:
         """Place of a joint (or of a coordinate such as ``root.x``) in q, or UnknownNameError."""

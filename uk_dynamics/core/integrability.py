@@ -1,0 +1,192 @@
+"""Which Pfaffian constraints can be integrated: the theorem of Frobenius, in numbers.
+
+Lemma 1 of the review says it for one form in three coordinates. In general m forms ω_k (the rows of
+A) leave the motions z ∈ ker A, and a constraint is holonomic when no manoeuvre of such motions, one
+after the other and back again, leads out of it. Manoeuvres are Lie brackets, and Lemma 1 is their
+first step, since dω_k(z_i, z_j) = −ω_k([z_i, z_j]) for z_i, z_j in the kernel of all rows. Brackets
+of brackets lead further (a car parks sideways by the second step only), until nothing new appears:
+what is then still annihilated by ω_k stays so for ever, and ω_k is the derivative of something.
+
+Time is a coordinate like any other where forms depend on it: A v + a_t = 0 is [A, a_t] (v, 1) = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.row_basis import RowBasis
+
+Array = NDArray[np.float64]
+Point = TypeVar("Point")
+# Vector field: point and step of the differences inside it → (n,).
+Field = Callable[[Point, float], Array]
+
+# Differences of fourth order: error step⁴/30 times fifth derivatives, and rounding of 1e-16/step.
+# Steps are halved until two answers agree, since nobody knows how strongly a machine is curved.
+_FIRST_STEP = 0.02
+_HALVINGS = 6
+_AGREED = 1e-9
+# A bracket of unit fields has the size of a curvature, say 1e-3 at least; noise is below 1e-8.
+SIGNIFICANT = 1e-6
+# Brackets nested deeper are noise: each nesting divides rounding by the step once more.
+_DEEPEST = 4
+
+
+@dataclass(frozen=True)
+class PfaffianSystem(Generic[Point]):
+    """Forms on a manifold with a frame of n velocity directions E_a.
+
+    Attributes:
+        forms: Point → rows, (m, n).
+        move: Point and tangent vector (n,) → point reached along it.
+        bracket: Lie bracket of two constant combinations of the E_a, (n,) each; zero where they
+            belong to coordinates.
+    """
+
+    forms: Callable[[Point], Array]
+    move: Callable[[Point, Array], Point]
+    bracket: Callable[[Array, Array], Array]
+
+
+@dataclass(frozen=True)
+class Integrability:
+    """What the rows are at one point.
+
+    Attributes:
+        rank: Independent rows.
+        curvature: Largest |ω_k([z_i, z_j])| of each row over unit z in the kernel, |ω_k| being one,
+            (m,): Lemma 1 asks that it vanish.
+        holonomic: Whether each row can be integrated in company of the others, (m,).
+        integrable_combinations: How many independent combinations of rows can be: as many
+            coordinates are bound for good, the other rows bind velocities only.
+    """
+
+    rank: int
+    curvature: Array
+    holonomic: NDArray[np.bool_]
+    integrable_combinations: int
+
+
+def integrability(
+    system: PfaffianSystem[Point], point: Point, rank_tolerance: float = 1e-4
+) -> Integrability:
+    """Test the forms at a point in whose neighbourhood their rank does not change.
+
+    Args:
+        system: The forms.
+        point: Where; on the constraints, if dependent rows depend only there.
+        rank_tolerance: Part of its own norm below which a row is dependent.
+    """
+    forms = system.forms(point)
+    unit = forms / np.maximum(np.linalg.norm(forms, axis=1, keepdims=True), 1e-300)
+    basis = RowBasis(np.asfortranarray(unit.T), None, rank_tolerance)
+    taken = np.sort(basis.taken)
+    complement = basis.complement()
+    motions = [_kernel_field(system, taken, z) for z in complement.T]
+    flag = _Flag(complement)
+    curvature = np.zeros(len(forms))
+    level: list[Field[Point]] = motions
+    for depth in range(_DEEPEST):
+        brackets = [
+            _bracket(system, first, second)
+            for i, first in enumerate(motions)
+            for second in (level[i + 1 :] if depth == 0 else level)
+        ]
+        found = [_settled(bracket, point) for bracket in brackets]
+        if depth == 0:
+            for value in found:
+                curvature = np.maximum(curvature, np.abs(unit @ value))
+        level = [bracket for bracket, value in zip(brackets, found, strict=True) if flag.add(value)]
+        if not level or flag.is_full:
+            break
+    escaped = np.abs(unit @ flag.directions).max(axis=1, initial=0.0)
+    return Integrability(
+        rank=basis.rank,
+        curvature=curvature,
+        holonomic=escaped <= SIGNIFICANT,
+        integrable_combinations=unit.shape[1] - flag.directions.shape[1],
+    )
+
+
+class _Flag:
+    """Directions that manoeuvres reach: an orthonormal basis that grows, (n, reached)."""
+
+    def __init__(self, directions: Array) -> None:
+        self.directions = directions
+
+    @property
+    def is_full(self) -> bool:
+        n, reached = self.directions.shape
+        return bool(n == reached)
+
+    def add(self, value: Array) -> bool:
+        """Take a bracket's value in; tell whether it leads anywhere new."""
+        rest = value - self.directions @ (self.directions.T @ value)
+        rest = rest - self.directions @ (self.directions.T @ rest)
+        size = float(np.linalg.norm(rest))
+        if size <= SIGNIFICANT or self.is_full:
+            return False
+        self.directions = np.column_stack((self.directions, rest / size))
+        return True
+
+
+def _kernel_field(
+    system: PfaffianSystem[Point], taken: NDArray[np.intp], start: Array
+) -> Field[Point]:
+    """The part of a constant vector that the forms leave: smooth where their rank is constant."""
+
+    def field(point: Point, step: float) -> Array:
+        rows = system.forms(point)[taken]
+        basis, _ = np.linalg.qr(rows.T)
+        projected: Array = start - basis @ (basis.T @ start)
+        return projected
+
+    return field
+
+
+def _bracket(
+    system: PfaffianSystem[Point], first: Field[Point], second: Field[Point]
+) -> Field[Point]:
+    """[X, Y] = X(Y) − Y(X) + bracket of the frame, with derivatives along the fields."""
+
+    def field(point: Point, step: float) -> Array:
+        x, y = first(point, step), second(point, step)
+        along_x = _derivative(system, second, point, x, step)
+        along_y = _derivative(system, first, point, y, step)
+        return along_x - along_y + system.bracket(x, y)
+
+    return field
+
+
+def _derivative(
+    system: PfaffianSystem[Point], field: Field[Point], point: Point, direction: Array, step: float
+) -> Array:
+    """Derivative of a field's components along a direction, of fourth order in the step."""
+
+    def difference(h: float) -> Array:
+        ahead, behind = system.move(point, h * direction), system.move(point, -h * direction)
+        return (field(ahead, step) - field(behind, step)) / (2.0 * h)
+
+    return (4.0 * difference(step) - difference(2.0 * step)) / 3.0
+
+
+def _settled(field: Field[Point], point: Point) -> Array:
+    """The field at a point with the step at which halving it changes least."""
+    step = _FIRST_STEP
+    best = coarse = field(point, step)
+    smallest = np.inf
+    for _ in range(_HALVINGS):
+        step *= 0.5
+        fine = field(point, step)
+        change = float(np.linalg.norm(fine - coarse))
+        if change < smallest:
+            best, smallest = fine, change
+        if change <= _AGREED * (1.0 + float(np.linalg.norm(fine))):
+            break
+        coarse = fine
+    return best
