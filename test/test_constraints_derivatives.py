@@ -109,11 +109,11 @@ def test_second_derivative(model, kind, arguments, seed):
     def rate(h):
         q_h = model.integrate(q, h * v + 0.5 * h * h * a)
         workspace.update(q_h, v + h * a)
-        return rows_set.evaluate(workspace, q_h, v + h * a).rate
+        return rows_set.evaluate(workspace, 0.0, q_h, v + h * a).rate
 
     numeric = (rate(STEP) - rate(-STEP)) / (2 * STEP)
     workspace.update(q, v)
-    rows = rows_set.evaluate(workspace, q, v)
+    rows = rows_set.evaluate(workspace, 0.0, q, v)
     np.testing.assert_allclose(rows.A @ a + rows.bias, numeric, rtol=0, atol=TOLERANCE * 10)
 
 
@@ -128,10 +128,10 @@ def test_first_derivative(model, kind, arguments):
         def residual(h, q=q, v=v):
             q_h = model.integrate(q, h * v)
             workspace.update_positions(q_h)
-            return rows_set.position(workspace, q_h)[1]
+            return rows_set.position(workspace, 0.0, q_h)[1]
 
         workspace.update(q, v)
-        rows = rows_set.evaluate(workspace, q, v)
+        rows = rows_set.evaluate(workspace, 0.0, q, v)
         np.testing.assert_allclose(rows.residual, residual(0.0), rtol=0, atol=1e-14)
         numeric = (residual(STEP) - residual(-STEP)) / (2 * STEP)
         labels = [name.split(".")[1] for name in rows_set.row_names]
@@ -154,7 +154,7 @@ def test_angular_rate_is_the_relative_angular_velocity(model, seed):
     spin = (relative(STEP) - relative(-STEP)) / (2 * STEP) @ relative(0.0).T
     omega = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
     workspace.update(q, v)
-    rate = rows_set.evaluate(workspace, q, v).rate
+    rate = rows_set.evaluate(workspace, 0.0, q, v).rate
     np.testing.assert_allclose(rate, 0.5 * omega, rtol=0, atol=TOLERANCE)  # length is 0.5 m
 
 
@@ -175,11 +175,11 @@ def test_reference_of_a_full_pose(model, seed):
     def rate(h):
         q_h = model.integrate(q, h * v + 0.5 * h * h * a)
         workspace.update(q_h, v + h * a)
-        return rows_set.evaluate(workspace, q_h, v + h * a, reference.sample(h)).rate
+        return rows_set.evaluate(workspace, 0.0, q_h, v + h * a, reference.sample(h)).rate
 
     numeric = (rate(STEP) - rate(-STEP)) / (2 * STEP)
     workspace.update(q, v)
-    rows = rows_set.evaluate(workspace, q, v, reference.sample(0.0))
+    rows = rows_set.evaluate(workspace, 0.0, q, v, reference.sample(0.0))
     np.testing.assert_allclose(rows.A @ a + rows.bias, numeric, rtol=0, atol=TOLERANCE * 10)
     # The energy-like error of a rotation falls at the geometric rate: d|ψ|²/dt = 2 ψᵀω.
     angular = slice(3, 6)
@@ -187,7 +187,7 @@ def test_reference_of_a_full_pose(model, seed):
     def squared(h):
         q_h = model.integrate(q, h * v)
         workspace.update_positions(q_h)
-        psi = rows_set.position(workspace, q_h, reference.sample(h))[1][angular]
+        psi = rows_set.position(workspace, 0.0, q_h, reference.sample(h))[1][angular]
         return psi @ psi
 
     slope = (squared(STEP) - squared(-STEP)) / (2 * STEP)
@@ -199,7 +199,7 @@ def test_common_ancestors_cancel_exactly(model):
     workspace = model.workspace()
     q, v, _ = _random_state(model, np.random.default_rng(3))
     workspace.update(q, v)
-    A = rows_set.evaluate(workspace, q, v).A
+    A = rows_set.evaluate(workspace, 0.0, q, v).A
     assert np.all(A[:, model.velocity_index("j1")] == 0.0)
     assert np.all(A[:, model.velocity_index("j2")] == 0.0)
 
@@ -228,13 +228,13 @@ def test_mixed_families_keep_declared_order(model):
     workspace = model.workspace()
     q, v, _ = _random_state(model, np.random.default_rng(7))
     workspace.update(q, v)
-    all_rows = together.evaluate(workspace, q, v)
-    A, residual = together.position(workspace, q)
+    all_rows = together.evaluate(workspace, 0.0, q, v)
+    A, residual = together.position(workspace, 0.0, q)
     np.testing.assert_array_equal(A, all_rows.A)
     np.testing.assert_array_equal(residual, all_rows.residual)
     for constraint in mixed:
         alone = ConstraintSet((constraint,), model.ancestor_mask, model.nq, length=0.5)
-        rows = alone.evaluate(workspace, q, v)
+        rows = alone.evaluate(workspace, 0.0, q, v)
         part = together.slices[constraint.name]
         assert together.row_names[part] == alone.row_names
         for name in ("A", "bias", "residual", "rate"):
@@ -271,7 +271,7 @@ def test_reversed_hinge_is_noticed(model):
             flipped.frame_index(child),
         )
         rows_set = ConstraintSet((constraint,), flipped.ancestor_mask, flipped.nq)
-        _, residual = rows_set.position(workspace, q)
+        _, residual = rows_set.position(workspace, 0.0, q)
         assert np.max(np.abs(residual)) < 1e-15
         assert rows_set.reversed_axes(workspace) == expected
 

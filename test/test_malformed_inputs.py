@@ -325,7 +325,7 @@ TASKS = {
     "more numbers than rows": (
         task(f"{REFERENCE}: {{type: constant, value: [1, 2]}}"),
         "tasks.sweep.reference.value",
-        "2 numbers for a task of 1 row",
+        "2 numbers for 1 row",
         "give 1",
     ),
     "text among numbers": (

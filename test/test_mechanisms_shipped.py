@@ -67,7 +67,7 @@ def load(name):
 def jacobian(mechanism, q):
     workspace = mechanism.model.workspace()
     workspace.update_positions(q)
-    return mechanism.constraints.position(workspace, q)[0]
+    return mechanism.constraints.position(workspace, 0.0, q)[0]
 
 
 def rank(matrix):
@@ -152,7 +152,7 @@ def test_tasks_are_within_reach_of_the_motors(task_file):
     q = mechanism.assemble()
     workspace = tasks.model.workspace()
     workspace.update_positions(q)
-    A = tasks.constraints.position(workspace, q)[0]
+    A = tasks.constraints.position(workspace, 0.0, q)[0]
     assert rank(A @ free_motions(mechanism, q)) == len(A)
 
 

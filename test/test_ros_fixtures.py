@@ -20,20 +20,23 @@ time.sleep(60)
 """
 
 LISTENER = """
-import rclpy
-from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
 from std_msgs.msg import String
 
-rclpy.init()
-node = rclpy.create_node("echo")
-publisher = node.create_publisher(String, "answer", 1)
-node.create_subscription(String, "question", publisher.publish, 1)
-print("ready", flush=True)
-try:
-    rclpy.spin(node)
-except (KeyboardInterrupt, ExternalShutdownException):
-    pass
+from uk_dynamics.ros.run_node import run_node
+
+
+class Echo(Node):
+    def __init__(self):
+        super().__init__("echo")
+        publisher = self.create_publisher(String, "answer", 1)
+        self.create_subscription(String, "question", publisher.publish, 1)
+        print("ready", flush=True)
+
+
+code = run_node(Echo)
 print("done", flush=True)
+raise SystemExit(code)
 """
 
 

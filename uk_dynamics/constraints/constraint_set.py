@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
-from uk_dynamics.constraints.joint_rows import JointRows
+from uk_dynamics.constraints.kinds import order_of
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rotation_reference import RotationReference
+from uk_dynamics.constraints.row_family import Rows
 from uk_dynamics.constraints.row_layout import RowLayout
 from uk_dynamics.constraints.rows import AlignmentRows, AngularRows, DistanceRows
 from uk_dynamics.constraints.vectors import Array, dot
 
-
-class Rows(NamedTuple):
-    """A q̈ = −bias is the second derivative of residual = 0, stabilisation not included.
-
-    Attributes:
-        A: (m, nv).
-        bias: Second derivative of the rows at zero joint acceleration, (m,), minus the reference's.
-        residual: ψ, (m,), in m (angular rows: rad times the declared length).
-        rate: A v minus the reference's rate, (m,).
-    """
-
-    A: Array
-    bias: Array
-    residual: Array
-    rate: Array
-
-    def right_hand_side(self, damping: Array, stiffness: Array) -> Array:
-        """Give b = −bias − 2ζω·rate − ω²·residual (review (18), de Falco (32)).
-
-        Args:
-            damping: 2ζω per row, (m,), in 1/s.
-            stiffness: ω² per row, (m,), in 1/s².
-        """
-        return -(self.bias + damping * self.rate + stiffness * self.residual)
+__all__ = ["ConstraintSet", "Rows"]
 
 
 class ConstraintSet:
@@ -48,9 +25,14 @@ class ConstraintSet:
         constraints: The constraints in their declared order.
         names: Their names.
         row_names: Name of each row, ``constraint.label``.
-        damping: 2ζω of each row, (m,), in 1/s.
-        stiffness: ω² of each row, (m,), in 1/s².
+        orders: Order of each row: position, velocity or acceleration.
+        damping: 2ζω of each row (of order velocity ω, of order acceleration 0), (m,), in 1/s.
+        stiffness: ω² of each row of order position, else 0, (m,), in 1/s².
         slices: Rows of each constraint by name.
+        position_rows: Whether each row is of order position, (m,).
+        motion_rows: Whether each row is of order position or velocity, (m,).
+        time_dependent: Whether some row depends on t by itself, references aside.
+        linear_in_rates: Whether the rate of every row is affine in v.
     """
 
     def __init__(
@@ -76,39 +58,57 @@ class ConstraintSet:
         for constraint in constraints:
             self.slices[constraint.name] = slice(start, start + len(constraint.rows))
             start += len(constraint.rows)
+        self.orders = tuple(order_of(row) for c in constraints for row in c.rows)
+        self.position_rows: NDArray[np.bool_] = np.array(
+            [order == "position" for order in self.orders], dtype=bool
+        )
+        self.motion_rows: NDArray[np.bool_] = np.array(
+            [order != "acceleration" for order in self.orders], dtype=bool
+        )
         omega = np.array([2.0 * np.pi * c.frequency for c in constraints for _ in c.rows])
         ratio = np.array([c.damping_ratio for c in constraints for _ in c.rows])
-        self.damping = 2.0 * ratio * omega
-        self.stiffness = omega * omega
-        self._joint_rows = JointRows.of(constraints, nq, ancestor_mask.shape[1])
-        self._layout = RowLayout.of(constraints, ancestor_mask, length)
+        self.damping = np.where(self.position_rows, 2.0 * ratio * omega, omega * self.motion_rows)
+        self.stiffness = np.where(self.position_rows, omega * omega, 0.0)
+        self._layout = RowLayout.of(constraints, ancestor_mask, nq, length)
+        self._frame_rows = len(self._layout.pair_of_row)
         self._sign = self._layout.pairs.sign[self._layout.pair_of_row]
         self._reach = self._layout.pairs.reach[self._layout.pair_of_row]
+        self.time_dependent = any(family.time_dependent for family in self._layout.others)
+        self.linear_in_rates = all(family.linear_in_rates for family in self._layout.others)
 
     def __len__(self) -> int:
         """Number of rows."""
         return len(self.row_names)
 
     def position(
-        self, kinematics: FrameKinematics, q: Array, reference: ReferenceSample | None = None
+        self,
+        kinematics: FrameKinematics,
+        t: float,
+        q: Array,
+        reference: ReferenceSample | None = None,
     ) -> tuple[Array, Array]:
-        """A (m, nv) and residual (m,) at a configuration.
+        """A (m, nv) and residual (m,) of the robot at rest at a configuration.
 
         Args:
             kinematics: Arrays of the model at q; velocities are not used.
+            t: Time, in s.
             q: Configuration, (nq,).
             reference: Values to subtract, per row, None for zero.
         """
+        layout = self._layout
         wrench, frame_residual = self._wrenches(kinematics, self._rotation_reference(reference))
-        A = self._join((wrench @ kinematics.jacobian) * self._sign, self._joint_rows.matrix)
-        residual = self._join(frame_residual, self._joint_rows.residual(q))
+        parts = [((wrench @ kinematics.jacobian) * self._sign, frame_residual)]
+        parts += [family.position(kinematics, t, q) for family in layout.others]
+        A = self._declared([part[0] for part in parts])
+        residual = self._declared([part[1] for part in parts])
         if reference is not None:
-            residual = residual - self._layout.direct_scale * reference.value
+            residual = residual - layout.direct_scale * reference.value * self.position_rows
         return A, residual
 
     def evaluate(
         self,
         kinematics: FrameKinematics,
+        t: float,
         q: Array,
         v: Array,
         reference: ReferenceSample | None = None,
@@ -117,46 +117,48 @@ class ConstraintSet:
 
         Args:
             kinematics: Arrays of the model at (q, v).
+            t: Time, in s.
             q: Configuration, (nq,).
             v: Velocity, (nv,).
-            reference: Value, rate and acceleration to follow, per row, None for zero.
+            reference: Value, rate and acceleration to follow, per row, None for zero. Of a row of
+                order velocity the value is what the rate shall be, of order acceleration it
+                is an acceleration.
         """
         layout = self._layout
-        joint = self._joint_rows
-        if not layout.families:
-            rows = Rows(joint.matrix, np.zeros(len(self)), joint.residual(q), joint.matrix @ v)
-            return rows if reference is None else self._follow(rows, reference, None)
         rotation = self._rotation_reference(reference)
-        twist = layout.pairs.twist(kinematics, v)
-        wrench, frame_residual = self._wrenches(kinematics, rotation)
-        bias = dot(wrench, twist.bias.take(layout.pair_of_row, 0))
-        for family, rows_of_family in layout.families:
-            if isinstance(family, AlignmentRows | DistanceRows):
-                bias[rows_of_family] += family.extra_bias(kinematics, twist)
-        A = np.dot(wrench, kinematics.jacobian) * self._sign
-        if len(joint.offset):
-            A = self._join(A, joint.matrix)
-            bias = self._join(bias, np.zeros(len(joint.offset)))
-            frame_residual = self._join(frame_residual, joint.residual(q))
-        elif not layout.declared_order:
-            A, bias, frame_residual = (x[layout.order] for x in (A, bias, frame_residual))
-        rows = Rows(A, bias, frame_residual, np.dot(A, v))
+        if not layout.families:
+            rows = self._other_rows(kinematics, t, q, v)
+        else:
+            twist = layout.pairs.twist(kinematics, v)
+            wrench, residual = self._wrenches(kinematics, rotation)
+            bias = dot(wrench, twist.bias.take(layout.pair_of_row, 0))
+            for family, rows_of_family in layout.families:
+                if isinstance(family, AlignmentRows | DistanceRows):
+                    bias[rows_of_family] += family.extra_bias(kinematics, twist)
+            A = np.dot(wrench, kinematics.jacobian) * self._sign
+            rows = Rows(A, bias, residual, np.dot(A, v))
+            if layout.others:
+                others = self._other_rows(kinematics, t, q, v)
+                rows = Rows(*map(np.concatenate, zip(rows, others, strict=True)))
+        if not layout.declared_order:
+            rows = Rows(*(part[layout.order] for part in rows))
         return rows if reference is None else self._follow(rows, reference, rotation)
 
-    def natural_scale(self, kinematics: FrameKinematics) -> Array:
+    def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
         """Rows with parent and child taken apart, (m, nv): their size if nothing cancelled."""
         wrench, _ = self._wrenches(kinematics, None)
         reach = np.abs(wrench @ kinematics.jacobian) * self._reach
-        return self._join(reach, np.abs(self._joint_rows.matrix))
+        others = [family.natural_scale(kinematics, q) for family in self._layout.others]
+        return self._declared([reach, *others])
 
     def wrenches(self, kinematics: FrameKinematics) -> Array:
-        """Wrench (f, n) of each row, linear part first, (m, 6); zero for joint rows.
+        """Wrench (f, n) of each row, linear part first, (m, 6); zero for rows without frames.
 
         It stands at the world's origin in world axes. A multiplier times it acts on the child, and
         its opposite on the parent.
         """
         wrench, _ = self._wrenches(kinematics, None)
-        return self._join(wrench, np.zeros((len(self) - len(wrench), 6)))
+        return self._declared([wrench, np.zeros((len(self) - len(wrench), 6))])
 
     def reversed_axes(self, kinematics: FrameKinematics) -> tuple[str, ...]:
         """Constraints whose aligned axes point against each other: closed the wrong way round."""
@@ -182,8 +184,16 @@ class ConstraintSet:
             return np.zeros((0, 6)), np.zeros(0)
         return np.concatenate(wrenches), np.concatenate(residuals)
 
-    def _join(self, frame_rows: Array, joint_rows: Array) -> Array:
-        return np.concatenate((frame_rows, joint_rows))[self._layout.order]
+    def _other_rows(self, kinematics: FrameKinematics, t: float, q: Array, v: Array) -> Rows:
+        found = [family.evaluate(kinematics, t, q, v) for family in self._layout.others]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            return Rows(np.zeros((0, len(v))), np.zeros(0), np.zeros(0), np.zeros(0))
+        return Rows(*map(np.concatenate, zip(*found, strict=True)))
+
+    def _declared(self, parts: list[Array]) -> Array:
+        return np.concatenate(parts)[self._layout.order]
 
     def _rotation_reference(self, reference: ReferenceSample | None) -> RotationReference | None:
         groups = self._layout.rotation_groups
@@ -196,9 +206,16 @@ class ConstraintSet:
         self, rows: Rows, reference: ReferenceSample, rotation: RotationReference | None
     ) -> Rows:
         scale = self._layout.direct_scale
-        rate = rows.rate - scale * reference.rate
-        bias = rows.bias - scale * reference.acceleration
+        value, first, second = (scale * part for part in reference)
+        if not self.position_rows.all():
+            # of order velocity the value stands where others have the rate, and so on
+            position, motion = self.position_rows, self.motion_rows
+            second = np.where(position, second, np.where(motion, first, value))
+            first = np.where(position, first, np.where(motion, value, 0.0))
+            value = np.where(position, value, 0.0)
+        rate = rows.rate - first
+        bias = rows.bias - second
         if rotation is not None:
             rate[self._layout.angular_rows] -= rotation.rate
             bias[self._layout.angular_rows] -= rotation.acceleration
-        return Rows(rows.A, bias, rows.residual - scale * reference.value, rate)
+        return Rows(rows.A, bias, rows.residual - value, rate)

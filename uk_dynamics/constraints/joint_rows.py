@@ -8,6 +8,8 @@ import numpy as np
 
 from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.kinds import JointRow
+from uk_dynamics.constraints.relative_motion import FrameKinematics
+from uk_dynamics.constraints.row_family import Rows
 from uk_dynamics.constraints.vectors import Array
 
 
@@ -37,6 +39,25 @@ class JointRows:
                 position_matrix[index, term.position] += term.coefficient
         return cls(matrix, position_matrix, np.array([row.offset for _, row in found]))
 
-    def residual(self, q: Array) -> Array:
-        """Residuals, (m,), in m or rad."""
-        return self.position_matrix @ q - self.offset
+    @property
+    def time_dependent(self) -> bool:
+        """False: only references bring time in."""
+        return False
+
+    @property
+    def linear_in_rates(self) -> bool:
+        """True: A is constant."""
+        return True
+
+    def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
+        """C_v, and the residuals in m or rad; see :class:`RowFamily`."""
+        return self.matrix, self.position_matrix @ q - self.offset
+
+    def evaluate(self, kinematics: FrameKinematics, t: float, q: Array, v: Array) -> Rows:
+        """The rows at a state; see :class:`RowFamily`."""
+        residual = self.position_matrix @ q - self.offset
+        return Rows(self.matrix, np.zeros(len(residual)), residual, self.matrix @ v)
+
+    def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
+        """Magnitudes of C_v."""
+        return np.abs(self.matrix)

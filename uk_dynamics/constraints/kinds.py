@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from uk_dynamics.constraints.vectors import Array
 from uk_dynamics.exceptions import UnknownNameError
 
 Direction = tuple[float, float, float]
+Order = Literal["position", "velocity", "acceleration"]
 _X: Direction = (1.0, 0.0, 0.0)
 _Y: Direction = (0.0, 1.0, 0.0)
 _Z: Direction = (0.0, 0.0, 1.0)
@@ -65,6 +67,12 @@ class JointRow:
 
 
 Row = LinearRow | AngularRow | AlignmentRow | DistanceRow | JointRow
+
+
+def order_of(row: Row) -> Order:
+    """Level at which a row is declared: what its residual says, and how often it is derived."""
+    order: Order = getattr(row, "order", "position")
+    return order
 
 
 @dataclass(frozen=True)

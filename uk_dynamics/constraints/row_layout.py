@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
+from uk_dynamics.constraints.joint_rows import JointRows
 from uk_dynamics.constraints.kinds import (
     AlignmentRow,
     AngularRow,
@@ -18,6 +20,7 @@ from uk_dynamics.constraints.kinds import (
 )
 from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
 from uk_dynamics.constraints.rotation_reference import RotationGroups
+from uk_dynamics.constraints.row_family import RowFamily
 from uk_dynamics.constraints.rows import (
     AlignmentRows,
     AngularRows,
@@ -28,7 +31,12 @@ from uk_dynamics.constraints.rows import (
 )
 from uk_dynamics.constraints.vectors import Array
 
-_FAMILY_ORDER = (LinearRow, AngularRow, AlignmentRow, DistanceRow, JointRow)
+_FRAME_ROWS = (LinearRow, AngularRow, AlignmentRow, DistanceRow)
+# Families beside the two-frame primitive: a row type, and what collects its rows.
+_OTHER_ROWS: tuple[tuple[type, Callable[[tuple[Constraint, ...], int, int], RowFamily]], ...] = (
+    (JointRow, JointRows.of),
+)
+_FAMILY_ORDER = (*_FRAME_ROWS, *(row_type for row_type, _ in _OTHER_ROWS))
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,8 @@ class RowLayout:
 
     Attributes:
         pairs: Frame pairs of all constraints that have frames.
-        families: Vectorised rows with the slice they take in evaluation order.
+        families: Rows of frame pairs with the slice they take in evaluation order.
+        others: Families beside the two-frame primitive, in evaluation order after those.
         pair_of_row: Pair of each frame row in evaluation order.
         order: Evaluation position of each declared row.
         declared_order: Whether evaluation order is declared order already.
@@ -57,6 +66,7 @@ class RowLayout:
 
     pairs: FramePairs
     families: tuple[tuple[FrameRows, slice], ...]
+    others: tuple[RowFamily, ...]
     pair_of_row: NDArray[np.intp]
     order: NDArray[np.intp]
     declared_order: bool
@@ -67,7 +77,7 @@ class RowLayout:
 
     @classmethod
     def of(
-        cls, constraints: tuple[Constraint, ...], ancestor_mask: Array, length: float
+        cls, constraints: tuple[Constraint, ...], ancestor_mask: Array, nq: int, length: float
     ) -> RowLayout:
         """Lay out the rows of the constraints; see :class:`ConstraintSet` for the arguments."""
         framed = [c for c in constraints if c.parent is not None and c.child is not None]
@@ -88,7 +98,7 @@ class RowLayout:
 
         families: list[tuple[FrameRows, slice]] = []
         start = 0
-        for family_type in _FAMILY_ORDER[:-1]:
+        for family_type in _FRAME_ROWS:
             members = [e for e in sorted_entries if isinstance(e.row, family_type)]
             if members:
                 families.append(
@@ -100,6 +110,11 @@ class RowLayout:
         return cls(
             pairs=pairs,
             families=tuple(families),
+            others=tuple(
+                collect(constraints, nq, ancestor_mask.shape[1])
+                for row_type, collect in _OTHER_ROWS
+                if any(isinstance(e.row, row_type) for e in entries)
+            ),
             pair_of_row=np.array([e.pair for e in sorted_entries[:start]], dtype=np.intp),
             order=order,
             declared_order=bool(np.all(order == np.arange(len(order)))),

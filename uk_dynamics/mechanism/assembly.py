@@ -53,9 +53,9 @@ class Assembly:
 
 
 def assemble(
-    mechanism: Mechanism, guess: Array, hold: tuple[str, ...], tolerance: float
+    mechanism: Mechanism, guess: Array, hold: tuple[str, ...], tolerance: float, t: float = 0.0
 ) -> Assembly:
-    """Close the loops inside the joint limits.
+    """Close the loops inside the joint limits; constraints of velocities alone hold no position.
 
     Where the search from the guess ends in a dead end, the held coordinates are led from a closed
     configuration to where they shall be, the loops being closed again on the way.
@@ -65,6 +65,7 @@ def assemble(
         guess: Start, (nq,).
         hold: Names of joints, or of single velocity coordinates, that stay at the guess.
         tolerance: Largest admissible residual, in m or rad.
+        t: Time for which constraints that change in time shall hold, in s.
 
     Raises:
         UnknownNameError: A held joint does not exist.
@@ -72,7 +73,7 @@ def assemble(
     free = np.ones(mechanism.model.nv, dtype=bool)
     for name in hold:
         free[_velocities(mechanism, name)] = False
-    search = _Search(mechanism, free)
+    search = _Search(mechanism, free, t)
     result = search.run(guess, tolerance, within_limits=True)
     if result.closed:
         return result
@@ -93,7 +94,7 @@ def _lead(
     if free.all():
         return None
     model = mechanism.model
-    everything = _Search(mechanism, np.ones_like(free))
+    everything = _Search(mechanism, np.ones_like(free), search.t)
     reached = everything.run(mechanism.initial_guess, tolerance, within_limits=True)
     for remaining in range(_LEADING_STEPS, 0, -1):
         if not reached.closed:
@@ -120,10 +121,13 @@ def _velocities(mechanism: Mechanism, name: str) -> list[int]:
 class _Search:
     """One search; see :func:`assemble`."""
 
-    def __init__(self, mechanism: Mechanism, free: NDArray[np.bool_]) -> None:
+    def __init__(self, mechanism: Mechanism, free: NDArray[np.bool_], t: float) -> None:
+        self.t = t
         model = mechanism.model
         self._model = model
         self._constraints = mechanism.constraints
+        self._held = np.flatnonzero(mechanism.constraints.position_rows)
+        self._reference = mechanism.references.sample(t)
         self._workspace = model.workspace()
         self._free = np.flatnonzero(free)
         # Joints that may move and must stay within limits: their places in v and in q.
@@ -165,7 +169,8 @@ class _Search:
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         self._workspace.update_positions(q)
-        return self._constraints.position(self._workspace, q)
+        A, residual = self._constraints.position(self._workspace, self.t, q, self._reference)
+        return A[self._held], residual[self._held]
 
     def _clipped(self, guess: Array) -> Array:
         q = guess.copy()
@@ -197,9 +202,9 @@ class _Search:
         return step
 
     def _result(self, q: Array, residual: Array, tolerance: float, iterations: int) -> Assembly:
-        violations = {
-            name: _largest(residual[rows]) for name, rows in self._constraints.slices.items()
-        }
+        gaps = np.zeros(len(self._constraints))
+        gaps[self._held] = residual
+        violations = {name: _largest(gaps[rows]) for name, rows in self._constraints.slices.items()}
         closed = _largest(residual) <= tolerance
         reason = ""
         if not closed:

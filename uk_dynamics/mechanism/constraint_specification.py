@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, unit_axis
+from uk_dynamics.mechanism.reference_specification import ReferenceSpec
 
 WeightedJoints = tuple[tuple[str, float], ...]
 
@@ -20,6 +21,7 @@ _ROW_COUNTS = {
     "prismatic": 5,
     "planar": 3,
     "distance": 1,
+    "joint": 1,
     "joint_coupling": 1,
 }
 
@@ -50,21 +52,23 @@ class StabilizationSpec:
 
 @dataclass(frozen=True)
 class ConstraintSpec:
-    """A constraint between two frames, or between joints.
+    """What shall hold between two frames, or between joints: by structure, or as a task.
 
     Attributes:
         name: Its key in the file.
-        type: point, hinge, weld, universal, cylindrical, prismatic, planar, distance, frame or
-            joint_coupling.
-        parent: Frame that axes refer to; None for joint_coupling.
-        child: Frame that is held; None for joint_coupling.
+        type: point, hinge, weld, universal, cylindrical, prismatic, planar, distance, frame, joint
+            or joint_coupling.
+        parent: Frame that axes refer to; None for types of joints.
+        child: Frame that is held; None for types of joints.
         axis: Unit vector in the parent frame, (3,); None for types without an axis.
         axes: Of type frame: the constrained directions, of x y z rx ry rz, in declared order.
         distance: Of type distance: between the origins, in m, positive.
-        joints: Of type joint_coupling: joints with their factors k in Σ k q = offset.
+        joints: Of type joint_coupling: joints with their factors k in Σ k q = offset; of type
+            joint the one joint, with 1.
         offset: Of type joint_coupling: in rad or m.
         level: Place in the hierarchy, 1 first.
         stabilization: How a violation decays.
+        reference: Wanted value of each row over time; None is zero.
     """
 
     name: str
@@ -78,6 +82,7 @@ class ConstraintSpec:
     offset: float = 0.0
     level: int = 1
     stabilization: StabilizationSpec = StabilizationSpec()
+    reference: ReferenceSpec | None = None
 
     @property
     def row_count(self) -> int:
@@ -97,8 +102,8 @@ class ConstraintSpec:
         """Build the constraint from checked data.
 
         Raises:
-            MechanismFileError: An axis or quaternion of zero length, both frames on one link, or
-                factors that are all zero.
+            MechanismFileError: An axis or quaternion of zero length, both frames on one link,
+                factors that are all zero, or a reference of another size.
         """
         frames = {
             role: FrameSpec.from_data(data[role], file=file, place=f"{place}.{role}")
@@ -112,9 +117,11 @@ class ConstraintSpec:
         if "axis" in data:
             axis = unit_axis(data["axis"], file=file, place=f"{place}.axis")
         joints: WeightedJoints = ()
-        if "joints" in data:
+        if "joint" in data:
+            joints = ((data["joint"], 1.0),)
+        elif "joints" in data:
             joints = weighted_joints(data["joints"], file=file, place=f"{place}.joints")
-        return cls(
+        spec = cls(
             name=name,
             type=data["type"],
             axis=axis,
@@ -124,8 +131,15 @@ class ConstraintSpec:
             offset=float(data.get("offset", 0.0)),
             level=int(data.get("level", 1)),
             stabilization=StabilizationSpec.from_data(data.get("stabilization", {}), default),
-            **frames,
+            parent=frames.get("parent"),
+            child=frames.get("child"),
         )
+        if "reference" not in data:
+            return spec
+        reference = ReferenceSpec.from_data(
+            data["reference"], spec.row_count, file=file, place=f"{place}.reference"
+        )
+        return replace(spec, reference=reference)
 
 
 def weighted_joints(data: Mapping[str, float], *, file: str, place: str) -> WeightedJoints:

@@ -29,11 +29,20 @@ class Dynamics(Protocol):
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy, springs included."""
 
-    def residual(self, state: State) -> Residual:
-        """Violation of the constraints at position and velocity level."""
+    def residual(self, state: State, inputs: Inputs | None = None) -> Residual:
+        """Violation of the constraints at position and velocity level.
 
-    def project(self, state: State) -> State:
+        Args:
+            state: Where the mechanism is.
+            inputs: References that replace those of the file; None for none.
+        """
+
+    def project(self, state: State, inputs: Inputs | None = None) -> State:
         """The state moved onto the constraints, positions then velocities, in the metric of M.
+
+        Args:
+            state: Where the mechanism is.
+            inputs: References that replace those of the file; None for none.
 
         Raises:
             SimulationError: The positions are too far off to be projected.

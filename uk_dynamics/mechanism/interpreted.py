@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
 from uk_dynamics.core.factorization import (
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
 
 _NOTHING = Inputs()
+_NEWTON_STEPS = 20  # for rows that are not affine in the velocities
 _LOOSEST = 0.2  # rank tolerance of a projection from far away
 
 
@@ -61,6 +64,15 @@ class InterpretedDynamics:
         self._model = model or mechanism.model
         self._workspace = self._model.workspace()
         self._constraints: ConstraintSet = mechanism.constraints
+        self._references = mechanism.references
+        self._scleronomic = not (
+            mechanism.references.references
+            or self._constraints.time_dependent
+            or not self._constraints.position_rows.all()
+        )
+        # None: all of them, which spares a copy
+        self._position_rows = _part(self._constraints.position_rows)
+        self._motion_rows = np.flatnonzero(self._constraints.motion_rows)
         self._passive = mechanism.passive
         self._solver = mechanism.spec.solver
         self._method = mechanism.spec.solver.method
@@ -101,26 +113,50 @@ class InterpretedDynamics:
             potential=workspace.potential_energy(state.q) + self._passive.potential_energy(state.q),
         )
 
-    def residual(self, state: State) -> Residual:
+    def residual(self, state: State, inputs: Inputs | None = None) -> Residual:
         """Violation of the constraints; see :class:`Dynamics`."""
         self._workspace.update(state.q, state.v)
-        rows = self._constraints.evaluate(self._workspace, state.q, state.v)
+        rows = self._rows(state.t, state.q, state.v, inputs or _NOTHING)
         return Residual(self._constraints.row_names, rows.residual, rows.rate)
 
-    def project(self, state: State) -> State:
+    def project(self, state: State, inputs: Inputs | None = None) -> State:
         """The nearest state on the constraints in the metric of M; see :class:`Dynamics`."""
+        given = inputs or _NOTHING
+        linearize = functools.partial(self._linearize, state.t, given)
         try:
-            q, there = project_position(state.q, self._linearize, self._model.integrate)
+            q, there = project_position(state.q, linearize, self._model.integrate)
         except ProjectionFailedError as error:
             raise SimulationError(str(error), state.t) from None
-        v = project_velocity(state.v, there, there.A @ state.v)
-        return State(state.t, q, v)
+        if self._scleronomic and not given.references:
+            return State(state.t, q, project_velocity(state.v, there, there.A @ state.v))
+        return State(state.t, q, self._project_velocity(state.t, q, state.v, given))
+
+    def _project_velocity(self, t: float, q: Array, v: Array, inputs: Inputs) -> Array:
+        """Newton steps onto the rows that speak of velocities; one where they are affine in v."""
+        chosen = self._motion_rows
+        usual = self._solver.rank_tolerance
+        smallest = np.inf
+        for _ in range(1 if self._constraints.linear_in_rates else _NEWTON_STEPS):
+            self._workspace.update(q, v)
+            rows = self._rows(t, q, v, inputs)
+            rate = rows.rate[chosen]
+            largest = float(np.abs(rate).max(initial=0.0))
+            if not largest < smallest:
+                break
+            smallest = largest
+            there = self._factorize(self._workspace.mass, rows.A[chosen], usual, chosen)
+            v = project_velocity(v, there, rate)
+        return v
+
+    def _rows(self, t: float, q: Array, v: Array, inputs: Inputs) -> Rows:
+        reference = self._references.sample(t, inputs.references)
+        return self._constraints.evaluate(self._workspace, t, q, v, reference)
 
     def _terms(self, state: State, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
         workspace = self._workspace
         q, v = state.q, state.v
         workspace.update(q, v)
-        rows = self._constraints.evaluate(workspace, q, v)
+        rows = self._rows(state.t, q, v, inputs)
         force = self._passive.force(q, v) - workspace.bias
         if inputs.tau is not None:
             force += inputs.tau
@@ -130,31 +166,46 @@ class InterpretedDynamics:
             b = -rows.bias
         return DynamicsTerms(workspace.mass, force, rows.A, b), rows
 
-    def _linearize(self, q: Array) -> tuple[Factorization, Array]:
+    def _linearize(self, t: float, inputs: Inputs, q: Array) -> tuple[Factorization, Array]:
         """Factorisation and residual for a projection.
 
         Off the constraints a redundant row looks independent by about the size of the violation
         (over a length of the machine); to follow it would lead far away.
         """
         self._workspace.update_positions(q)
-        A, residual = self._constraints.position(self._workspace, q)
+        reference = self._references.sample(t, inputs.references)
+        A, residual = self._constraints.position(self._workspace, t, q, reference)
         mass, usual = self._workspace.mass, self._solver.rank_tolerance
+        chosen = self._position_rows
+        if chosen is not None:
+            A, residual = A[chosen], residual[chosen]
         gap = float(np.abs(residual).max(initial=0.0)) / self._length
         if gap > usual:
             try:
-                return self._factorize(mass, A, min(gap, _LOOSEST)), residual
+                return self._factorize(mass, A, min(gap, _LOOSEST), chosen), residual
             except UndeterminedMotionError:  # a massless link needs every row that holds it
                 pass
-        return self._factorize(mass, A, usual), residual
+        return self._factorize(mass, A, usual, chosen), residual
 
-    def _factorize(self, mass: Array, A: Array, rank_tolerance: float) -> Factorization:
+    def _factorize(
+        self,
+        mass: Array,
+        A: Array,
+        rank_tolerance: float,
+        chosen: NDArray[np.intp] | None = None,
+    ) -> Factorization:
+        scale = self._mechanism.natural_scale
         try:
             return factorize(
                 mass_factor(mass),
                 A,
-                natural_scale=self._mechanism.natural_scale,
+                natural_scale=scale if chosen is None else scale[chosen],
                 rank_tolerance=rank_tolerance,
                 method=self._method,
             )
         except UndeterminedCoordinatesError as error:
             raise error.named(self._model.velocity_names) from None
+
+
+def _part(rows: NDArray[np.bool_]) -> NDArray[np.intp] | None:
+    return None if rows.all() else np.flatnonzero(rows)

@@ -25,6 +25,7 @@ from uk_dynamics.mechanism.resolution import (
     located,
     read_description,
     resolve_actuators,
+    resolve_references,
     structural_constraints,
 )
 from uk_dynamics.mechanism.specification import MechanismSpec
@@ -49,6 +50,7 @@ class Mechanism:
         name: Name of the mechanism.
         model: The robot as a tree.
         constraints: Structural constraints, URDF mimic couplings included.
+        references: What structural constraints follow over time.
         actuators: The motors.
         passive: Damping, friction, springs and stops of the joints.
         natural_scale: Whitened size of each row if nothing in it cancelled, (m,).
@@ -72,12 +74,11 @@ class Mechanism:
             spec.constraints, [link.name for link in description.links], spec.file, "constraints"
         )
         self.model = self.extended_model(())
+        constraints = structural_constraints(spec, self.model)
         self.constraints = ConstraintSet(
-            structural_constraints(spec, self.model),
-            self.model.ancestor_mask,
-            self.model.nq,
-            spec.model.length,
+            constraints, self.model.ancestor_mask, self.model.nq, spec.model.length
         )
+        self.references = resolve_references(spec.constraints, constraints, "constraint")
         self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
         with located(spec.file, "joints"):
             self.passive = PassiveForces(self.model, joint_forces(spec.joints))
@@ -140,9 +141,10 @@ class Mechanism:
         *,
         hold: Iterable[str] = (),
         tolerance: float = 1e-10,
+        t: float = 0.0,
     ) -> Assembly:
         """Close the loops and report how; see :meth:`assemble`, which raises instead."""
-        return assemble(self, self.configuration(guess), tuple(hold), tolerance)
+        return assemble(self, self.configuration(guess), tuple(hold), tolerance, t)
 
     def assemble(
         self,
@@ -150,6 +152,7 @@ class Mechanism:
         *,
         hold: Iterable[str] | None = None,
         tolerance: float = 1e-10,
+        t: float = 0.0,
         **coordinates: float,
     ) -> Array:
         """Find a configuration that closes all loops.
@@ -159,6 +162,7 @@ class Mechanism:
             hold: Joints that must not move from the guess; by default those given by keyword. Held
                 outside its limits a joint stays there, and the log says so.
             tolerance: Largest admissible residual, in m or rad.
+            t: Time for which constraints that change in time hold, in s.
             **coordinates: Positions of single joints, held, in m or rad.
 
         Returns:
@@ -170,7 +174,7 @@ class Mechanism:
         """
         start = self.model.to_positions(coordinates, default=self.configuration(guess))
         held = tuple(coordinates) if hold is None else tuple(hold)
-        result = assemble(self, start, held, tolerance)
+        result = assemble(self, start, held, tolerance, t)
         if not result.closed:
             raise AssemblyError(
                 result.reason, result.violations, self.model.positions_by_name(result.q)

@@ -37,7 +37,7 @@ def natural_row_scale(
         step = generator.uniform(-1.0, 1.0, model.nv) if sample else np.zeros(model.nv)
         q = model.integrate(guess, step)
         workspace.update(q, np.zeros(model.nv))
-        rows = constraints.natural_scale(workspace)
+        rows = constraints.natural_scale(workspace, q)
         mass = mass_factor(workspace.mass)
         if whiten and not isinstance(mass, SingularMass):
             rows = mass.whiten(rows.T).T

@@ -97,7 +97,9 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
     model, S = mechanism.model, mechanism.actuators.matrix
     workspace = (tasks.model if tasks else model).workspace()
     workspace.update_positions(q)
-    A, residual = mechanism.constraints.position(workspace, q)
+    A, residual = mechanism.constraints.position(
+        workspace, 0.0, q, mechanism.references.sample(0.0)
+    )
     factorization = _factorize(mechanism, workspace.mass, A)
     tolerance = mechanism.spec.solver.task_rank_tolerance
     mobility = model.nv - factorization.rank
@@ -105,7 +107,7 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
     actuated = RowBasis(motion, unconstrained, tolerance).rank
     task_report = None
     if tasks is not None:
-        task_A, _ = tasks.constraints.position(workspace, q)
+        task_A, _ = tasks.constraints.position(workspace, 0.0, q)
         at_rest = np.zeros(model.nv)
         servo = servo_efforts(
             factorization, at_rest, S, task_A, np.zeros(len(task_A)), rank_tolerance=tolerance

@@ -10,8 +10,10 @@ import numpy as np
 
 from uk_dynamics.constraints.constraint import Constraint, JointTerm
 from uk_dynamics.constraints.kinds import KindArguments, rows_of
+from uk_dynamics.constraints.reference_set import ReferenceSet
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.actuators import Actuators
+from uk_dynamics.mechanism.reference_resolution import resolve_reference
 from uk_dynamics.mechanism.specification import (
     ActuatorSpec,
     ConstraintSpec,
@@ -156,6 +158,23 @@ def resolve_constraint(
         damping_ratio=spec.stabilization.damping_ratio,
         level=spec.level,
         **frames,
+    )
+
+
+def resolve_references(
+    specs: Sequence[ConstraintSpec], constraints: Sequence[Constraint], role: str
+) -> ReferenceSet:
+    """The references of constraints or tasks.
+
+    Args:
+        specs: What the file declares.
+        constraints: Every constraint of the set, also those that no file declares.
+        role: ``constraint`` or ``task``.
+    """
+    return ReferenceSet(
+        role,
+        {constraint.name: len(constraint.rows) for constraint in constraints},
+        {s.name: resolve_reference(s.reference) for s in specs if s.reference is not None},
     )
 
 

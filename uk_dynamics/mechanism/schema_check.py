@@ -33,11 +33,13 @@ _KIND_NAMES = {
 def load_schema(kind: FileKind) -> dict[str, Any]:
     """Return the JSON Schema (draft 7) of a file kind, complete in itself."""
     folder = resources.files("uk_dynamics.mechanism") / "schema"
-    common = json.loads((folder / "common.schema.json").read_text(encoding="utf-8"))
     # The files refer to each other for editors; one document needs no resolver here.
-    text = (folder / f"{kind}.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text.replace('"common.schema.json#', '"#'))
-    schema["definitions"] = common["definitions"] | schema["definitions"]
+    parts: list[dict[str, Any]] = []
+    for name in ("common", "constraint", kind):
+        text = (folder / f"{name}.schema.json").read_text(encoding="utf-8")
+        parts.append(json.loads(re.sub(r'"(common|constraint)\.schema\.json#', '"#', text)))
+    schema = parts[-1]
+    schema["definitions"] = {k: v for part in parts for k, v in part["definitions"].items()}
     return schema
 
 

@@ -18,8 +18,9 @@ from uk_dynamics.mechanism.constraint_specification import (
 )
 from uk_dynamics.mechanism.file_location import find_file
 from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, vector
+from uk_dynamics.mechanism.reference_specification import ReferenceSpec
 from uk_dynamics.mechanism.schema_check import check_schema
-from uk_dynamics.mechanism.tasks_specification import ReferenceSpec, TaskSpec, TasksSpec
+from uk_dynamics.mechanism.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.wording import place_text
 from uk_dynamics.mechanism.yaml_file import parse_yaml, read_yaml
 
@@ -33,7 +34,6 @@ __all__ = [
     "ReferenceSpec",
     "SolverSpec",
     "StabilizationSpec",
-    "TaskSpec",
     "TasksSpec",
 ]
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from uk_dynamics.constraints.references import ReferenceSample
 
 Array = NDArray[np.float64]
 
@@ -35,11 +38,13 @@ class Inputs:
         nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12).
         stabilize: Whether b contains the stabilisation of the constraints; whoever projects every
             step onto the constraints leaves it out, since it makes the equation stiff.
+        references: Samples that replace the references of structural constraints, by name.
     """
 
     tau: Array | None = None
     nonideal: Array | None = None
     stabilize: bool = True
+    references: Mapping[str, ReferenceSample] | None = None
 
 
 class DynamicsTerms(NamedTuple):

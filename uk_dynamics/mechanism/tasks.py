@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
-from uk_dynamics.constraints.references import Constant, Reference, ReferenceSample, Sinusoid
-from uk_dynamics.exceptions import StateError, UnknownNameError
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import attached_frames, resolve_constraint
-from uk_dynamics.mechanism.specification import ReferenceSpec, TasksSpec
+from uk_dynamics.mechanism.resolution import (
+    attached_frames,
+    resolve_constraint,
+    resolve_references,
+)
+from uk_dynamics.mechanism.specification import TasksSpec
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.model.workspace import Workspace
 
@@ -25,7 +26,7 @@ class Tasks:
         mechanism: The mechanism that shall do it.
         model: The mechanism's robot, extended by the frames of the tasks.
         constraints: The tasks as constraints, in declared order.
-        references: Reference of each task by name.
+        references: What the tasks follow over time.
     """
 
     def __init__(self, spec: TasksSpec, mechanism: Mechanism) -> None:
@@ -36,18 +37,15 @@ class Tasks:
         """
         self.spec = spec
         self.mechanism = mechanism
-        declared = [task.constraint for task in spec.tasks]
-        frames = attached_frames(declared, mechanism.model.link_names, spec.file, "tasks")
+        frames = attached_frames(spec.tasks, mechanism.model.link_names, spec.file, "tasks")
         self.model = mechanism.extended_model(frames)
         constraints = tuple(
-            resolve_constraint(task, self.model, spec.file, "tasks") for task in declared
+            resolve_constraint(task, self.model, spec.file, "tasks") for task in spec.tasks
         )
         self.constraints = ConstraintSet(
             constraints, self.model.ancestor_mask, self.model.nq, mechanism.spec.model.length
         )
-        self.references: dict[str, Reference] = {}
-        for task, constraint in zip(spec.tasks, constraints, strict=True):
-            self.references[task.name] = _reference(task.reference, len(constraint.rows))
+        self.references = resolve_references(spec.tasks, constraints, "task")
 
     @classmethod
     def from_file(cls, path: str | Path, mechanism: Mechanism) -> Tasks:
@@ -74,8 +72,8 @@ class Tasks:
 
     def sample(
         self, t: float, live: Mapping[str, ReferenceSample] | None = None
-    ) -> ReferenceSample:
-        """References of all rows, (mt,) each.
+    ) -> ReferenceSample | None:
+        """References of all rows, (mt,) each; None where every one is zero.
 
         Args:
             t: Time, in s.
@@ -85,17 +83,7 @@ class Tasks:
             UnknownNameError: A live sample is for a task that does not exist.
             StateError: A live sample has the wrong size.
         """
-        live = live or {}
-        self._check(live)
-        samples = [
-            live[name] if name in live else self.references[name].sample(t) for name in self.names
-        ]
-        if len(samples) == 1:
-            return samples[0]
-        if not samples:
-            return ReferenceSample(np.zeros(0), np.zeros(0), np.zeros(0))
-        value, rate, acceleration = (np.concatenate(part) for part in zip(*samples, strict=True))
-        return ReferenceSample(value, rate, acceleration)
+        return self.references.sample(t, live)
 
     def evaluate(
         self,
@@ -117,28 +105,4 @@ class Tasks:
         Raises:
             UnknownNameError, StateError: As :meth:`sample`.
         """
-        return self.constraints.evaluate(workspace, q, v, self.sample(t, live))
-
-    def _check(self, live: Mapping[str, ReferenceSample]) -> None:
-        for name, sample in live.items():
-            if name not in self.references:
-                raise UnknownNameError("task", name, self.names)
-            rows = self.constraints.slices[name]
-            shape = (rows.stop - rows.start,)
-            if any(np.shape(part) != shape for part in sample):
-                raise StateError(
-                    f"expected value, rate and acceleration of shape {shape}", place=name
-                )
-
-
-def _reference(spec: ReferenceSpec | None, rows: int) -> Reference:
-    if spec is None:
-        return Constant(np.zeros(rows))
-    if spec.type == "constant":
-        return Constant(np.array(spec.value))
-    return Sinusoid(
-        offset=np.array(spec.offset),
-        amplitude=np.array(spec.amplitude),
-        frequency=np.array(spec.frequency),
-        phase=np.array(spec.phase),
-    )
+        return self.constraints.evaluate(workspace, t, q, v, self.sample(t, live))

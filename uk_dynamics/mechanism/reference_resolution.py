@@ -1,0 +1,20 @@
+"""From a declared reference to a function of time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.constraints.references import Constant, Reference, Sinusoid
+from uk_dynamics.mechanism.reference_specification import ReferenceSpec
+
+
+def resolve_reference(spec: ReferenceSpec) -> Reference:
+    """The function of time that a file declares."""
+    if spec.type == "constant":
+        return Constant(np.array(spec.value))
+    return Sinusoid(
+        offset=np.array(spec.offset),
+        amplitude=np.array(spec.amplitude),
+        frequency=np.array(spec.frequency),
+        phase=np.array(spec.phase),
+    )
