@@ -98,7 +98,7 @@ class Factorization(ABC):
         residual = self.A.dot(qdd)
         residual -= b
         status, offending = Status.OK, _NO_ROWS
-        if self.basis.rank < len(b):
+        if len(self.dropped):
             status, offending = self._check(F, b, qdd, residual, consistency_tolerance)
         return Solution(qdd, residual, status, offending, self, coordinates, nonideal)
 
@@ -150,14 +150,14 @@ class Factorization(ABC):
         self, F: Array, b: Array, qdd: Array, residual: Array, tolerance: float
     ) -> tuple[Status, Indices]:
         """Tell rows that hold anyway from near-dependent and from contradicting ones."""
-        rows = self.basis.dropped
+        rows = self.dropped
         size = np.abs(self._free_acceleration(F)) + np.abs(qdd)
         scale = np.abs(b[rows]) + np.abs(self.A[rows]).dot(size) + NEGLIGIBLE_ACCELERATION
         holds = np.abs(residual[rows]) <= tolerance * scale
         if holds.all():
             return Status.OK, _NO_ROWS
         failed = rows[~holds]
-        exact = self.basis.remainder[failed] <= EXACTLY_DEPENDENT
+        exact = self.remainder[failed] <= EXACTLY_DEPENDENT
         if exact.any():
             return Status.INCONSISTENT, failed[exact]
         return Status.NEAR_SINGULAR, failed

@@ -60,17 +60,7 @@ class RowBasis:
         """
         n, m = columns.shape
         norms = np.sqrt(np.add.reduce(columns * columns, 0))
-        if natural_scale is None:
-            inverse = _handicap(m) / (norms + _TINY)
-            # The product bounds the largest ratio of two norms.
-            if m and not norms.dot(norms) * inverse.dot(inverse) < ZERO_ROW**-2:
-                inverse[norms <= ZERO_ROW * norms.max()] = 0.0
-        else:
-            least = LEAST_PART * natural_scale
-            least += _TINY
-            inverse = _handicap(m) / np.maximum(norms, least)
-        if not math.isfinite(norms.dot(norms)):
-            raise InputError("the rows of the constraint matrix are not finite")
+        inverse = inverse_row_scale(norms, natural_scale)
         count = min(n, m)
         if count:
             factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
@@ -203,6 +193,31 @@ class RowBasis:
         work = 1 if x.ndim == 1 else x.shape[1]
         result: Array = dormqr("L", transposition, self._reflectors, self._tau, x, work)[0]
         return result
+
+
+def inverse_row_scale(norms: Array, natural_scale: Array | None) -> Array:
+    """One over the scale that each row is measured against; zero for rows that are zero, (m,).
+
+    Args:
+        norms: Norm of each row, (m,).
+        natural_scale: How large each row is over the configurations, (m,), or None.
+
+    Raises:
+        InputError: The norms are not finite.
+    """
+    m = len(norms)
+    if natural_scale is None:
+        inverse = _handicap(m) / (norms + _TINY)
+        # The product bounds the largest ratio of two norms.
+        if m and not norms.dot(norms) * inverse.dot(inverse) < ZERO_ROW**-2:
+            inverse[norms <= ZERO_ROW * norms.max()] = 0.0
+    else:
+        least = LEAST_PART * natural_scale
+        least += _TINY
+        inverse = _handicap(m) / np.maximum(norms, least)
+    if not math.isfinite(norms.dot(norms)):
+        raise InputError("the rows of the constraint matrix are not finite")
+    return inverse
 
 
 @lru_cache(maxsize=64)
