@@ -27,6 +27,7 @@ LAYERS = (
     ("simulation", "control"),
     ("compilation",),
     ("mechanism",),
+    ("forces",),
     ("constraints",),
     ("model",),
     ("core",),

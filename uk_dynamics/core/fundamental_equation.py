@@ -138,6 +138,14 @@ class Factorization(ABC):
     def nonideal_force(self, force: Array) -> Array:
         """Part of a force that the constraints let through, servo paper (12), (nv,)."""
 
+    def holding(self, force: Array) -> Array:
+        """Ideal force, in the basis of the rows, that keeps a given force from moving them.
+
+        Args:
+            force: Generalized force, (nv,).
+        """
+        return self._accelerate(force, np.zeros(len(self.A)), None)[1]
+
     @abstractmethod
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         """Acceleration, and the ideal force in the basis of the rows."""

@@ -22,6 +22,10 @@ class Status(Enum):
     """Rows that are nearly, but not exactly, dependent were dropped and do not hold."""
     INCONSISTENT = "inconsistent"
     """Rows contradict each other; those taken hold, those in ``offending`` do not."""
+    UNDETERMINED_LOAD = "undetermined_load"
+    """All rows hold; friction in ``offending`` needs a load that redundant rows share somehow."""
+    NOT_CONVERGED = "not_converged"
+    """All rows hold; non-ideal forces do not fit the loads they depend on, as where joints jam."""
 
 
 class Reactions(Protocol):
@@ -47,6 +51,9 @@ class Reactions(Protocol):
 
     def nonideal_force(self, force: Array) -> Array:
         """Part of a given force that the constraints let through, (nv,)."""
+
+    def holding(self, force: Array) -> Array:
+        """Ideal force, in the basis of the rows, that keeps a given force from moving them."""
 
 
 @dataclass(eq=False)
@@ -95,6 +102,17 @@ class Solution:
     def multipliers(self) -> Array:
         """Multipliers λ of minimum Euclidean norm with ideal_force = Aᵀ λ, (m,)."""
         return self.reactions.multipliers(self.coordinates)
+
+    @cached_property
+    def loads(self) -> Array:
+        """Multipliers of what the joints bear, (m,): constraint_force = c + Aᵀ loads.
+
+        The multipliers of the ideal force alone leave out that the rows also hold against c.
+        """
+        if self.nonideal is None:
+            return self.multipliers
+        held = self.reactions.holding(self.nonideal)
+        return self.reactions.multipliers(self.coordinates + held)
 
     @property
     def determined(self) -> NDArray[np.bool_]:

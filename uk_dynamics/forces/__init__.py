@@ -1,0 +1,1 @@
+"""Forces that a mechanism file declares: springs, dampers, constant efforts, joint friction."""

@@ -1,0 +1,85 @@
+"""Constant efforts on joints and constant wrenches on frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.constraint import JointTerm
+from uk_dynamics.constraints.relative_motion import FrameKinematics
+from uk_dynamics.constraints.vectors import apply, skew
+
+Array = NDArray[np.float64]
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class ConstantEffort:
+    """The same effort at all times on a weighted sum of joints.
+
+    Attributes:
+        joints: What it acts on: factor · effort on each joint.
+        effort: In N or N·m.
+    """
+
+    joints: tuple[JointTerm, ...]
+    effort: float
+
+
+@dataclass(frozen=True)
+class ConstantWrench:
+    """A force at the origin of a frame and a torque, from outside.
+
+    Attributes:
+        frame: Frame index.
+        force: In N.
+        torque: In N·m.
+        body_axes: Whether they turn with the frame; otherwise they keep their direction in the
+            world.
+    """
+
+    frame: int
+    force: Vector = (0.0, 0.0, 0.0)
+    torque: Vector = (0.0, 0.0, 0.0)
+    body_axes: bool = False
+
+
+class ConstantEfforts:
+    """All constant efforts: one generalized force."""
+
+    def __init__(self, efforts: Sequence[ConstantEffort], nv: int) -> None:
+        """Add them up, for nv velocities."""
+        self.force = np.zeros(nv)
+        for effort in efforts:
+            for term in effort.joints:
+                self.force[term.velocity] += term.coefficient * effort.effort
+        self.force.flags.writeable = False
+
+
+class ConstantWrenches:
+    """All constant wrenches at once."""
+
+    def __init__(self, wrenches: Sequence[ConstantWrench], ancestor_mask: Array) -> None:
+        """Collect them.
+
+        Args:
+            wrenches: On the frames of one robot.
+            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+        """
+        self._frame = np.array([wrench.frame for wrench in wrenches], dtype=np.intp)
+        self._mask = ancestor_mask[self._frame]
+        self._force = np.array([wrench.force for wrench in wrenches]).reshape(-1, 3)
+        self._torque = np.array([wrench.torque for wrench in wrenches]).reshape(-1, 3)
+        self._body = np.array([wrench.body_axes for wrench in wrenches], dtype=bool)[:, None, None]
+
+    def force(self, kinematics: FrameKinematics) -> Array:
+        """Generalized force, (nv,), in N or N·m."""
+        axes = np.where(self._body, kinematics.rotation.take(self._frame, 0), np.eye(3))
+        force, torque = apply(axes, self._force), apply(axes, self._torque)
+        point = kinematics.translation.take(self._frame, 0)
+        wrench = np.concatenate((force, torque + apply(skew(point), force)), axis=1)
+        generalized: Array = ((wrench @ kinematics.jacobian) * self._mask).sum(axis=0)
+        return generalized

@@ -1,0 +1,88 @@
+"""All declared forces of a mechanism together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.relative_motion import FrameKinematics
+from uk_dynamics.forces.constant_forces import (
+    ConstantEffort,
+    ConstantEfforts,
+    ConstantWrench,
+    ConstantWrenches,
+)
+from uk_dynamics.forces.joint_springs import JointSpring, JointSprings
+from uk_dynamics.forces.line_springs import LineSpring, LineSprings
+
+Array = NDArray[np.float64]
+ForceElement = JointSpring | LineSpring | ConstantEffort | ConstantWrench
+
+
+class ForceElements:
+    """The section ``forces`` of a mechanism file, resolved against a robot.
+
+    Attributes:
+        active: Whether there is any.
+        conservative: Whether all of them have a potential: springs without damping.
+        stores_energy_in_frames: Whether their energy needs the placements of frames.
+    """
+
+    def __init__(self, elements: Sequence[ForceElement], ancestor_mask: Array, nq: int) -> None:
+        """Sort the elements by what they act on.
+
+        Args:
+            elements: In any order.
+            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+            nq: Size of q.
+        """
+        nv = ancestor_mask.shape[1]
+        joint_springs = [e for e in elements if isinstance(e, JointSpring)]
+        line_springs = [e for e in elements if isinstance(e, LineSpring)]
+        efforts = [e for e in elements if isinstance(e, ConstantEffort)]
+        wrenches = [e for e in elements if isinstance(e, ConstantWrench)]
+        self._joint_springs = JointSprings(joint_springs, nq, nv) if joint_springs else None
+        self._line_springs = LineSprings(line_springs, ancestor_mask) if line_springs else None
+        self._efforts = ConstantEfforts(efforts, nv) if efforts else None
+        self._wrenches = ConstantWrenches(wrenches, ancestor_mask) if wrenches else None
+        self.active = bool(elements)
+        springs = [part for part in (self._joint_springs, self._line_springs) if part]
+        self.conservative = not (efforts or wrenches) and all(s.conservative for s in springs)
+        self.stores_energy_in_frames = bool(line_springs)
+
+    def add_to(
+        self, force: Array, kinematics: FrameKinematics, t: float, q: Array, v: Array
+    ) -> None:
+        """Add all of them to a generalized force (nv,), in N or N·m.
+
+        Args:
+            force: Changed in place.
+            kinematics: Arrays of the robot at (q, v).
+            t: Time, in s.
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+        """
+        if self._joint_springs is not None:
+            force += self._joint_springs.force(q, v)
+        if self._line_springs is not None:
+            force += self._line_springs.force(kinematics, v)
+        if self._efforts is not None:
+            force += self._efforts.force
+        if self._wrenches is not None:
+            force += self._wrenches.force(kinematics)
+
+    def potential_energy(self, kinematics: FrameKinematics, q: Array) -> float:
+        """Energy stored in springs, in J; constant forces work like motors and store none.
+
+        Args:
+            kinematics: Placements of the robot at q.
+            q: Configuration, (nq,).
+        """
+        energy = 0.0
+        if self._joint_springs is not None:
+            energy += self._joint_springs.potential_energy(q)
+        if self._line_springs is not None:
+            energy += self._line_springs.potential_energy(kinematics)
+        return energy

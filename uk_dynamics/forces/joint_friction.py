@@ -1,0 +1,145 @@
+"""Friction in loop joints: what a pin, ball or slide does besides holding its rows.
+
+The surfaces of the joint slide on each other with velocity (u, r ω): u the relative velocity of the
+child's origin along the directions that the joint leaves free, ω the free relative angular
+velocity, r the radius of the pin or ball. Friction acts against it, with s its magnitude:
+
+    force on the child   −μ N tanh(s/v₀) u/s − d u
+    torque on the child  −μ N tanh(s/v₀) r² ω/s − d ω
+
+N is the load, the magnitude of the force that the joint's translational rows bear (of a hinge: the
+part across its axis; an axial thrust is taken to run in an ideal bearing). A hinge thus has the
+pin friction μ r N tanh(r ω/v₀), a slide μ N tanh(u/v₀), a ball an isotropic torque. The power
+−μ N s tanh(s/v₀) − d (u² + ω²) is never positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
+from uk_dynamics.constraints.vectors import apply, dot, skew
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FrictionLaw:
+    """What a file declares.
+
+    Attributes:
+        coulomb: μ, without unit.
+        viscous: d, in N·s/m for sliding and N·m·s/rad for turning.
+        velocity: v₀, in m/s: friction is tanh(1) of its full value at this speed of the surfaces.
+        radius: r of the pin or ball, in m; 0 where nothing turns.
+    """
+
+    coulomb: float = 0.0
+    viscous: float = 0.0
+    velocity: float = 1e-3
+    radius: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class RubbingJoint:
+    """One loop joint with friction.
+
+    Attributes:
+        law: Its numbers.
+        parent: Frame index.
+        child: Frame index.
+        held: Translations that it does not allow, orthonormal in the parent frame, (k, 3).
+        held_turns: Rotations that it does not allow, orthonormal in the parent frame, (l, 3).
+        load_map: From the multipliers of all rows of the mechanism to the force across the sliding
+            surfaces, (3, m).
+    """
+
+    law: FrictionLaw
+    parent: int
+    child: int
+    held: Array
+    held_turns: Array
+    load_map: Array
+
+
+class JointFriction:
+    """Friction of all loop joints that have it.
+
+    Attributes:
+        active: Whether there is any.
+        load_map: From multipliers to the force that loads each joint with Coulomb friction,
+            (k, 3, m).
+    """
+
+    def __init__(self, joints: Sequence[RubbingJoint], ancestor_mask: Array) -> None:
+        """Collect the joints.
+
+        Args:
+            joints: In any order.
+            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+        """
+        self.active = bool(joints)
+        self._pairs = FramePairs(
+            np.array([joint.parent for joint in joints], dtype=np.intp),
+            np.array([joint.child for joint in joints], dtype=np.intp),
+            ancestor_mask,
+        )
+        self._free = np.array([_free(joint.held) for joint in joints]).reshape(-1, 3, 3)
+        self._free_turns = np.array([_free(j.held_turns) for j in joints]).reshape(-1, 3, 3)
+        self._viscous = np.array([joint.law.viscous for joint in joints])
+        self._velocity = np.array([joint.law.velocity for joint in joints])
+        self._radius = np.array([joint.law.radius for joint in joints])
+        self._coulomb = np.array([joint.law.coulomb for joint in joints])
+        self._dry = np.flatnonzero(self._coulomb)
+        rows = joints[0].load_map.shape[1] if joints else 0
+        load_maps = [joints[index].load_map for index in self._dry.tolist()]
+        self.load_map: Array = np.array(load_maps).reshape(-1, 3, rows)
+
+    @property
+    def dry(self) -> bool:
+        """Whether any of it depends on loads."""
+        return bool(self._dry.size)
+
+    def evaluate(self, kinematics: FrameKinematics, v: Array) -> tuple[Array, Array]:
+        """Viscous force (nv,), and Coulomb force per unit load as columns, (nv, k).
+
+        Args:
+            kinematics: Arrays of the robot at the state.
+            v: Velocities, (nv,).
+        """
+        pairs = self._pairs
+        twist = pairs.twist(kinematics, v)
+        axes = kinematics.rotation.take(pairs.parent, 0)
+        back = axes.transpose(0, 2, 1)
+        # In parent axes; what violates the rows (drift) does not count as sliding.
+        sliding = apply(axes, apply(self._free, apply(back, twist.linear)))
+        turning = apply(axes, apply(self._free_turns, apply(back, twist.angular)))
+        reach = self._radius[:, None] ** 2 * turning
+        speed = np.sqrt(dot(sliding, sliding) + dot(reach, turning))
+        # tanh(s/v₀)/s, with its limit 1/v₀ at rest.
+        ratio = speed / self._velocity
+        slope = np.where(ratio > 1e-8, np.tanh(ratio) / np.maximum(ratio, 1e-8), 1.0)
+        per_load = -(self._coulomb * slope / self._velocity)[:, None]
+        viscous = -self._viscous[:, None]
+        point = kinematics.translation.take(pairs.child, 0)
+        drag = self._generalized(kinematics, point, viscous * sliding, viscous * turning)
+        dry = self._generalized(kinematics, point, per_load * sliding, per_load * reach)
+        return drag.sum(axis=0), dry[self._dry].T
+
+    def _generalized(
+        self, kinematics: FrameKinematics, point: Array, force: Array, torque: Array
+    ) -> Array:
+        """Generalized force of each joint's wrench on the child and its opposite, (joints, nv)."""
+        wrench = np.concatenate((force, torque + apply(skew(point), force)), axis=1)
+        generalized: Array = (wrench @ kinematics.jacobian) * self._pairs.sign
+        return generalized
+
+
+def _free(held: Array) -> Array:
+    """Projector on the directions across some orthonormal ones, (3, 3)."""
+    free: Array = np.eye(3) - held.T @ held
+    return free

@@ -1,0 +1,97 @@
+"""Springs and dampers along the line between the origins of two frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
+from uk_dynamics.constraints.vectors import apply, dot, skew
+
+Array = NDArray[np.float64]
+
+# Where the origins meet, the line has no direction. The length is rounded off below this part of
+# the rest length, which changes the force of a spring at rest by 1e-12 of stiffness times length.
+_ROUNDED = 1e-6
+_SHORTEST = 1e-9  # m, where the rest length is zero
+
+
+@dataclass(frozen=True)
+class LineSpring:
+    """A spring and damper between two frames.
+
+    Attributes:
+        parent: Frame index.
+        child: Frame index.
+        stiffness: In N/m.
+        length: Distance of the origins without spring force, in m.
+        damping: In N·s/m.
+    """
+
+    parent: int
+    child: int
+    stiffness: float = 0.0
+    length: float = 0.0
+    damping: float = 0.0
+
+
+class LineSprings:
+    """All of them at once: a force −(k (ℓ − ℓ₀) + d ℓ̇) along the line, on the child.
+
+    With the rounded length ℓ = √(|x|² + ε²) the energy ½ k (ℓ − ℓ₀)² is smooth everywhere, and the
+    force is exactly its slope; a spring of rest length zero is linear, −k x. Where the origins
+    meet, a spring that wants to be longer is in unstable equilibrium: it does not push anywhere.
+    """
+
+    def __init__(self, springs: Sequence[LineSpring], ancestor_mask: Array) -> None:
+        """Collect the springs.
+
+        Args:
+            springs: With the frames of one robot.
+            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+        """
+        self._pairs = FramePairs(
+            np.array([spring.parent for spring in springs], dtype=np.intp),
+            np.array([spring.child for spring in springs], dtype=np.intp),
+            ancestor_mask,
+        )
+        self._stiffness = np.array([spring.stiffness for spring in springs])
+        self._rest = np.array([spring.length for spring in springs])
+        self._damping = np.array([spring.damping for spring in springs])
+        self._rounding = np.where(self._rest > 0.0, _ROUNDED * self._rest, 0.0)
+        self.conservative = not self._damping.any()
+
+    def force(self, kinematics: FrameKinematics, v: Array) -> Array:
+        """Generalized force, (nv,), in N or N·m.
+
+        Args:
+            kinematics: Arrays of the robot at the state.
+            v: Velocities, (nv,).
+        """
+        point, line, length = self._lines(kinematics)
+        # A spring of rest length zero needs no direction: k (ℓ − 0) / ℓ = k.
+        divisor = np.where(self._rest > 0.0, length, 1.0)
+        part = np.where(self._rest > 0.0, length - self._rest, 1.0)
+        pull = self._stiffness * part / divisor
+        if not self.conservative:
+            speed = self._pairs.twist(kinematics, v).linear
+            pull = pull + self._damping * dot(line, speed) / np.maximum(length, _SHORTEST) ** 2
+        force = -pull[:, None] * line
+        wrench = np.concatenate((force, apply(skew(point), force)), axis=1)
+        generalized: Array = ((wrench @ kinematics.jacobian) * self._pairs.sign).sum(axis=0)
+        return generalized
+
+    def potential_energy(self, kinematics: FrameKinematics) -> float:
+        """Energy stored in the springs, in J."""
+        _, _, length = self._lines(kinematics)
+        return 0.5 * float(self._stiffness @ (length - self._rest) ** 2)
+
+    def _lines(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
+        """Child origins and lines from parent to child, (k, 3), and rounded lengths, (k,)."""
+        point = kinematics.translation.take(self._pairs.child, 0)
+        line = point - kinematics.translation.take(self._pairs.parent, 0)
+        length: Array = np.sqrt(dot(line, line) + self._rounding**2)
+        return point, line, length
