@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import add_mechanism, check_writable, positive
+from uk_dynamics.cli.arguments import add_mechanism, assignment, check_writable, positive
 from uk_dynamics.cli.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError
 
@@ -44,6 +44,15 @@ def register(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_mechanism(parser)
+    parser.add_argument(
+        "--velocity",
+        metavar="JOINT=VALUE",
+        type=assignment,
+        action="append",
+        default=[],
+        dest="velocities",
+        help="start with this joint moving at VALUE (rad/s or m/s); repeatable",
+    )
     parser.add_argument(
         "--duration", metavar="S", type=positive, default=5.0, help="simulated time in s (5)"
     )
@@ -95,8 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     controller = None
     if arguments.tasks:
         controller = ServoController(mechanism, Tasks.from_file(arguments.tasks, mechanism))
-    positions = dict(arguments.positions)
-    state = mechanism.state(mechanism.assemble(positions, hold=positions))
+    state = mechanism.start(dict(arguments.positions), dict(arguments.velocities))
     with _progress(arguments.duration) as progress:
         trajectory = run_simulation(
             mechanism,

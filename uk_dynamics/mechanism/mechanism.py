@@ -29,6 +29,7 @@ from uk_dynamics.mechanism.resolution import (
     structural_constraints,
 )
 from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.mechanism.start import consistent_velocity
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, State
 from uk_dynamics.model.description import AttachedFrame, RobotDescription
 from uk_dynamics.model.passive import PassiveForces
@@ -85,6 +86,8 @@ class Mechanism:
         with located(spec.file, "initial_guess"):
             self.initial_guess = self.model.to_positions(dict(spec.initial_guess))
         self.initial_guess.flags.writeable = False
+        with located(spec.file, "initial_velocity"):
+            self.model.to_velocities(dict(spec.initial_velocity))
         self.natural_scale = natural_row_scale(
             self.model,
             self.constraints,
@@ -204,6 +207,31 @@ class Mechanism:
             raise StateError(f"expected a finite time in s, found {t}", place="t")
         velocity = np.zeros(self.model.nv) if v is None else self.model.to_velocities(v)
         return State(float(t), self.configuration(q), velocity)
+
+    def start(
+        self,
+        positions: Mapping[str, float] | None = None,
+        velocities: Mapping[str, float] | None = None,
+        t: float = 0.0,
+    ) -> State:
+        """The state a motion starts from: loops closed, velocities in agreement with them.
+
+        Args:
+            positions: Joints held at a position, in m or rad; the others start at the initial
+                guess.
+            velocities: Joints with a velocity, in m/s or rad/s, beside those of the file's
+                ``initial_velocity``; the others follow from the constraints.
+            t: Time, in s.
+
+        Raises:
+            AssemblyError: Some loop does not close.
+            InputError: Unknown joints, non-finite values, or velocities that contradict the
+                constraints.
+        """
+        q = self.assemble(positions or {}, hold=tuple(positions or ()), t=t)
+        held = dict(self.spec.initial_velocity) | dict(velocities or {})
+        v = consistent_velocity(self, t, q, self.model.to_velocities(held), tuple(held))
+        return State(float(t), q, v)
 
     def inputs(
         self,

@@ -133,6 +133,7 @@ class MechanismSpec:
         joints: Joint properties by joint name.
         actuators: The motors in declared order.
         initial_guess: Joint positions near which the loops close, by joint name, in rad or m.
+        initial_velocity: Joint velocities a motion starts with, by joint name, in rad/s or m/s.
         stabilization: What holds for constraints that say nothing else.
         constraints: Structural constraints in declared order.
         solver: How the equation of motion is solved.
@@ -145,6 +146,7 @@ class MechanismSpec:
     joints: tuple[tuple[str, JointSpec], ...] = ()
     actuators: tuple[ActuatorSpec, ...] = ()
     initial_guess: tuple[tuple[str, float], ...] = ()
+    initial_velocity: tuple[tuple[str, float], ...] = ()
     stabilization: StabilizationSpec = field(default_factory=StabilizationSpec)
     constraints: tuple[ConstraintSpec, ...] = ()
     solver: SolverSpec = SolverSpec()
@@ -191,7 +193,8 @@ class MechanismSpec:
             model=_model(data.get("model", {})),
             joints=tuple((n, JointSpec.from_data(d)) for n, d in data.get("joints", {}).items()),
             actuators=tuple(_actuator(n, d, file) for n, d in data.get("actuators", {}).items()),
-            initial_guess=tuple((n, float(q)) for n, q in data.get("initial_guess", {}).items()),
+            initial_guess=_numbers(data.get("initial_guess", {})),
+            initial_velocity=_numbers(data.get("initial_velocity", {})),
             stabilization=stabilization,
             constraints=tuple(
                 ConstraintSpec.from_data(
@@ -221,6 +224,10 @@ def _model(data: Mapping[str, Any]) -> ModelSpec:
         root=data.get("root", default.root),
         length=float(data.get("length", default.length)),
     )
+
+
+def _numbers(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    return tuple((name, float(value)) for name, value in data.items())
 
 
 def _solver(data: Mapping[str, Any]) -> SolverSpec:

@@ -31,7 +31,7 @@ class SimulatedMachine:
     """
 
     def __init__(self, mechanism: Mechanism, step_size: float, integrator: str = "rk4") -> None:
-        """Assemble the mechanism at its initial guess, at rest.
+        """Put the mechanism where its motions start: loops closed, velocities of its file.
 
         Args:
             mechanism: What moves.
@@ -40,12 +40,13 @@ class SimulatedMachine:
 
         Raises:
             AssemblyError: The loops do not close.
+            StateError: The initial velocities contradict the constraints.
         """
         self.mechanism = mechanism
         self.step_size = step_size
         self._take_step = _STEPS[integrator]
         self.dynamics = mechanism.dynamics()
-        self._start = mechanism.assemble()
+        self._start = mechanism.start()
         self._limits = mechanism.actuators.effort_limits
         self.efforts = np.zeros(len(mechanism.actuators))
         self.saturated = np.zeros(len(mechanism.actuators), dtype=bool)
@@ -54,9 +55,9 @@ class SimulatedMachine:
         self.reset()
 
     def reset(self) -> None:
-        """Back to the assembled start, at rest, t = 0, motors off."""
+        """Back to the start, t = 0, motors off."""
         self.steps = 0
-        self.state = State(0.0, self._start.copy(), np.zeros(self.mechanism.model.nv))
+        self.state = State(0.0, self._start.q.copy(), self._start.v.copy())
         self.command(np.zeros(len(self.efforts)))
 
     def command(self, efforts: Array) -> None:
