@@ -27,6 +27,8 @@ class Facts:
 
 CRANK = ("crank_motor",)
 LEGS = tuple(f"leg_{n}_motor" for n in range(1, 7))
+SIX = tuple(f"u{n}" for n in range(1, 7))
+BASES = tuple(f"motor_{n}" for n in range(1, 4))
 ARMS = tuple(f"{side}_motor_{n}" for side in ("left", "right") for n in range(1, 8))
 
 SHIPPED = {
@@ -38,8 +40,15 @@ SHIPPED = {
     "five_bar_maximal_asymmetric": Facts(12, 12, 11, CRANK),
     "stewart_platform": Facts(24, 18, 18, LEGS),
     "dual_panda": Facts(14, 6, 6, ARMS),
+    "coordinated_robots": Facts(6, 3, 3, SIX),
+    "parallel_2dof": Facts(6, 4, 4, BASES),
 }
-MOBILITY = {"stewart_platform": 6, "dual_panda": 8}  # the others: 1
+MOBILITY = {  # the others: 1
+    "stewart_platform": 6,
+    "dual_panda": 8,
+    "coordinated_robots": 3,
+    "parallel_2dof": 2,
+}
 
 CONFIG = share_directory() / "config"
 TASK_FILES = sorted(path.stem for path in (CONFIG / "tasks").glob("*.yaml"))
