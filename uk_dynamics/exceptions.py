@@ -72,6 +72,27 @@ class MechanismFileError(InputError):
     """A mechanism or tasks file is malformed."""
 
 
+class ExpressionError(MechanismFileError):
+    """A text is no expression that can be used.
+
+    Attributes:
+        reason: What is wrong, without the column.
+        column: Where in the text, counted from 1; 0 when it is not one place.
+    """
+
+    def __init__(self, reason: str, *, column: int = 0, file: str = "", place: str = "") -> None:
+        self.reason = reason
+        self.column = column
+        problem = f"column {column}: {reason}" if column else reason
+        super().__init__(problem, file=file, place=place)
+
+    def at_column(self, column: int) -> ExpressionError:
+        """Return the same mistake with its column; what it already knows is kept."""
+        if self.column:
+            return self
+        return ExpressionError(self.reason, column=column, file=self.file, place=self.place)
+
+
 class StateError(InputError):
     """A state, effort or message has the wrong size, unknown names or non-finite numbers."""
 
@@ -111,6 +132,25 @@ class UndeterminedMotionError(UkDynamicsError):
             + " can accelerate without inertia and without constraint;"
             " give the link a mass, the joint an armature, or constrain it"
         )
+
+
+class ExpressionValueError(UkDynamicsError):
+    """An expression has no value at a state: a logarithm of a negative number, a division by zero.
+
+    Attributes:
+        owner: What it belongs to, such as the name of a constraint.
+        expression: Its text.
+        part: The part of it, or of its derivatives, that has no value.
+        values: Values of the variables that occur, by how they are written.
+    """
+
+    def __init__(self, owner: str, expression: str, part: str, values: Mapping[str, float]) -> None:
+        self.owner = owner
+        self.expression = expression
+        self.part = part
+        self.values = dict(values)
+        at = ", ".join(f"{name} = {value:.6g}" for name, value in self.values.items())
+        super().__init__(f"{owner}: {part} has no value at {at} (in {expression:.100})")
 
 
 class SimulationError(UkDynamicsError):

@@ -1,0 +1,51 @@
+"""The functions that an expression may call, and what they are in floating point.
+
+Constraints and references are differentiated twice, so only smooth functions may stand in them: a
+kink would be a jump of A, or an impulse in b. Forces are not differentiated and may have kinks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function by name.
+
+    Attributes:
+        value: Its value; raises ValueError or OverflowError where it has none.
+        arguments: How many it takes; None is two or more.
+        smooth: Whether it has derivatives wherever it has a value (but at the ends of its domain).
+    """
+
+    value: Callable[..., float]
+    arguments: int | None = 1
+    smooth: bool = True
+
+
+def _sign(x: float) -> float:
+    return math.copysign(1.0, x) if x else 0.0
+
+
+FUNCTIONS = {
+    "sin": Function(math.sin),
+    "cos": Function(math.cos),
+    "tan": Function(math.tan),
+    "asin": Function(math.asin),
+    "acos": Function(math.acos),
+    "atan": Function(math.atan),
+    "atan2": Function(math.atan2, arguments=2),
+    "sinh": Function(math.sinh),
+    "cosh": Function(math.cosh),
+    "tanh": Function(math.tanh),
+    "exp": Function(math.exp),
+    "log": Function(math.log),
+    "sqrt": Function(math.sqrt),
+    "abs": Function(math.fabs, smooth=False),
+    "sign": Function(_sign, smooth=False),
+    "min": Function(min, arguments=None, smooth=False),
+    "max": Function(max, arguments=None, smooth=False),
+}

@@ -1,0 +1,107 @@
+"""Nodes of the expression tree, and how to walk it.
+
+Nodes are made by :mod:`uk_dynamics.constraints.expressions.algebra` only, which gives equal trees
+the same object: a tree is compared, shared and looked up by identity, at no cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class Expression:
+    """A node: :class:`Number`, :class:`Variable`, :class:`Sum`, :class:`Product`, ... ."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Number(Expression):
+    """A finite constant.
+
+    Attributes:
+        value: Its value.
+    """
+
+    value: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Variable(Expression):
+    """A joint coordinate, its rate, its acceleration, or the time.
+
+    Attributes:
+        name: Name of a joint; ``t`` is the time where no joint is meant (see :data:`TIME_NAME`).
+        order: 0 position, 1 rate, 2 acceleration.
+    """
+
+    name: str
+    order: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sum(Expression):
+    """Terms added, at least two, no sum among them; a number comes last."""
+
+    terms: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Product(Expression):
+    """Factors multiplied, at least two, no product among them; a number comes first."""
+
+    factors: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Power(Expression):
+    """``base`` to the power of ``exponent``; quotients are powers of −1, square roots of ½."""
+
+    base: Expression
+    exponent: Expression
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Call(Expression):
+    """A function of :mod:`uk_dynamics.constraints.expressions.functions` of its arguments."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+TIME_NAME = ""  # no joint has an empty name, so time and a joint called t are never mixed up
+
+
+def children(node: Expression) -> tuple[Expression, ...]:
+    """Nodes directly below a node."""
+    match node:
+        case Sum(terms):
+            return terms
+        case Product(factors):
+            return factors
+        case Power(base, exponent):
+            return base, exponent
+        case Call(_, arguments):
+            return arguments
+    return ()
+
+
+def topological(roots: Iterable[Expression]) -> list[Expression]:
+    """All nodes below some roots, each once and after its children."""
+    order: dict[Expression, None] = {}
+    for root in roots:
+        stack = [(root, False)]
+        while stack:
+            node, ready = stack.pop()
+            if node in order:
+                continue
+            if ready:
+                order[node] = None
+            else:
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(children(node)))
+    return list(order)
+
+
+def variables(roots: Iterable[Expression]) -> tuple[Variable, ...]:
+    """Variables that occur below some roots, each once, in the order of their occurrence."""
+    return tuple(node for node in topological(roots) if isinstance(node, Variable))

@@ -1,0 +1,86 @@
+"""From text to Python's syntax tree, past checks of its characters, length and depth.
+
+What looks like ASCII and is not, and what no formula needs, does not reach Python's parser at all.
+"""
+
+from __future__ import annotations
+
+import ast
+import unicodedata
+import warnings
+from typing import NoReturn
+
+from uk_dynamics.constraints.expressions.bounds import DEEPEST_NESTING, LONGEST_TEXT
+from uk_dynamics.exceptions import ExpressionError
+
+_CHARACTERS = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_. +-*/()[],<>=!"
+)
+_HINTS = {
+    "^": "a power is written with **",
+    "%": "there is no remainder; a period needs none, sin and cos have one",
+    ":": "there are no slices, lambdas or assignments in an expression",
+    "#": "there are no comments in an expression",
+}
+
+
+def syntax(text: str) -> tuple[ast.expr, int]:
+    """Parse a text that may go over several lines; nothing of it is run.
+
+    Returns:
+        The syntax tree, and how many characters stand before its first column.
+
+    Raises:
+        ExpressionError: Characters no formula has, too long, nested too deep, or no formula.
+    """
+    plain = _checked_characters(text)
+    start = len(plain) - len(plain.lstrip(" "))
+    return _syntax(plain[start:], start), start
+
+
+def nested_too_deep(column: int = 0) -> ExpressionError:
+    """The error of a text that is nested beyond the bound."""
+    problem = f"nested more than {DEEPEST_NESTING} deep; write it in fewer parentheses"
+    return ExpressionError(problem, column=column)
+
+
+def _checked_characters(text: str) -> str:
+    if len(text) > LONGEST_TEXT:
+        raise ExpressionError(f"{len(text)} characters are too many; write at most {LONGEST_TEXT}")
+    plain = "".join(" " if c in "\n\r\t" else c for c in text)
+    depth = 0
+    for column, character in enumerate(plain, start=1):
+        if character not in _CHARACTERS:
+            _refuse_character(character, column)
+        depth += (character in "([") - (character in ")]")
+        if depth > DEEPEST_NESTING:
+            raise nested_too_deep(column)
+    if not plain.strip():
+        raise ExpressionError("the expression is empty; write one, such as x - 0.5*t")
+    return plain
+
+
+def _refuse_character(character: str, column: int) -> NoReturn:
+    if character.isascii():
+        shown = character if character.isprintable() else f"U+{ord(character):04X}"
+        hint = _HINTS.get(character, "use letters, digits, _ . + - * / ** ( ) [ ] and commas")
+        raise ExpressionError(f'"{shown}" cannot stand here; {hint}', column=column)
+    name = unicodedata.name(character, "unnamed")
+    shown = f'"{character}" ' if character.isprintable() else ""
+    problem = f"character {shown}(U+{ord(character):04X}, {name}) is not ASCII; write names in a-z"
+    raise ExpressionError(problem, column=column)
+
+
+def _syntax(text: str, start: int) -> ast.expr:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python, about odd literals
+            return ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        reason = " ".join(str(error.msg).split())[:100]
+        column = start + (error.offset or 1)
+        raise ExpressionError(f"no formula: {reason}", column=column) from None
+    except (RecursionError, MemoryError):
+        raise nested_too_deep() from None
+    except ValueError:  # integers of thousands of digits
+        raise ExpressionError("a number here is too large") from None
