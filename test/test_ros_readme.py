@@ -21,7 +21,7 @@ EVERYWHERE = {"use_sim_time", "start_type_description_service"}
 SETTINGS = {
     "simulator": {"mechanism": "five_bar"},
     "forward_dynamics": {"mechanism": "five_bar"},
-    "servo_controller": {"mechanism": "five_bar", "tasks": "five_bar_sweep", "autostart": True},
+    "servo_controller": {"mechanism": "five_bar", "tasks": "five_bar_track", "autostart": True},
 }
 
 
@@ -30,6 +30,7 @@ def _full_names(node: str, name: str) -> set[str]:
     name = name.replace("~/", f"/{node}/")
     if not name.startswith("/"):
         name = f"/{name}"
+    name = name.replace("<task>", "track")
     if "<constraint>" in name:
         return {name.replace("<constraint>", constraint) for constraint in CONSTRAINTS}
     return {name}

@@ -20,8 +20,10 @@ from ros_ears import DiagnosticsEar, Ear, overrides
 from ros_fixtures import Ros
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectoryPoint
 
 from uk_dynamics import Mechanism, ServoController, Tasks
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.servo_controller import ServoControllerNode
@@ -192,3 +194,39 @@ def test_autostart_with_a_mistake_in_the_files_is_an_error() -> None:
             )
     finally:
         rclpy.try_shutdown()
+
+
+def test_a_live_reference_is_followed_and_checked(ros: Ros) -> None:
+    bench = Bench(ros, tasks="five_bar_track")
+    bench.change("configure")
+    bench.change("activate")
+    mechanism = bench.mechanism
+    controller = ServoController(mechanism, Tasks.from_file("five_bar_track", mechanism))
+    state = State(0.0, bench.q, np.zeros(4))
+    held = float(controller.command(state).efforts[0])
+    assert abs(bench.command() - held) < 1e-9
+
+    reference = bench.node.create_publisher(
+        JointTrajectoryPoint, "servo_controller/track/reference", 10
+    )
+    sample = ReferenceSample(np.array([0.72]), np.array([0.1]), np.array([-0.2]))
+    followed = float(controller.command(state, {"track": sample}).efforts[0])
+    assert abs(followed - held) > 0.1
+    message = JointTrajectoryPoint(
+        positions=sample.value, velocities=sample.rate, accelerations=sample.acceleration
+    )
+    ros.until(
+        lambda: reference.publish(message) or abs(bench.command() - followed) < 1e-9, "the effort"
+    )
+    for wrong, problem in (
+        (JointTrajectoryPoint(positions=[0.7, 0.8]), "2 numbers in positions, expected 1"),
+        (JointTrajectoryPoint(positions=[math.nan]), "positions has nan"),
+    ):
+        ros.until(
+            lambda wrong=wrong, problem=problem: (
+                reference.publish(wrong)
+                or problem in bench.diagnostics.values.get("last_message_problem", "")
+            ),
+            problem,
+        )
+        assert abs(bench.command() - followed) < 1e-9, "the last usable sample holds"

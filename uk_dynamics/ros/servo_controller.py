@@ -18,6 +18,7 @@ from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time, steady_clo
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.inputs import COMMAND_QOS, StateInput
 from uk_dynamics.ros.lifecycle import answer_invalid_transitions
+from uk_dynamics.ros.live_references import LiveReferences
 from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
 from uk_dynamics.ros.messages import EffortsMessage
 from uk_dynamics.ros.parameter_tables import SERVO_CONTROLLER
@@ -75,6 +76,7 @@ class ServoControllerNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start; the first state that comes now is t = 0 of the tasks, unless there is /clock."""
         self._origin.reset()
+        self._live.samples.clear()
         self._states.watchdog.feed()  # the first state has the whole timeout to come
         self._command = None
         self._failure = ""
@@ -120,6 +122,7 @@ class ServoControllerNode(LifecycleNode):
         )
         self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
         self._states = StateInput(self, mechanism, self._problems, self._on_state)
+        self._live = LiveReferences(self, self._controller.tasks, self._problems)
         self._watch = self.create_timer(_WATCH_PERIOD, self._check_states, clock=steady_clock())
         self._diagnostics.hardware = mechanism.name
         settle_memory()
@@ -131,6 +134,7 @@ class ServoControllerNode(LifecycleNode):
         self._command = None
         self.destroy_timer(self._watch)
         self.destroy_subscription(self._states.subscription)
+        self._live.destroy()
         self.destroy_publisher(self._publisher)
 
     def _finish(self) -> None:
@@ -147,7 +151,7 @@ class ServoControllerNode(LifecycleNode):
         state = State(self._origin.since(stamp), reader.q, reader.v)
         self._monitor.tick()
         try:
-            command = self._controller.command(state)
+            command = self._controller.command(state, self._live.samples)
         except UkDynamicsError as error:
             self._fail(str(error))
             return
