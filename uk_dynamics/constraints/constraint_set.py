@@ -65,6 +65,8 @@ class ConstraintSet:
         self.motion_rows: NDArray[np.bool_] = np.array(
             [order != "acceleration" for order in self.orders], dtype=bool
         )
+        velocity_rows = np.flatnonzero(self.motion_rows & ~self.position_rows)
+        self._velocity_rows = velocity_rows if len(velocity_rows) else None
         omega = np.array([2.0 * np.pi * c.frequency for c in constraints for _ in c.rows])
         ratio = np.array([c.damping_ratio for c in constraints for _ in c.rows])
         self.damping = np.where(self.position_rows, 2.0 * ratio * omega, omega * self.motion_rows)
@@ -142,7 +144,11 @@ class ConstraintSet:
                 rows = Rows(*map(np.concatenate, zip(rows, others, strict=True)))
         if not layout.declared_order:
             rows = Rows(*(part[layout.order] for part in rows))
-        return rows if reference is None else self._follow(rows, reference, rotation)
+        if reference is not None:
+            rows = self._follow(rows, reference, rotation)
+        if self._velocity_rows is not None:
+            rows.residual[self._velocity_rows] = rows.rate[self._velocity_rows]
+        return rows
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
         """Rows with parent and child taken apart, (m, nv): their size if nothing cancelled."""

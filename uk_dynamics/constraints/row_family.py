@@ -11,15 +11,17 @@ from uk_dynamics.constraints.vectors import Array
 class Rows(NamedTuple):
     """A q̈ = −bias is the derivative of the rows to second order, stabilisation not included.
 
-    A row has an order: of order position its residual is ψ(q, t), of order velocity its rate is
-    ψ(q, v, t) and its residual zero, of order acceleration both are zero.
+    A row has an order, the level at which ψ is declared: ψ(q, t), ψ(q, v, t), or an acceleration,
+    which has neither residual nor rate. A family leaves the residual of a row of order velocity
+    zero; the set of constraints shows ψ there too, so that every violation can be seen in one
+    place (it has no stiffness, so nothing else comes of it).
 
     Attributes:
         A: (m, nv).
         bias: What is left of ψ̈ (of order velocity: ψ̇) at zero joint acceleration, (m,), the
             reference's share included.
-        residual: ψ of rows of order position, (m,), in m (angular rows: rad times the declared
-            length).
+        residual: ψ, (m,), in m (angular rows: rad times the declared length), of order velocity
+            per s.
         rate: ψ̇, of order velocity ψ, (m,).
     """
 

@@ -69,7 +69,8 @@ class Residual:
 
     Attributes:
         names: Row names, ``constraint.label``.
-        position: ψ, (m,), in m (angular rows: rad times the declared length).
+        position: ψ, (m,), in m (angular rows: rad times the declared length); of rows on velocities
+            ψ too, per s.
         velocity: Rates of the rows, (m,).
     """
 
