@@ -23,6 +23,7 @@ from trajectory_msgs.msg import JointTrajectory
 from waiting import wait_until
 
 from uk_dynamics import Inputs, Mechanism
+from uk_dynamics.resources import share_directory
 from uk_dynamics.ros import demonstration
 from uk_dynamics.ros.clock import nanoseconds
 
@@ -150,6 +151,24 @@ def test_demo_follows_its_task_and_leaves_picture_and_numbers(
     with np.load(out / "five_bar.npz") as recorded:
         assert recorded["t"][-1] >= 0.6
         assert np.abs(recorded["tracking_error"][-1]).max() < 0.02
+
+
+def test_demo_without_tasks_lets_the_mechanism_move_by_itself(
+    start_process: StartProcess, tmp_path: Path
+) -> None:
+    file = tmp_path / "falling.yaml"
+    file.write_text((share_directory() / "config" / "five_bar.yaml").read_text())
+    out = tmp_path / "demo"
+    process = start_process(
+        demo_command(str(file), "--duration", "0.5", "--rate", "100", "--out", str(out))
+    )
+    assert process.wait(60.0) == 0, process.output
+    assert "constraints kept" in process.output
+    numbers = json.loads((out / "falling.json").read_text())
+    assert numbers["exit_codes"] == {"simulator": 0, "forward_dynamics": 0}
+    # RK4 at 10 ms: the energy of a pendulum of some 10 J is kept to a millionth
+    assert numbers["energy_change"] < 1e-4
+    assert numbers["energy_range"] > 1.0
 
 
 def test_interrupted_demo_leaves_no_processes(start_process: StartProcess, tmp_path: Path) -> None:

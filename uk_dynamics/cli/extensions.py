@@ -42,7 +42,7 @@ def _register_stub(commands: Commands, entry: EntryPoint, error: ImportError) ->
     if missing == "rclpy" or missing.endswith(("_msgs", "_srvs")):
         reason = (
             f"{entry.name} needs ROS 2: {error}; install it in this environment "
-            '(pip install "uk_dynamics[ros]") or source the setup file of a ROS installation'
+            '(pip install ".[ros]" in its sources) or source the setup file of a ROS installation'
         )
         summary = "(needs ROS 2, which is not installed here)"
     else:

@@ -18,7 +18,7 @@ DEFAULT = "stewart_platform"
 _DESCRIPTION = """\
 Show a closed-loop mechanism under servo control: simulator, forward_dynamics and servo_controller
 run as separate processes that talk over ROS 2 on this machine. The motion is recorded and judged by
-what was heard on the topics.
+what was heard on the topics. A mechanism that ships without tasks moves by itself.
 """
 _EXAMPLES = """\
 examples:
@@ -45,7 +45,9 @@ def register(commands: Commands) -> None:
         help=f"shipped mechanism or mechanism file ({DEFAULT})",
     )
     parser.add_argument(
-        "--tasks", metavar="FILE", help="tasks file (the first shipped one for the mechanism)"
+        "--tasks",
+        metavar="FILE",
+        help="tasks file (the first shipped one for the mechanism, if any)",
     )
     parser.add_argument(
         "--duration", metavar="S", type=positive, default=10.0, help="simulated time in s (10)"
@@ -65,7 +67,8 @@ def register(commands: Commands) -> None:
         metavar="TOL",
         type=positive,
         default=0.02,
-        help="tracking error in m or rad that still counts as success (0.02)",
+        help="tracking error (without tasks: violation) in m or rad that still counts as success"
+        " (0.02)",
     )
     parser.add_argument(
         "--out",
@@ -78,11 +81,11 @@ def register(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the demonstration; 0 when the motion was followed, 1 when not."""
+    """Run the demonstration; 0 when all went well, 1 when not."""
     if importlib.util.find_spec("rclpy") is None:
         raise InputError(
             "the demo needs ROS 2: install it in this environment"
-            ' (pip install "uk_dynamics[ros]") or source the setup file of a ROS installation'
+            ' (pip install ".[ros]" in its sources) or source the setup file of a ROS installation'
         )
     from uk_dynamics.ros.demonstration import Demonstration
 
@@ -103,8 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
     return demonstration.run(arguments.duration, arguments.tolerance)
 
 
-def _shipped_tasks(mechanism: str) -> str:
-    """The first shipped tasks file whose name starts with the mechanism's."""
+def _shipped_tasks(mechanism: str) -> str | None:
+    """The first shipped tasks file whose name starts with the mechanism's; None: there is none."""
     from uk_dynamics.mechanism.file_location import shipped_files
 
     stem = Path(mechanism).stem
@@ -115,4 +118,4 @@ def _shipped_tasks(mechanism: str) -> str:
     for name in shipped:
         if name.startswith(f"{stem}_"):
             return name
-    raise InputError(f"no shipped tasks for {mechanism}; name a tasks file with --tasks")
+    return None

@@ -25,6 +25,7 @@ from uk_dynamics.ros.run_node import make_executor
 from uk_dynamics.simulation.trajectory import Trajectory
 
 NODES = ("simulator", "forward_dynamics", "servo_controller")
+PASSIVE_NODES = ("simulator", "forward_dynamics")
 _START_DEADLINE = 30.0  # s; discovery takes seconds on a busy machine
 _SLOWEST = 4.0  # real time per simulated time that is waited for
 _LIVE_PERIOD = 0.2  # s
@@ -37,12 +38,12 @@ class DemonstrationError(UkDynamicsError):
 
 
 class Demonstration:
-    """A mechanism under servo control over ROS 2."""
+    """A mechanism that moves over ROS 2, under servo control where there are tasks."""
 
     def __init__(
         self,
         mechanism: str,
-        tasks: str,
+        tasks: str | None,
         *,
         rate: float,
         real_time_factor: float,
@@ -53,7 +54,7 @@ class Demonstration:
 
         Args:
             mechanism: Mechanism file.
-            tasks: Tasks file.
+            tasks: Tasks file; None: the mechanism moves by itself.
             rate: Steps and commands per second.
             real_time_factor: Simulated time per real time.
             directory: Where the results are written.
@@ -62,7 +63,9 @@ class Demonstration:
         Raises:
             UkDynamicsError: Anything wrong in the files.
         """
-        self._tasks = Tasks.from_file(tasks, Mechanism.from_file(mechanism))
+        self._mechanism = Mechanism.from_file(mechanism)
+        self._tasks = Tasks.from_file(tasks, self._mechanism) if tasks else None
+        self._nodes = NODES if tasks else PASSIVE_NODES
         self._directory = directory
         self._say = say
         self._real_time_factor = real_time_factor
@@ -88,19 +91,21 @@ class Demonstration:
 
         Args:
             duration: In simulated s.
-            tolerance: Largest tracking error of the second half that counts as success, m or rad.
+            tolerance: Largest tracking error of the second half that counts as success, m or rad;
+                without tasks largest violation of a constraint.
 
         Returns:
-            Exit code: 0 when the motion was followed, 1 when it was not or a node ended early.
+            Exit code: 0 when the tasks were followed, or the constraints kept; 1 when not, or when
+            a node ended early.
         """
-        name = self._tasks.mechanism.name
+        name = self._mechanism.name
         with own_domain() as domain, NodeProcesses(self._directory) as processes:
-            self._say(f"{name}: {', '.join(NODES)} on ROS_DOMAIN_ID={domain}")
-            for node in NODES:
+            self._say(f"{name}: {', '.join(self._nodes)} on ROS_DOMAIN_ID={domain}")
+            for node in self._nodes:
                 processes.start(node, self._parameters[node])
             # rclpy's own handlers would close the context, and this process would wait in vain
             rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-            observer = MotionObserver(self._tasks)
+            observer = MotionObserver(self._mechanism, self._tasks)
             try:
                 wall_time = self._observe(observer, duration, processes)
             except DemonstrationError as error:
@@ -111,13 +116,16 @@ class Demonstration:
                 rclpy.try_shutdown()
             exit_codes = processes.stop()
         trajectory = observer.trajectory(wall_time)
-        error = float(np.max(np.abs(self._second_half(trajectory, duration)), initial=0.0))
-        followed = error <= tolerance and not any(exit_codes.values())
+        error = self._error(trajectory, duration)
         self._write(trajectory, observer, error, exit_codes)
-        verdict = "followed" if error <= tolerance else "NOT followed"
-        self._say(f"{verdict}: tracking error at most {error:.2e} m or rad in the second half")
+        good = error <= tolerance
+        if self._tasks:
+            verdict, what = "followed", "tracking error at most {:.2e} m or rad in the second half"
+        else:
+            verdict, what = "constraints kept", "violation at most {:.2e} m or rad"
+        self._say(f"{verdict if good else 'NOT ' + verdict}: {what.format(error)}")
         self._say(f"picture, numbers and logs: {self._directory}/")
-        return 0 if followed else 1
+        return 0 if good and not any(exit_codes.values()) else 1
 
     def _observe(
         self, observer: MotionObserver, duration: float, processes: NodeProcesses
@@ -159,8 +167,13 @@ class Demonstration:
         executor.shutdown()
         return time.perf_counter() - start
 
-    def _second_half(self, trajectory: Trajectory, duration: float) -> np.ndarray:
-        return trajectory.tracking_error[trajectory.t >= _SETTLED * duration]
+    def _error(self, trajectory: Trajectory, duration: float) -> float:
+        """What the motion is judged by: settled tracking error, or violation of constraints."""
+        if self._tasks:
+            errors = trajectory.tracking_error[trajectory.t >= _SETTLED * duration]
+        else:
+            errors = trajectory.residual
+        return float(np.max(np.abs(errors), initial=0.0))
 
     def _write(
         self,
@@ -174,7 +187,7 @@ class Demonstration:
         numbers = {
             **summarize(trajectory, conservative=False),
             "states_heard": trajectory.statistics.steps,
-            "settled_tracking_error": error,
+            "settled_tracking_error" if self._tasks else "largest_residual": error,
             "exit_codes": exit_codes,
             "diagnostics": observer.diagnostics,
         }

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
+from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog
@@ -74,19 +75,20 @@ class MotionObserver(Node):
         diagnostics: Last values by node.
     """
 
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self, mechanism: Mechanism, tasks: Tasks | None) -> None:
         """Listen.
 
         Args:
-            tasks: What the mechanism shall do.
+            mechanism: What moves.
+            tasks: What its motors shall do; None: it moves by itself.
         """
         super().__init__("demo", start_parameter_services=False)
         self.samples: list[Sample] = []
         self.diagnostics: dict[str, dict[str, str]] = {}
         self._tasks = tasks
-        self._mechanism = tasks.mechanism
-        self._dynamics = self._mechanism.dynamics()
-        self._task_workspace = tasks.model.workspace()
+        self._mechanism = mechanism
+        self._dynamics = mechanism.dynamics()
+        self._task_workspace = (tasks or mechanism).model.workspace()
         self._origin = TimeOrigin(simulated=False)
         problems = MessageProblems(self.get_logger())
         self._states = StateInput(self, self._mechanism, problems, self._on_state)
@@ -101,8 +103,11 @@ class MotionObserver(Node):
     @property
     def ready(self) -> bool:
         """Whether all nodes hear each other: the controller answers states, all of it is heard."""
+        states, commands, solutions = self._counts() > 0
+        if self._tasks is None:
+            return bool(states and solutions)
         controlled = "tracking_error" in self.diagnostics.get("servo_controller", {})
-        return controlled and bool(np.all(self._counts() > 0))
+        return bool(controlled and states and commands and solutions)
 
     def glance(self) -> Glance:
         """The motion now."""
@@ -123,6 +128,8 @@ class MotionObserver(Node):
 
     def tracking_error(self, state: State) -> Array:
         """Error of each task row, (mt,), in m or rad."""
+        if self._tasks is None:
+            return np.zeros(0)
         workspace = self._task_workspace
         workspace.update(state.q, state.v)
         return self._tasks.evaluate(workspace, state.q, state.v, state.t).residual
@@ -133,7 +140,8 @@ class MotionObserver(Node):
         Args:
             wall_time: How long it took, in s.
         """
-        recorder = Recorder(self._mechanism, self._dynamics, self._tasks.row_names)
+        task_rows = self._tasks.row_names if self._tasks else ()
+        recorder = Recorder(self._mechanism, self._dynamics, task_rows)
         stride = -(-len(self.samples) // _MOST_SAMPLES)
         for sample in self.samples[::stride]:
             recorder.add(
