@@ -327,7 +327,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path):
 
 def schema_files():
     folder = resources.files("uk_dynamics.mechanism") / "schema"
-    names = ("common", "constraint", "mechanism", "tasks")
+    names = ("common", "forces", "constraint", "mechanism", "tasks")
     return {name: json.loads((folder / f"{name}.schema.json").read_text()) for name in names}
 
 
@@ -342,7 +342,7 @@ def parts(schema):
             yield from parts(value)
 
 
-@pytest.mark.parametrize("kind", ["constraint", "mechanism", "tasks"])
+@pytest.mark.parametrize("kind", ["forces", "constraint", "mechanism", "tasks"])
 def test_the_schema_is_valid_and_every_reference_leads_somewhere(kind):
     files = schema_files()
     jsonschema.Draft7Validator.check_schema(files[kind])
@@ -352,7 +352,9 @@ def test_the_schema_is_valid_and_every_reference_leads_somewhere(kind):
             home = files[name.removesuffix(".schema.json") if name else kind]
             assert target in home["definitions"], part["$ref"]
     # One document is made of all for checking: a name used twice would hide a definition.
-    names = [n for file in {"common", "constraint", kind} for n in files[file]["definitions"]]
+    names = [
+        n for file in {"common", "forces", "constraint", kind} for n in files[file]["definitions"]
+    ]
     assert len(names) == len(set(names))
 
 

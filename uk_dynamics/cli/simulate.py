@@ -121,9 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
         trajectory.save(arguments.out)
     if arguments.plot:
         trajectory.plot(arguments.plot)
-    summary = summarize(
-        trajectory, conservative=controller is None and not mechanism.passive.active
-    )
+    summary = summarize(trajectory, conservative=controller is None and mechanism.conservative)
     print(json.dumps(summary, indent=2) if arguments.json else summary_table(summary))
     return 0
 

@@ -97,7 +97,7 @@ class JointFriction:
         self._dry = np.flatnonzero(self._coulomb)
         rows = joints[0].load_map.shape[1] if joints else 0
         load_maps = [joints[index].load_map for index in self._dry.tolist()]
-        self.load_map: Array = np.array(load_maps).reshape(-1, 3, rows)
+        self.load_map: Array = np.array(load_maps).reshape(len(load_maps), 3, rows)
 
     @property
     def dry(self) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, unit_axis
+from uk_dynamics.mechanism.friction_specification import FrictionSpec
 from uk_dynamics.mechanism.reference_specification import ReferenceSpec
-
-WeightedJoints = tuple[tuple[str, float], ...]
+from uk_dynamics.mechanism.weighted_joints import WeightedJoints, weighted_joints
 
 _ROW_COUNTS = {
     "point": 3,
@@ -69,6 +69,7 @@ class ConstraintSpec:
         level: Place in the hierarchy, 1 first.
         stabilization: How a violation decays.
         reference: Wanted value of each row over time; None is zero.
+        friction: What rubs in the joint; None: nothing.
     """
 
     name: str
@@ -83,6 +84,7 @@ class ConstraintSpec:
     level: int = 1
     stabilization: StabilizationSpec = StabilizationSpec()
     reference: ReferenceSpec | None = None
+    friction: FrictionSpec | None = None
 
     @property
     def row_count(self) -> int:
@@ -103,7 +105,8 @@ class ConstraintSpec:
 
         Raises:
             MechanismFileError: An axis or quaternion of zero length, both frames on one link,
-                factors that are all zero, or a reference of another size.
+                factors that are all zero, friction where nothing rubs, or a reference of another
+                size.
         """
         frames = {
             role: FrameSpec.from_data(data[role], file=file, place=f"{place}.{role}")
@@ -121,6 +124,15 @@ class ConstraintSpec:
             joints = ((data["joint"], 1.0),)
         elif "joints" in data:
             joints = weighted_joints(data["joints"], file=file, place=f"{place}.joints")
+        friction = None
+        if "friction" in data:
+            friction = FrictionSpec.from_data(
+                data["friction"],
+                data["type"],
+                data.get("axes", ()),
+                file=file,
+                place=f"{place}.friction",
+            )
         spec = cls(
             name=name,
             type=data["type"],
@@ -133,6 +145,7 @@ class ConstraintSpec:
             stabilization=StabilizationSpec.from_data(data.get("stabilization", {}), default),
             parent=frames.get("parent"),
             child=frames.get("child"),
+            friction=friction,
         )
         if "reference" not in data:
             return spec
@@ -140,16 +153,3 @@ class ConstraintSpec:
             data["reference"], spec.row_count, file=file, place=f"{place}.reference"
         )
         return replace(spec, reference=reference)
-
-
-def weighted_joints(data: Mapping[str, float], *, file: str, place: str) -> WeightedJoints:
-    """Joints with their factors, those of factor zero left out.
-
-    Raises:
-        MechanismFileError: No factor differs from zero.
-    """
-    joints = tuple((joint, float(factor)) for joint, factor in data.items() if factor != 0)
-    if not joints:
-        problem = "every factor is zero; give a joint a factor, such as 1.0"
-        raise MechanismFileError(problem, file=file, place=place)
-    return joints

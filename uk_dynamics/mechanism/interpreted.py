@@ -22,6 +22,7 @@ from uk_dynamics.core.projection import (
 )
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.nonideal_forces import NonidealForces
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, Residual, State
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.workspace import Workspace
@@ -74,6 +75,12 @@ class InterpretedDynamics:
         self._position_rows = _part(self._constraints.position_rows)
         self._motion_rows = np.flatnonzero(self._constraints.motion_rows)
         self._passive = mechanism.passive
+        self._forces = mechanism.forces
+        self._nonideal = NonidealForces(mechanism)
+        # Energies leave the arrays of the last evaluation alone.
+        self._places = self._workspace
+        if self._forces.stores_energy_in_frames:
+            self._places = self._model.workspace()
         self._solver = mechanism.spec.solver
         self._method = mechanism.spec.solver.method
         self._length = mechanism.spec.model.length
@@ -97,21 +104,25 @@ class InterpretedDynamics:
     ) -> Solution:
         """Constrained acceleration and forces (review (36)), fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
-        prepared = self.prepare(state, given)
-        return prepared.factorization.solve(
-            prepared.terms.F,
-            prepared.terms.b,
-            nonideal=given.nonideal,
-            consistency_tolerance=self._solver.consistency_tolerance,
+        return self.solve(self.prepare(state, given), state, given)
+
+    def solve(self, prepared: Prepared, state: State, inputs: Inputs = _NOTHING) -> Solution:
+        """Acceleration and forces from terms prepared at the same state with the same inputs."""
+        return self._nonideal.solve(
+            prepared.factorization, prepared.workspace, prepared.terms, state, inputs
         )
 
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy; see :class:`Dynamics`."""
         workspace = self._workspace
-        return Energy(
-            kinetic=workspace.kinetic_energy(state.q, state.v),
-            potential=workspace.potential_energy(state.q) + self._passive.potential_energy(state.q),
+        if self._forces.stores_energy_in_frames:
+            self._places.update_positions(state.q)
+        potential = (
+            workspace.potential_energy(state.q)
+            + self._passive.potential_energy(state.q)
+            + self._forces.potential_energy(self._places, state.q)
         )
+        return Energy(workspace.kinetic_energy(state.q, state.v), potential)
 
     def residual(self, state: State, inputs: Inputs | None = None) -> Residual:
         """Violation of the constraints; see :class:`Dynamics`."""
@@ -158,6 +169,8 @@ class InterpretedDynamics:
         workspace.update(q, v)
         rows = self._rows(state.t, q, v, inputs)
         force = self._passive.force(q, v) - workspace.bias
+        if self._forces.active:
+            self._forces.add_to(force, workspace, state.t, q, v)
         if inputs.tau is not None:
             force += inputs.tau
         if inputs.stabilize:

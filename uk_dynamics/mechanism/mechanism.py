@@ -15,6 +15,7 @@ from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.exceptions import AssemblyError, InputError, StateError
 from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.mechanism.assembly import Assembly, assemble
+from uk_dynamics.mechanism.force_resolution import force_frames, resolve_forces, resolve_friction
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.report import MechanismReport, report
@@ -30,7 +31,14 @@ from uk_dynamics.mechanism.resolution import (
 )
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.start import consistent_velocity
-from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, State
+from uk_dynamics.mechanism.state import (
+    Array,
+    DynamicsTerms,
+    Energy,
+    Inputs,
+    NonidealFunction,
+    State,
+)
 from uk_dynamics.model.description import AttachedFrame, RobotDescription
 from uk_dynamics.model.passive import PassiveForces
 from uk_dynamics.model.robot_model import RobotModel
@@ -54,16 +62,28 @@ class Mechanism:
         references: What structural constraints follow over time.
         actuators: The motors.
         passive: Damping, friction, springs and stops of the joints.
+        forces: Declared springs, dampers and constant forces.
+        friction: Friction of the loop joints.
+        nonideal: A user's own non-ideal constraint force, None for none.
         natural_scale: Whitened size of each row if nothing in it cancelled, (m,).
         initial_guess: Configuration near which the loops close, (nq,).
     """
 
-    def __init__(self, spec: MechanismSpec, description: RobotDescription) -> None:
+    def __init__(
+        self,
+        spec: MechanismSpec,
+        description: RobotDescription,
+        *,
+        nonideal: NonidealFunction | None = None,
+    ) -> None:
         """Resolve a specification against a robot description.
 
         Args:
             spec: A checked specification.
             description: A checked robot description.
+            nonideal: Gives c of the servo paper's (12) from a state and the solution it leads to,
+                (nv,), in N or N·m; it is iterated until both agree. Such a mechanism cannot be
+                compiled.
 
         Raises:
             InputError: Names that do not exist, with file and place.
@@ -71,9 +91,11 @@ class Mechanism:
         self.spec = spec
         self.name = spec.name
         self._description = description
-        self._frames = attached_frames(
-            spec.constraints, [link.name for link in description.links], spec.file, "constraints"
-        )
+        links = [link.name for link in description.links]
+        self._frames = [
+            *attached_frames(spec.constraints, links, spec.file, "constraints"),
+            *force_frames(spec.forces, links, spec.file),
+        ]
         self.model = self.extended_model(())
         constraints = structural_constraints(spec, self.model)
         self.constraints = ConstraintSet(
@@ -83,6 +105,9 @@ class Mechanism:
         self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
         with located(spec.file, "joints"):
             self.passive = PassiveForces(self.model, joint_forces(spec.joints))
+        self.forces = resolve_forces(spec.forces, self.model, spec.file)
+        self.friction = resolve_friction(spec.constraints, self.constraints, self.model)
+        self.nonideal = nonideal
         with located(spec.file, "initial_guess"):
             self.initial_guess = self.model.to_positions(dict(spec.initial_guess))
         self.initial_guess.flags.writeable = False
@@ -96,22 +121,37 @@ class Mechanism:
         )
 
     @classmethod
-    def from_file(cls, path: str | Path, *, robot_description: str | None = None) -> Mechanism:
+    def from_file(
+        cls,
+        path: str | Path,
+        *,
+        robot_description: str | None = None,
+        nonideal: NonidealFunction | None = None,
+    ) -> Mechanism:
         """Read a mechanism file.
 
         Args:
             path: Path or ``package://`` URI of a mechanism file, or the name of a shipped one.
             robot_description: URDF text to use instead of the file's ``model.urdf``.
+            nonideal: A user's own non-ideal constraint force; see :class:`Mechanism`.
 
         Raises:
             InputError: Anything wrong in the file or in the robot description.
         """
-        return cls.from_spec(MechanismSpec.from_file(path), robot_description=robot_description)
+        return cls.from_spec(
+            MechanismSpec.from_file(path), robot_description=robot_description, nonideal=nonideal
+        )
 
     @classmethod
-    def from_spec(cls, spec: MechanismSpec, *, robot_description: str | None = None) -> Mechanism:
+    def from_spec(
+        cls,
+        spec: MechanismSpec,
+        *,
+        robot_description: str | None = None,
+        nonideal: NonidealFunction | None = None,
+    ) -> Mechanism:
         """Build a mechanism from a specification; see :meth:`from_file`."""
-        return cls(spec, read_description(spec, robot_description))
+        return cls(spec, read_description(spec, robot_description), nonideal=nonideal)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -122,6 +162,12 @@ class Mechanism:
     def row_names(self) -> tuple[str, ...]:
         """Names of the constraint rows, ``constraint.label``."""
         return self.constraints.row_names
+
+    @property
+    def conservative(self) -> bool:
+        """Whether its energy stays what it is while motors rest and references stand still."""
+        rubs = self.friction.active or self.nonideal is not None
+        return not self.passive.active and self.forces.conservative and not rubs
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -35,9 +35,9 @@ def load_schema(kind: FileKind) -> dict[str, Any]:
     folder = resources.files("uk_dynamics.mechanism") / "schema"
     # The files refer to each other for editors; one document needs no resolver here.
     parts: list[dict[str, Any]] = []
-    for name in ("common", "constraint", kind):
+    for name in ("common", "forces", "constraint", kind):
         text = (folder / f"{name}.schema.json").read_text(encoding="utf-8")
-        parts.append(json.loads(re.sub(r'"(common|constraint)\.schema\.json#', '"#', text)))
+        parts.append(json.loads(re.sub(r'"(common|forces|constraint)\.schema\.json#', '"#', text)))
     schema = parts[-1]
     schema["definitions"] = {k: v for part in parts for k, v in part["definitions"].items()}
     return schema

@@ -13,20 +13,21 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.constraint_specification import (
     ConstraintSpec,
     StabilizationSpec,
-    WeightedJoints,
-    weighted_joints,
 )
 from uk_dynamics.mechanism.file_location import find_file
+from uk_dynamics.mechanism.force_specification import ForceSpec
 from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, vector
 from uk_dynamics.mechanism.reference_specification import ReferenceSpec
 from uk_dynamics.mechanism.schema_check import check_schema
 from uk_dynamics.mechanism.tasks_specification import TasksSpec
+from uk_dynamics.mechanism.weighted_joints import WeightedJoints, weighted_joints
 from uk_dynamics.mechanism.wording import place_text
 from uk_dynamics.mechanism.yaml_file import parse_yaml, read_yaml
 
 __all__ = [
     "ActuatorSpec",
     "ConstraintSpec",
+    "ForceSpec",
     "FrameSpec",
     "JointSpec",
     "MechanismSpec",
@@ -137,6 +138,7 @@ class MechanismSpec:
         stabilization: What holds for constraints that say nothing else.
         constraints: Structural constraints in declared order.
         solver: How the equation of motion is solved.
+        forces: Springs, dampers and constant forces in declared order.
     """
 
     file: str
@@ -150,6 +152,7 @@ class MechanismSpec:
     stabilization: StabilizationSpec = field(default_factory=StabilizationSpec)
     constraints: tuple[ConstraintSpec, ...] = ()
     solver: SolverSpec = SolverSpec()
+    forces: tuple[ForceSpec, ...] = ()
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> MechanismSpec:
@@ -203,6 +206,10 @@ class MechanismSpec:
                 for n, d in data.get("constraints", {}).items()
             ),
             solver=_solver(data.get("solver", {})),
+            forces=tuple(
+                ForceSpec.from_data(n, d, file=file, place=place_text(("forces", n)))
+                for n, d in data.get("forces", {}).items()
+            ),
         )
 
     def urdf_path(self) -> Path:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core.solution import Solution
 
 Array = NDArray[np.float64]
 
@@ -29,20 +30,25 @@ class State:
     v: Array
 
 
+NonidealFunction = Callable[[State, Solution], ArrayLike]
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """What acts on a mechanism during one evaluation.
 
     Attributes:
         tau: Generalized forces of motors and the outside world, (nv,), in N or N·m; None is zero.
-        nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12).
+        nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12), beside those
+            of the mechanism; or a function that gives it from the state and the solution it leads
+            to, which is iterated until both agree and cannot be compiled.
         stabilize: Whether b contains the stabilisation of the constraints; whoever projects every
             step onto the constraints leaves it out, since it makes the equation stiff.
         references: Samples that replace the references of structural constraints, by name.
     """
 
     tau: Array | None = None
-    nonideal: Array | None = None
+    nonideal: Array | NonidealFunction | None = None
     stabilize: bool = True
     references: Mapping[str, ReferenceSample] | None = None
 

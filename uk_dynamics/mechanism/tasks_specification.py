@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.file_location import find_file
 from uk_dynamics.mechanism.schema_check import check_schema
@@ -50,6 +51,11 @@ class TasksSpec:
     def _from_data(cls, raw: object, file: str) -> TasksSpec:
         data = check_schema(raw, "tasks", file)
         default = StabilizationSpec.from_data(data.get("defaults", {}).get("stabilization", {}))
+        for name, task in data["tasks"].items():
+            if "friction" in task:
+                problem = "friction is in the joints of a machine, not in its tasks; remove it"
+                place = place_text(("tasks", name, "friction"))
+                raise MechanismFileError(problem, file=file, place=place)
         return cls(
             file,
             tuple(

@@ -81,6 +81,10 @@ def report_dynamics(
         report.error(f"constraints contradict each other: {offending}")
     elif solution.status is Status.NEAR_SINGULAR:
         report.warn(f"close to a change of rank, not kept: {offending}")
+    elif solution.status is Status.UNDETERMINED_LOAD:
+        report.warn(f"friction with a load that redundant rows share somehow: {offending}")
+    elif solution.status is Status.NOT_CONVERGED:
+        report.warn(f"friction left out, no load fits it (jammed): {offending}")
 
 
 def report_tracking(

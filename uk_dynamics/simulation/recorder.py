@@ -12,6 +12,12 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
 from uk_dynamics.simulation.trajectory import Names, Statistics, Trajectory
 
+_COMPLAINTS = {
+    Status.INCONSISTENT: "constraints contradict each other: {rows} cannot hold",
+    Status.UNDETERMINED_LOAD: "friction with a load that redundant rows share somehow: {rows}",
+    Status.NOT_CONVERGED: "friction was left out, no load fits it (jammed): {rows}",
+}
+
 
 class Recorder:
     """Evaluates and keeps one row per sample, and what went wrong when for the first time."""
@@ -70,9 +76,9 @@ class Recorder:
         for violation in self._mechanism.model.limit_violations(state.q):
             limits = f"[{violation.lower:.6g}, {violation.upper:.6g}]"
             self.warn(f"{violation.joint} is outside its limits {limits}", state.t)
-        if solution.status is Status.INCONSISTENT:
+        if solution.status in _COMPLAINTS:
             rows = ", ".join(self._mechanism.row_names[row] for row in solution.offending)
-            self.warn(f"constraints contradict each other: {rows} cannot hold", state.t)
+            self.warn(_COMPLAINTS[solution.status].format(rows=rows), state.t)
 
     def warn(self, text: str, t: float) -> None:
         """Keep what went wrong, with the time when it was first seen."""
