@@ -39,7 +39,7 @@ def lines(
     axis.grid(True, alpha=0.3)
     axis.margins(x=0.0)
     if len(series) > 1:
-        axis.legend(fontsize="small", frameon=False)
+        axis.legend(fontsize="small", edgecolor="none")
 
 
 def published_range(axis: Any, low: float, high: float, label: str = "published") -> None:

@@ -9,7 +9,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.papers.page import file_name, markdown
 from uk_dynamics.papers.study import Figure, Study, Table
 
-_DPI = 110
+_DPI = 90
 
 
 def write_results(study: Study, directory: Path) -> list[Path]:
@@ -85,7 +85,7 @@ def _draw(figure: Figure, home: Path) -> Path:
     FigureCanvasAgg(canvas)
     figure.draw(canvas)
     try:
-        canvas.savefig(path, dpi=_DPI)
+        canvas.savefig(path, dpi=_DPI, pil_kwargs={"optimize": True})
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
     return path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,3 +115,16 @@ class Study:
             *self.tables,
             Table("What must hold", ("what", "measured", "at most", "holds"), rows),
         )
+
+
+def joined(paper: str, title: str, parts: Iterable[Study]) -> Study:
+    """One study of several parts, in their order; a paper may have several examples."""
+    studies = tuple(parts)
+    return Study(
+        paper=paper,
+        title=title,
+        tables=tuple(table for part in studies for table in part.tables),
+        figures=tuple(figure for part in studies for figure in part.figures),
+        findings=tuple(finding for part in studies for finding in part.findings),
+        bounds=tuple(bound for part in studies for bound in part.bounds),
+    )

@@ -1,0 +1,54 @@
+"""Figures of the coordinated robots: torques, motion, opening of the loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics import Trajectory
+from uk_dynamics.papers import servo_chain as chain
+from uk_dynamics.papers.drawing import lines, published_range
+from uk_dynamics.papers.servo_recipe import Followed
+from uk_dynamics.papers.servo_runs import MOTORS, PUBLISHED, Torques, link_angles, loop_gaps
+from uk_dynamics.simulation.plot import COLOURS
+
+_SMALLEST = 1e-17  # m: what is below counts as closed
+
+
+def draw_torques(figure: Any, torques: Torques) -> None:
+    """Figs. 9 to 14: one panel per motor."""
+    figure.set_size_inches(8.0, 6.0)
+    for k, axis in enumerate(figure.subplots(3, 2, sharex=True).T.flat):
+        published_range(axis, *PUBLISHED[k])
+        series = {"consistent": torques.package[:, k], "recipe": torques.recipe[:, k]}
+        lines(axis, torques.t, series, f"{MOTORS[k]} [N·m]")
+        if k > 0:
+            axis.get_legend().remove()
+        if not axis.get_subplotspec().is_last_row():
+            axis.set_xlabel("")
+
+
+def draw_motion(figure: Any, moved: Trajectory) -> None:
+    """Figs. 4 to 8 in one, and the load below."""
+    figure.set_size_inches(8.0, 6.0)
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    angles = link_angles(moved)
+    load = np.array([chain.load_position(sample) for sample in angles])
+    degrees = {f"θ{k + 1}": np.rad2deg(angles[:, k]) for k in range(chain.LINKS)}
+    lines(upper, moved.t, degrees, "angle [°]")
+    lines(lower, moved.t, {"x₃": load[:, 0], "y₃": load[:, 1]}, "load [m]")
+    upper.label_outer()
+
+
+def draw_gaps(figure: Any, followed: dict[float, Followed], moved: Trajectory) -> None:
+    """How far the loop is open, by stabilisation of the recipe."""
+    figure.set_size_inches(8.0, 4.0)
+    axis = figure.subplots()
+    ours = np.maximum(loop_gaps(moved), _SMALLEST)
+    lines(axis, moved.t, {"this package": ours}, "gap [m]")
+    for (frequency, run), colour in zip(followed.items(), COLOURS[1:], strict=False):
+        name = f"recipe, stabilised at {frequency:g} rad/s" if frequency else "recipe"
+        axis.plot(run.t, np.maximum(run.gaps, _SMALLEST), color=colour, label=name)
+    axis.set_yscale("log")
+    axis.legend(fontsize="small", edgecolor="none")
