@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uk_dynamics.constraints.kinds import JointRow, Row
+from uk_dynamics.constraints.mass_points import MassPoints
+from uk_dynamics.constraints.vectors import Array
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,12 @@ class Constraint:
         name: Unique name.
         kind: Kind as written in the file.
         rows: Rows it removes.
-        parent: Index of the parent frame, None for joint rows.
-        child: Index of the child frame, None for joint rows.
+        parent: Index of the parent frame, None for rows without one.
+        child: Index of the child frame, None for rows without one.
         joints: Terms of a joint row.
+        masses: Whose centre of mass is meant, for rows of one.
+        parent_moved: For those, 1 where a velocity coordinate moves the parent, (nv,); None: the
+            world is the parent.
         frequency: Stabilisation frequency, in Hz.
         damping_ratio: Damping ratio of the stabilisation.
         level: Level in the hierarchy.
@@ -44,6 +49,8 @@ class Constraint:
     parent: int | None = None
     child: int | None = None
     joints: tuple[JointTerm, ...] = ()
+    masses: MassPoints | None = None
+    parent_moved: Array | None = None
     frequency: float = 0.0
     damping_ratio: float = 1.0
     level: int = 1

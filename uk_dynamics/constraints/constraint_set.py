@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
+from uk_dynamics.constraints.frame_families import TURNING_ROWS
 from uk_dynamics.constraints.kinds import order_of
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rotation_reference import RotationReference
+from uk_dynamics.constraints.rotation_vector_rows import RotationVectorRows
 from uk_dynamics.constraints.row_family import Rows
 from uk_dynamics.constraints.row_layout import RowLayout
-from uk_dynamics.constraints.rows import AlignmentRows, AngularRows, DistanceRows
+from uk_dynamics.constraints.rows import AngularRows
 from uk_dynamics.constraints.vectors import Array, dot
 
 __all__ = ["ConstraintSet", "Rows"]
@@ -75,6 +77,9 @@ class ConstraintSet:
         self._frame_rows = len(self._layout.pair_of_row)
         self._sign = self._layout.pairs.sign[self._layout.pair_of_row]
         self._reach = self._layout.pairs.reach[self._layout.pair_of_row]
+        # Where the references of angular rows and of rotation vectors stand among the rotations.
+        self._angular = slice(0, self._layout.angular_count)
+        self._vector_rows = slice(self._layout.angular_count, None)
         self.time_dependent = any(family.time_dependent for family in self._layout.others)
         self.linear_in_rates = all(family.linear_in_rates for family in self._layout.others)
 
@@ -135,10 +140,17 @@ class ConstraintSet:
             wrench, residual = self._wrenches(kinematics, rotation)
             bias = dot(wrench, twist.bias.take(layout.pair_of_row, 0))
             for family, rows_of_family in layout.families:
-                if isinstance(family, AlignmentRows | DistanceRows):
+                if isinstance(family, TURNING_ROWS):
                     bias[rows_of_family] += family.extra_bias(kinematics, twist)
             A = np.dot(wrench, kinematics.jacobian) * self._sign
-            rows = Rows(A, bias, residual, np.dot(A, v))
+            rate = np.dot(A, v)
+            for family, rows_of_family in layout.families:
+                if isinstance(family, RotationVectorRows):
+                    followed = None if rotation is None else rotation.part(self._vector_rows)
+                    missing = family.motion(kinematics, twist, followed)
+                    rate[rows_of_family] += missing[0]
+                    bias[rows_of_family] += missing[1]
+            rows = Rows(A, bias, residual, rate)
             if layout.others:
                 others = self._other_rows(kinematics, t, q, v)
                 rows = Rows(*map(np.concatenate, zip(rows, others, strict=True)))
@@ -176,9 +188,10 @@ class ConstraintSet:
         wrenches = []
         residuals = []
         for family, _ in self._layout.families:
-            if isinstance(family, AngularRows):
+            if isinstance(family, AngularRows | RotationVectorRows):
+                chosen = self._angular if isinstance(family, AngularRows) else self._vector_rows
                 wrench, residual = family.position(
-                    kinematics, None if rotation is None else rotation.rotation
+                    kinematics, None if rotation is None else rotation.rotation[chosen]
                 )
             else:
                 wrench, residual = family.position(kinematics)
@@ -222,6 +235,7 @@ class ConstraintSet:
         rate = rows.rate - first
         bias = rows.bias - second
         if rotation is not None:
-            rate[self._layout.angular_rows] -= rotation.rate
-            bias[self._layout.angular_rows] -= rotation.acceleration
+            angular = self._layout.angular_rows[self._angular]
+            rate[angular] -= rotation.rate[self._angular]
+            bias[angular] -= rotation.acceleration[self._angular]
         return Rows(rows.A, bias, rows.residual - value, rate)

@@ -12,7 +12,9 @@ from typing import Literal
 
 import numpy as np
 
+from uk_dynamics.constraints.rolling_rows import ROLLING_PARTS, RollingRow
 from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.constraints.velocity_rows import FrameVelocityRow
 from uk_dynamics.exceptions import UnknownNameError
 
 Direction = tuple[float, float, float]
@@ -41,6 +43,14 @@ class AngularRow:
 
 
 @dataclass(frozen=True)
+class RotationVectorRow:
+    """As :class:`AngularRow` where other directions are free: the vector's own rate counts."""
+
+    label: str
+    direction: Direction
+
+
+@dataclass(frozen=True)
 class AlignmentRow:
     """``child`` direction stays perpendicular to ``parent`` direction."""
 
@@ -58,6 +68,14 @@ class DistanceRow:
 
 
 @dataclass(frozen=True)
+class MassCenterRow:
+    """Centre of mass along ``direction`` of the parent frame, from its origin."""
+
+    label: str
+    direction: Direction
+
+
+@dataclass(frozen=True)
 class JointRow:
     """Weighted sum of joint positions minus ``offset``."""
 
@@ -66,7 +84,17 @@ class JointRow:
     offset: float
 
 
-Row = LinearRow | AngularRow | AlignmentRow | DistanceRow | JointRow
+Row = (
+    LinearRow
+    | AngularRow
+    | RotationVectorRow
+    | AlignmentRow
+    | DistanceRow
+    | RollingRow
+    | FrameVelocityRow
+    | MassCenterRow
+    | JointRow
+)
 
 
 def order_of(row: Row) -> Order:
@@ -80,11 +108,15 @@ class KindArguments:
     """What a file may say about a constraint beside its frames.
 
     Attributes:
-        axis: Axis of the kind in the parent frame.
-        axes: Selected axes of ``frame``.
+        axis: Axis of the kind in the parent frame; of ``no_slip`` the axle in the child frame.
+        axes: Selected axes of ``frame``, ``frame_velocity``, ``center_of_mass``.
         distance: Length of ``distance`` in m.
         joints: Joint names with coefficients.
         offset: Right-hand side of ``joint_coupling`` in m or rad.
+        normal: Normal of the plane of ``no_slip`` in the parent frame.
+        radius: Radius of the wheel of ``no_slip`` in m.
+        directions: Selected directions of ``no_slip``.
+        in_child: Whether the axes of ``frame_velocity`` are those of the child.
     """
 
     axis: Direction | None = None
@@ -92,6 +124,10 @@ class KindArguments:
     distance: float | None = None
     joints: tuple[tuple[str, float], ...] = ()
     offset: float = 0.0
+    normal: Direction = _Z
+    radius: float = 0.0
+    directions: Sequence[str] = ()
+    in_child: bool = False
 
 
 def across(axis: Direction) -> tuple[Direction, Direction]:
@@ -113,9 +149,13 @@ def _direction(x: Array) -> Direction:
     return float(x[0]), float(x[1]), float(x[2])
 
 
-def _axis(arguments: KindArguments) -> Direction:
-    n = np.asarray(arguments.axis if arguments.axis is not None else _Z, dtype=float)
+def _unit(x: Direction) -> Direction:
+    n = np.asarray(x, dtype=float)
     return _direction(n / np.linalg.norm(n))
+
+
+def _axis(arguments: KindArguments) -> Direction:
+    return _unit(arguments.axis if arguments.axis is not None else _Z)
 
 
 def _origins_meet() -> list[Row]:
@@ -173,13 +213,35 @@ def _distance(arguments: KindArguments) -> list[Row]:
 
 
 def _frame(arguments: KindArguments) -> list[Row]:
-    rows: list[Row] = []
-    for label in arguments.axes:
-        if label in _AXES:
-            rows.append(LinearRow(label, _AXES[label]))
-        else:
-            rows.append(AngularRow(label, _ROTATION_AXES[label]))
-    return rows
+    # A complete rotation may be judged by the angular velocity; parts of one may not, since
+    # ω_x = 0 alone binds no coordinate.
+    complete = set(_ROTATION_AXES) <= set(arguments.axes)
+    rotation = AngularRow if complete else RotationVectorRow
+    return [
+        LinearRow(label, _AXES[label]) if label in _AXES else rotation(label, _ROTATION_AXES[label])
+        for label in arguments.axes
+    ]
+
+
+def _frame_velocity(arguments: KindArguments) -> list[Row]:
+    directions = _AXES | _ROTATION_AXES
+    return [
+        FrameVelocityRow(label, directions[label], label in _ROTATION_AXES, arguments.in_child)
+        for label in arguments.axes
+    ]
+
+
+def _no_slip(arguments: KindArguments) -> list[Row]:
+    axle = _axis(arguments) if arguments.axis is not None else _Y
+    return [
+        RollingRow(part, _unit(arguments.normal), axle, arguments.radius)
+        for part in ROLLING_PARTS
+        if part in arguments.directions
+    ]
+
+
+def _center_of_mass(arguments: KindArguments) -> list[Row]:
+    return [MassCenterRow(label, _AXES[label]) for label in arguments.axes]
 
 
 def _joint_rows(arguments: KindArguments) -> list[Row]:
@@ -196,6 +258,10 @@ _KINDS: dict[str, Callable[[KindArguments], list[Row]]] = {
     "planar": _planar,
     "distance": _distance,
     "frame": _frame,
+    "relative_frame": _frame,
+    "frame_velocity": _frame_velocity,
+    "no_slip": _no_slip,
+    "center_of_mass": _center_of_mass,
     "joint_coupling": _joint_rows,
     "joint": _joint_rows,
 }
@@ -206,8 +272,9 @@ def rows_of(kind: str, arguments: KindArguments) -> tuple[Row, ...]:
 
     Args:
         kind: One of point 3, hinge 5, weld 6, universal 4, cylindrical 4, prismatic 5, planar 3,
-            distance 1, frame (its axes), joint_coupling 1, joint 1 rows.
-        arguments: Axis, axes, distance or joints of the kind.
+            distance 1, joint_coupling 1, joint 1 rows; frame, relative_frame, frame_velocity,
+            center_of_mass as many as axes, no_slip as many as directions.
+        arguments: Axis, axes, distance, joints … of the kind.
 
     Raises:
         UnknownNameError: There is no such kind.

@@ -20,11 +20,25 @@ class RotationReference:
         rotation: Reference rotation in the parent frame, per row, (m, 3, 3).
         rate: Reference of cᵀω, (m,), rad/s times the declared length.
         acceleration: Reference of its derivative, (m,), rad/s² times the declared length.
+        omega: Angular velocity of the reference in the parent frame, (m, 3), rad/s.
+        alpha: Its derivative, (m, 3), rad/s².
     """
 
     rotation: Array
     rate: Array
     acceleration: Array
+    omega: Array
+    alpha: Array
+
+    def part(self, rows: slice) -> RotationReference:
+        """The reference of some of the rows."""
+        return RotationReference(
+            self.rotation[rows],
+            self.rate[rows],
+            self.acceleration[rows],
+            self.omega[rows],
+            self.alpha[rows],
+        )
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,8 @@ class RotationGroups:
             rotation=so3.exp(rho)[self.group],
             rate=dot(self.direction, omega[self.group]),
             acceleration=dot(self.direction, alpha[self.group]),
+            omega=omega[self.group],
+            alpha=alpha[self.group],
         )
 
     def _vectors(self, values: Array) -> Array:

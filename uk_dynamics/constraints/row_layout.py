@@ -9,34 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
+from uk_dynamics.constraints.frame_families import (
+    FRAME_ROWS,
+    FrameRows,
+    frame_family,
+    reference_scale,
+)
 from uk_dynamics.constraints.joint_rows import JointRows
 from uk_dynamics.constraints.kinds import (
     AlignmentRow,
     AngularRow,
-    DistanceRow,
     JointRow,
-    LinearRow,
+    MassCenterRow,
+    RotationVectorRow,
     Row,
 )
+from uk_dynamics.constraints.mass_center_rows import MassCenterRows
 from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
 from uk_dynamics.constraints.rotation_reference import RotationGroups
 from uk_dynamics.constraints.row_family import RowFamily
-from uk_dynamics.constraints.rows import (
-    AlignmentRows,
-    AngularRows,
-    DistanceRows,
-    FrameRows,
-    LinearRows,
-    RowFrames,
-)
+from uk_dynamics.constraints.rows import RowFrames
 from uk_dynamics.constraints.vectors import Array
 
-_FRAME_ROWS = (LinearRow, AngularRow, AlignmentRow, DistanceRow)
 # Families beside the two-frame primitive: a row type, and what collects its rows.
 _OTHER_ROWS: tuple[tuple[type, Callable[[tuple[Constraint, ...], int, int], RowFamily]], ...] = (
     (JointRow, JointRows.of),
+    (MassCenterRow, MassCenterRows.of),
 )
-_FAMILY_ORDER = (*_FRAME_ROWS, *(row_type for row_type, _ in _OTHER_ROWS))
+_FAMILY_ORDER = (*FRAME_ROWS, *(row_type for row_type, _ in _OTHER_ROWS))
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,12 @@ class RowLayout:
         pair_of_row: Pair of each frame row in evaluation order.
         order: Evaluation position of each declared row.
         declared_order: Whether evaluation order is declared order already.
-        angular_rows: Declared positions of the angular rows, in evaluation order.
-        rotation_groups: Reference rotations of the angular rows, None when there are none.
+        angular_rows: Declared positions of the rows whose reference is a rotation, in evaluation
+            order: those of angular velocity, then those of rotation vectors.
+        angular_count: How many of them are rows of angular velocity.
+        rotation_groups: Reference rotations of these rows, None when there are none.
         direct_scale: Factor of a reference value per declared row: 1, the declared length for
-            alignment rows, 0 for angular rows, whose reference is a rotation.
+            alignment rows and angular velocities, 0 where the reference is a rotation.
     """
 
     pairs: FramePairs
@@ -71,6 +73,7 @@ class RowLayout:
     order: NDArray[np.intp]
     declared_order: bool
     angular_rows: NDArray[np.intp]
+    angular_count: int
     rotation_groups: RotationGroups | None
     direct_scale: Array
     _axis_checks: tuple[tuple[str, int, Array], ...]
@@ -98,15 +101,16 @@ class RowLayout:
 
         families: list[tuple[FrameRows, slice]] = []
         start = 0
-        for family_type in _FRAME_ROWS:
+        for family_type in FRAME_ROWS:
             members = [e for e in sorted_entries if isinstance(e.row, family_type)]
             if members:
-                families.append(
-                    (_family(members, pairs, length), slice(start, start + len(members)))
-                )
+                of_row = np.array([e.pair for e in members], dtype=np.intp)
+                frames = RowFrames(parent[of_row], child[of_row], of_row)
+                family = frame_family([e.row for e in members], frames, length)
+                families.append((family, slice(start, start + len(members))))
             start += len(members)
 
-        angular = [e for e in sorted_entries if isinstance(e.row, AngularRow)]
+        angular = [e for e in sorted_entries if isinstance(e.row, AngularRow | RotationVectorRow)]
         return cls(
             pairs=pairs,
             families=tuple(families),
@@ -119,8 +123,9 @@ class RowLayout:
             order=order,
             declared_order=bool(np.all(order == np.arange(len(order)))),
             angular_rows=np.array([e.declared for e in angular], dtype=np.intp),
+            angular_count=sum(isinstance(e.row, AngularRow) for e in angular),
             rotation_groups=_rotation_groups(angular, length) if angular else None,
-            direct_scale=np.array([_direct_scale(e.row, length) for e in entries]),
+            direct_scale=np.array([reference_scale(e.row, length) for e in entries]),
             _axis_checks=_axis_checks(constraints, pair_of),
         )
 
@@ -135,34 +140,14 @@ class RowLayout:
         return tuple(names)
 
 
-def _family(members: list[_Entry], pairs: FramePairs, length: float) -> FrameRows:
-    pair = np.array([e.pair for e in members], dtype=np.intp)
-    frames = RowFrames(pairs.parent[pair], pairs.child[pair], pair)
-    rows = [e.row for e in members]
-    first = rows[0]
-    if isinstance(first, LinearRow):
-        return LinearRows(frames, np.array([r.direction for r in rows if isinstance(r, LinearRow)]))
-    if isinstance(first, AngularRow):
-        directions = np.array([r.direction for r in rows if isinstance(r, AngularRow)])
-        return AngularRows(frames, length * directions)
-    if isinstance(first, AlignmentRow):
-        parents = np.array([r.parent for r in rows if isinstance(r, AlignmentRow)])
-        children = np.array([r.child for r in rows if isinstance(r, AlignmentRow)])
-        return AlignmentRows(frames, length * parents, children)
-    return DistanceRows(frames, np.array([r.distance for r in rows if isinstance(r, DistanceRow)]))
-
-
 def _rotation_groups(angular: list[_Entry], length: float) -> RotationGroups:
     owners = sorted({e.constraint for e in angular})
     group = np.array([owners.index(e.constraint) for e in angular], dtype=np.intp)
-    directions = np.array([e.row.direction for e in angular if isinstance(e.row, AngularRow)])
+    rows = [e.row for e in angular]
+    directions = np.array(
+        [row.direction for row in rows if isinstance(row, AngularRow | RotationVectorRow)]
+    )
     return RotationGroups(group, length * directions, length)
-
-
-def _direct_scale(row: Row, length: float) -> float:
-    if isinstance(row, AngularRow):
-        return 0.0
-    return length if isinstance(row, AlignmentRow) else 1.0
 
 
 def _axis_checks(

@@ -151,9 +151,6 @@ class DistanceRows:
         return (dot(u, u) - along * along) / norm
 
 
-FrameRows = LinearRows | AngularRows | AlignmentRows | DistanceRows
-
-
 def _force_through(point: Array, force: Array) -> Array:
     return np.concatenate((force, apply(skew(point), force)), axis=1)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from uk_dynamics.constraints.live_reference import Live
+from uk_dynamics.constraints.polynomial_reference import Polynomial
 from uk_dynamics.constraints.references import Constant, Reference, Sinusoid
+from uk_dynamics.constraints.spline_reference import Spline
 from uk_dynamics.mechanism.reference_specification import ReferenceSpec
 
 
@@ -12,6 +15,14 @@ def resolve_reference(spec: ReferenceSpec) -> Reference:
     """The function of time that a file declares."""
     if spec.type == "constant":
         return Constant(np.array(spec.value))
+    if spec.type == "live":
+        return Live(np.array(spec.value))
+    if spec.type == "polynomial":
+        return Polynomial.of(spec.coefficients)
+    if spec.type == "spline":
+        return Spline.through(
+            spec.times, spec.waypoints, degree=spec.degree, boundary=spec.boundary
+        )
     return Sinusoid(
         offset=np.array(spec.offset),
         amplitude=np.array(spec.amplitude),

@@ -113,7 +113,7 @@ class _Translator:
             case "required":
                 return place, self.missing_key(found, limit, rule)
             case "enum":
-                return place, self.unknown_word(found, limit)
+                return place, self.unknown_word(found, [str(word) for word in limit])
             case "pattern":
                 return place, _bad_name(found)
             case "minLength":
