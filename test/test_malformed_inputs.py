@@ -299,9 +299,9 @@ TASKS = {
     ),
     "joint task without joint": (task("type: joint"), "tasks.sweep", '"joint" is missing', "crank"),
     "unknown reference": (
-        task(f"{REFERENCE}: {{type: sine}}"),
+        task(f"{REFERENCE}: {{type: sinus}}"),
         "tasks.sweep.reference.type",
-        '"sine"',
+        '"sinus"',
         "sinusoid",
     ),
     "constant without value": (

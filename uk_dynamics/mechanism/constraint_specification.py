@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from uk_dynamics.constraints.rolling_rows import ROLLING_PARTS
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, unit_axis
 from uk_dynamics.mechanism.friction_specification import FrictionSpec
@@ -24,6 +25,7 @@ _ROW_COUNTS = {
     "joint": 1,
     "joint_coupling": 1,
 }
+_ROWS_PER_AXIS = ("frame", "relative_frame", "frame_velocity", "center_of_mass")
 
 
 @dataclass(frozen=True)
@@ -51,21 +53,58 @@ class StabilizationSpec:
 
 
 @dataclass(frozen=True)
+class RollingSpec:
+    """A wheel, disc or blade on a plane through the parent's origin.
+
+    Attributes:
+        normal: Of the plane, in the parent frame, unit, (3,).
+        radius: Of the wheel, in m; 0: a blade.
+        directions: Of the contact's velocity that vanish, of rolling, sideways; height: it touches.
+    """
+
+    normal: Vector
+    radius: float
+    directions: tuple[str, ...]
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], *, file: str, place: str) -> RollingSpec:
+        """Build it from checked data.
+
+        Raises:
+            MechanismFileError: A normal of zero length, or a blade that shall roll.
+        """
+        radius = float(data.get("radius", 0.0))
+        directions = data.get("directions", ["rolling", "sideways"] if radius else ["sideways"])
+        if not radius and "rolling" in directions:
+            problem = "a blade (radius 0) cannot roll; give a radius, such as 0.1, or [sideways]"
+            raise MechanismFileError(problem, file=file, place=f"{place}.directions")
+        normal = unit_axis(data.get("normal", (0, 0, 1)), file=file, place=f"{place}.normal")
+        # The order of the rows is always the same, whatever the order in the file.
+        ordered = tuple(part for part in ROLLING_PARTS if part in directions)
+        return cls(normal, radius, ordered)
+
+
+@dataclass(frozen=True)
 class ConstraintSpec:
     """What shall hold between two frames, or between joints: by structure, or as a task.
 
     Attributes:
         name: Its key in the file.
-        type: point, hinge, weld, universal, cylindrical, prismatic, planar, distance, frame, joint
-            or joint_coupling.
-        parent: Frame that axes refer to; None for types of joints.
-        child: Frame that is held; None for types of joints.
-        axis: Unit vector in the parent frame, (3,); None for types without an axis.
-        axes: Of type frame: the constrained directions, of x y z rx ry rz, in declared order.
+        type: point, hinge, weld, universal, cylindrical, prismatic, planar, distance, frame,
+            relative_frame, frame_velocity, no_slip, center_of_mass, joint or joint_coupling.
+        parent: Frame that axes refer to; None for types of joints, and of type center_of_mass
+            where it is the world.
+        child: Frame that is held; None for types of joints and center_of_mass.
+        axis: Unit vector in the parent frame, (3,), of type no_slip the axle in the child frame;
+            None for types without an axis.
+        axes: The constrained directions, of x y z rx ry rz, in declared order.
         distance: Of type distance: between the origins, in m, positive.
         joints: Of type joint_coupling: joints with their factors k in Σ k q = offset; of type
             joint the one joint, with 1.
         offset: Of type joint_coupling: in rad or m.
+        rolling: Of type no_slip: the wheel.
+        expressed_in: Of type frame_velocity: whose axes, ``parent`` or ``child``.
+        links: Of type center_of_mass: whose masses count; empty: all that move.
         level: Place in the hierarchy, 1 first.
         stabilization: How a violation decays.
         reference: Wanted value of each row over time; None is zero.
@@ -81,6 +120,9 @@ class ConstraintSpec:
     distance: float | None = None
     joints: WeightedJoints = ()
     offset: float = 0.0
+    rolling: RollingSpec | None = None
+    expressed_in: str = "parent"
+    links: tuple[str, ...] = ()
     level: int = 1
     stabilization: StabilizationSpec = StabilizationSpec()
     reference: ReferenceSpec | None = None
@@ -89,7 +131,9 @@ class ConstraintSpec:
     @property
     def row_count(self) -> int:
         """Number of rows it has in A."""
-        return len(self.axes) if self.type == "frame" else _ROW_COUNTS[self.type]
+        if self.rolling is not None:
+            return len(self.rolling.directions)
+        return len(self.axes) if self.type in _ROWS_PER_AXIS else _ROW_COUNTS[self.type]
 
     @classmethod
     def from_data(
@@ -113,6 +157,9 @@ class ConstraintSpec:
             for role in ("parent", "child")
             if role in data
         }
+        rolling = None
+        if data["type"] == "no_slip":
+            rolling = RollingSpec.from_data(data, file=file, place=place)
         if len({frame.link for frame in frames.values()}) < len(frames):
             problem = f'both frames are on "{data["child"]["link"]}"; name two links'
             raise MechanismFileError(problem, file=file, place=f"{place}.child.link")
@@ -141,6 +188,9 @@ class ConstraintSpec:
             distance=float(data["distance"]) if "distance" in data else None,
             joints=joints,
             offset=float(data.get("offset", 0.0)),
+            rolling=rolling,
+            expressed_in=data.get("expressed_in", cls.expressed_in),
+            links=tuple(data.get("links", ())),
             level=int(data.get("level", 1)),
             stabilization=StabilizationSpec.from_data(data.get("stabilization", {}), default),
             parent=frames.get("parent"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from uk_dynamics.constraints.kinds import KindArguments, rows_of
 from uk_dynamics.constraints.reference_set import ReferenceSet
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.actuators import Actuators
+from uk_dynamics.mechanism.moving_links import check_moves, mass_points
 from uk_dynamics.mechanism.reference_resolution import resolve_reference
 from uk_dynamics.mechanism.specification import (
     ActuatorSpec,
@@ -131,7 +133,8 @@ def resolve_constraint(
     """Look up the frames and joints of one declared constraint.
 
     Raises:
-        UnknownNameError: A joint does not exist.
+        UnknownNameError: A joint or a link does not exist.
+        InputError: Links without mass, or a relative_frame on a link that cannot move.
     """
     arguments = KindArguments(
         axis=spec.axis,
@@ -139,7 +142,15 @@ def resolve_constraint(
         distance=spec.distance,
         joints=spec.joints,
         offset=spec.offset,
+        in_child=spec.expressed_in == "child",
     )
+    if spec.rolling is not None:
+        arguments = replace(
+            arguments,
+            normal=spec.rolling.normal,
+            radius=spec.rolling.radius,
+            directions=spec.rolling.directions,
+        )
     terms = []
     for joint, coefficient in spec.joints:
         with located(file, f"{section}.{spec.name}.joints"):
@@ -149,6 +160,16 @@ def resolve_constraint(
     frames: dict[str, Any] = {
         role: model.frame_index(frame_name(spec.name, role)) for role, _ in _roles(spec)
     }
+    masses: dict[str, Any] = {}
+    if spec.type == "center_of_mass":
+        with located(file, f"{section}.{spec.name}.links"):
+            masses["masses"] = mass_points(spec.links, model)
+        if spec.parent is not None:
+            masses["parent_moved"] = model.ancestor_mask[frames["parent"]]
+    if spec.type == "relative_frame":
+        for role, frame in _roles(spec):
+            with located(file, f"{section}.{spec.name}.{role}.link"):
+                check_moves(frame.link, model)
     return Constraint(
         name=spec.name,
         kind=spec.type,
@@ -158,6 +179,7 @@ def resolve_constraint(
         damping_ratio=spec.stabilization.damping_ratio,
         level=spec.level,
         **frames,
+        **masses,
     )
 
 
