@@ -83,7 +83,7 @@ class DynamicsTopics:
             self._states.message.header.stamp = stamp
             self._states.position[:] = residual.position
             self._states.velocity[:] = residual.velocity
-            self._states.effort[:] = solution.multipliers
+            self._states.effort[:] = solution.loads
             self._states_publisher.publish(self._states.message)
         heard = [name for name, p in self._wrench_publishers.items() if p in self._heard]
         if heard:
@@ -101,7 +101,7 @@ class DynamicsTopics:
     def _publish_wrenches(
         self, stamp: Time, state: State, solution: Solution, names: list[str]
     ) -> None:
-        self._wrenches.update(state.q, solution.multipliers)
+        self._wrenches.update(state.q, solution.loads)
         message = self._wrench_message
         message.header.stamp = stamp
         force, torque = message.wrench.force, message.wrench.torque
