@@ -1,11 +1,13 @@
 """Force elements of a mechanism file: energy, equilibria, closed forms, and mistakes in files."""
 
+import re
+
 import numpy as np
 import pytest
 from mechanism_builder import arm, joint, link, mechanism, near
 
 from uk_dynamics.exceptions import InputError, MechanismFileError
-from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.mechanism.specification import MechanismSpec, TasksSpec
 from uk_dynamics.simulation.simulate import simulate
 
 SLIDES = (
@@ -192,3 +194,23 @@ def test_a_mistake_in_a_force_is_told_with_its_place(text, place, problem):
 def test_names_that_do_not_exist_are_told_with_their_place(text, message):
     with pytest.raises(InputError, match=message):
         mechanism(arm((1.0, 1.0)), f"forces:\n  push: {text}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("distribution: gaus", 'distribution: unknown "gaus"; did you mean "gauss"'),
+        ("tasks: {t: {type: joint, joint: a, feedback: {form: fast}}}", "baumgarte"),
+        ("tasks: {t: {type: joint, joint: a, feedback: {}}}", '"form" is missing'),
+    ],
+)
+def test_mistakes_in_how_a_task_is_served(text, message):
+    rest = "" if text.startswith("tasks") else "\ntasks: {t: {type: joint, joint: a}}"
+    with pytest.raises(MechanismFileError, match=re.escape(message)):
+        TasksSpec.from_text(f"schema: 1\n{text}{rest}\n")
+
+
+def test_joints_have_no_feedback():
+    text = "schema: 1\nconstraints: {c: {type: joint, joint: a, feedback: {form: baumgarte}}}\n"
+    with pytest.raises(MechanismFileError, match=r"constraints\.c\.feedback: .*joints do not"):
+        MechanismSpec.from_text(text)

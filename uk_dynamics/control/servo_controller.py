@@ -49,7 +49,8 @@ class ServoController:
     """The closed-form servo law (servo paper (35), in the dynamics constrained by the structure).
 
     Where tasks leave efforts open, uᵀ W u is least with W = 1/limit², so that motors of different
-    kind and size share the work.
+    kind and size share the work; or, if the tasks file says so, the motion deviates least from the
+    free one (Gauss). Feedback of a task may have a distribution of its own, review (72).
 
     Attributes:
         mechanism: What is controlled.
@@ -85,6 +86,10 @@ class ServoController:
         usual = float(known.max()) if len(known) else 1.0
         self.weights: Array = 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
         self._limits = limits
+        self._by_generalized_inverse = np.zeros(len(tasks.constraints), dtype=bool)
+        for task in tasks.spec.tasks:
+            if task.feedback == "generalized_inverse":
+                self._by_generalized_inverse[tasks.constraints.slices[task.name]] = True
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -128,14 +133,20 @@ class ServoController:
         )
         rows: Rows = self.tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
         constraints, actuators = self.tasks.constraints, self.mechanism.actuators
+        wanted = rows.right_hand_side(constraints.damping, constraints.stiffness)
+        feedback = None
+        if self._by_generalized_inverse.any():
+            feedback = np.where(self._by_generalized_inverse, wanted + rows.bias, 0.0)
         servo = servo_efforts(
             prepared.factorization,
             free.qdd,
             actuators.matrix,
             rows.A,
-            rows.right_hand_side(constraints.damping, constraints.stiffness),
+            wanted,
             weights=self.weights,
             preload=None if preload is None else actuators.efforts(preload),
+            distribution=self.tasks.spec.distribution,
+            feedback=feedback,
             rank_tolerance=solver.task_rank_tolerance,
         )
         limited = np.clip(servo.efforts, -self._limits, self._limits)

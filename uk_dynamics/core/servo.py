@@ -5,21 +5,24 @@ lets forces do. A task A_t q̈ = b_t then asks of the efforts u (servo paper (32
 
     C u = b_t − A_t a_s,  C = A_t N S,    u = G (b_t − A_t a_s) + (I − G C) s,
 
-with G the pseudoinverse of C that makes uᵀ W u least.
+with G the pseudoinverse of C that makes uᵀ W u least, or one that looks at the motion instead.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION, Factorization
 from uk_dynamics.core.row_basis import ZERO_ROW, RowBasis
+from uk_dynamics.core.servo_distribution import least_motion_efforts, least_solution
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Distribution = Literal["effort", "gauss"]
 
 # What motors leave of a task row counts as met below this part of the row's own size.
 _MET = 1e-6
@@ -61,6 +64,8 @@ def servo_efforts(
     *,
     weights: Array | None = None,
     preload: Array | None = None,
+    distribution: Distribution = "effort",
+    feedback: Array | None = None,
     rank_tolerance: float = 1e-6,
 ) -> ServoSolution:
     """Efforts that make the structure follow the tasks.
@@ -73,6 +78,10 @@ def servo_efforts(
         b_t: Right-hand side of A_t q̈ = b_t, (mt,).
         weights: Diagonal of W, positive, (nu,); default ones.
         preload: s, the efforts to come close to where the tasks leave freedom, (nu,).
+        distribution: What is least where efforts are free: ``effort`` uᵀ W u; ``gauss`` the
+            deviation from the free motion in the metric of M, as the Udwadia–Kalaba force has it.
+        feedback: Part of b_t that is served by the acceleration of least Euclidean norm instead,
+            (mt,), review (72).
         rank_tolerance: A row of A_t N S is dependent when at most this part of its norm (or of a
             tenth of what perfectly placed motors would give it) is left.
 
@@ -88,12 +97,16 @@ def servo_efforts(
     task_rank = RowBasis(task, task_size, rank_tolerance).rank
     C = task.T @ motor
     attainable = task_norms * np.linalg.norm(motor)
-    basis = RowBasis(np.asfortranarray(C.T), attainable, rank_tolerance)
-    free = A_t @ qdd_free
-    wanted = b_t - free
-    scaled, range_basis = _least_efforts(basis, C, wanted)
+    wanted = b_t - A_t @ qdd_free
+    by_metric = wanted if feedback is None else wanted - feedback
+    scaled, range_basis, basis = least_solution(C, attainable, by_metric, rank_tolerance)
+    if distribution == "gauss":
+        scaled = least_motion_efforts(motor, task.T, by_metric, rank_tolerance)
+    if feedback is not None:
+        motion = factorization.admissible(S / root)
+        scaled = scaled + least_motion_efforts(motion, A_t, feedback, rank_tolerance)
     if preload is not None:
-        scaled += _null_part(basis, root * preload)
+        scaled = scaled + _null_part(basis, root * preload)
     residual = wanted - C @ scaled
     if basis.rank == task_rank:
         controllable = np.ones(len(b_t), dtype=bool)
@@ -110,20 +123,6 @@ def servo_efforts(
         controllable=controllable,
         reachable=controllable & (np.abs(residual) <= _MET * size),
     )
-
-
-def _least_efforts(basis: RowBasis, C: Array, wanted: Array) -> tuple[Array, Array]:
-    """C⁺ b with the rank of the basis, (nu,), and an orthonormal basis of the range of C."""
-    mt, nu = C.shape
-    if basis.rank == 0:
-        return np.zeros(nu), np.zeros((mt, 0))
-    if basis.rank == mt:
-        return basis.basis_product(basis.coordinates(wanted)), np.eye(mt)
-    selector = np.eye(nu, basis.rank, order="F")
-    rows = basis.rotate_back(selector)
-    q, r = np.linalg.qr(C @ rows)
-    efforts: Array = rows @ np.linalg.solve(r, q.T @ wanted)
-    return efforts, q
 
 
 def _null_part(basis: RowBasis, x: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from uk_dynamics.constraints.rolling_rows import ROLLING_PARTS
 from uk_dynamics.exceptions import MechanismFileError
@@ -109,6 +109,8 @@ class ConstraintSpec:
         stabilization: How a violation decays.
         reference: Wanted value of each row over time; None is zero.
         friction: What rubs in the joint; None: nothing.
+        feedback: Of tasks: whether the stabilisation is distributed like the rest of what the task
+            asks (baumgarte), or by the acceleration of least norm (generalized_inverse).
     """
 
     name: str
@@ -127,6 +129,7 @@ class ConstraintSpec:
     stabilization: StabilizationSpec = StabilizationSpec()
     reference: ReferenceSpec | None = None
     friction: FrictionSpec | None = None
+    feedback: Literal["baumgarte", "generalized_inverse"] = "baumgarte"
 
     @property
     def row_count(self) -> int:
@@ -196,6 +199,7 @@ class ConstraintSpec:
             parent=frames.get("parent"),
             child=frames.get("child"),
             friction=friction,
+            feedback=data.get("feedback", {}).get("form", cls.feedback),
         )
         if "reference" not in data:
             return spec

@@ -18,6 +18,7 @@ from uk_dynamics.mechanism.file_location import find_file
 from uk_dynamics.mechanism.force_specification import ForceSpec
 from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, vector
 from uk_dynamics.mechanism.reference_specification import ReferenceSpec
+from uk_dynamics.mechanism.roles import refuse_foreign_keys
 from uk_dynamics.mechanism.schema_check import check_schema
 from uk_dynamics.mechanism.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.weighted_joints import WeightedJoints, weighted_joints
@@ -186,6 +187,7 @@ class MechanismSpec:
     @classmethod
     def _from_data(cls, raw: object, file: str, directory: Path) -> MechanismSpec:
         data = check_schema(raw, "mechanism", file)
+        refuse_foreign_keys(data.get("constraints", {}), "constraints", file)
         stabilization = StabilizationSpec.from_data(
             data.get("defaults", {}).get("stabilization", {})
         )

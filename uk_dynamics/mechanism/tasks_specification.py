@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Literal
 
-from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.file_location import find_file
+from uk_dynamics.mechanism.roles import refuse_foreign_keys
 from uk_dynamics.mechanism.schema_check import check_schema
 from uk_dynamics.mechanism.wording import place_text
 from uk_dynamics.mechanism.yaml_file import parse_yaml, read_yaml
@@ -20,10 +21,13 @@ class TasksSpec:
     Attributes:
         file: Name of the file as the user gave it, for errors.
         tasks: What shall hold, in declared order.
+        distribution: What is least where motors can serve them in several ways: effort, relative
+            to the limits, or, with gauss, the deviation from the free motion.
     """
 
     file: str
     tasks: tuple[ConstraintSpec, ...]
+    distribution: Literal["effort", "gauss"] = "effort"
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> TasksSpec:
@@ -51,11 +55,7 @@ class TasksSpec:
     def _from_data(cls, raw: object, file: str) -> TasksSpec:
         data = check_schema(raw, "tasks", file)
         default = StabilizationSpec.from_data(data.get("defaults", {}).get("stabilization", {}))
-        for name, task in data["tasks"].items():
-            if "friction" in task:
-                problem = "friction is in the joints of a machine, not in its tasks; remove it"
-                place = place_text(("tasks", name, "friction"))
-                raise MechanismFileError(problem, file=file, place=place)
+        refuse_foreign_keys(data["tasks"], "tasks", file)
         return cls(
             file,
             tuple(
@@ -64,4 +64,5 @@ class TasksSpec:
                 )
                 for name, task in data["tasks"].items()
             ),
+            data.get("distribution", cls.distribution),
         )
