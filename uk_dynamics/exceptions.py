@@ -141,16 +141,23 @@ class ExpressionValueError(UkDynamicsError):
         owner: What it belongs to, such as the name of a constraint.
         expression: Its text.
         part: The part of it, or of its derivatives, that has no value.
-        values: Values of the variables that occur, by how they are written.
+        values: Values of the variables in that part, by how they are written.
+        time: In s.
     """
 
-    def __init__(self, owner: str, expression: str, part: str, values: Mapping[str, float]) -> None:
+    def __init__(
+        self, owner: str, expression: str, part: str, values: Mapping[str, float], time: float
+    ) -> None:
         self.owner = owner
         self.expression = expression
         self.part = part
         self.values = dict(values)
+        self.time = time
         at = ", ".join(f"{name} = {value:.6g}" for name, value in self.values.items())
-        super().__init__(f"{owner}: {part} has no value at {at} (in {expression:.100})")
+        super().__init__(
+            f"{owner}: at t = {time:.6g} s {part} has no value"
+            f"{', with ' if at else ''}{at} (in {' '.join(expression.split()):.100})"
+        )
 
 
 class SimulationError(UkDynamicsError):

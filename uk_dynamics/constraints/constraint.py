@@ -59,6 +59,6 @@ class Constraint:
     def row_names(self) -> tuple[str, ...]:
         """Names of the rows, ``constraint.label``; a joint row carries the constraint's name."""
         return tuple(
-            self.name if isinstance(row, JointRow) else f"{self.name}.{row.label}"
+            self.name if isinstance(row, JointRow) or not row.label else f"{self.name}.{row.label}"
             for row in self.rows
         )

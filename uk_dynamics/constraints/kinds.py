@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from uk_dynamics.constraints.rolling_rows import ROLLING_PARTS, RollingRow
 from uk_dynamics.constraints.vectors import Array
 from uk_dynamics.constraints.velocity_rows import FrameVelocityRow
 from uk_dynamics.exceptions import UnknownNameError
+
+if TYPE_CHECKING:
+    from uk_dynamics.constraints.expression_derivatives import RowDerivatives
+    from uk_dynamics.constraints.expressions.compiled import JointPlaces
 
 Direction = tuple[float, float, float]
 Order = Literal["position", "velocity", "acceleration"]
@@ -84,6 +88,21 @@ class JointRow:
     offset: float
 
 
+@dataclass(frozen=True)
+class ExpressionRow:
+    """A text in joint names, rates and t that shall be zero; empty label: it is the only one."""
+
+    label: str
+    text: str
+    derivatives: RowDerivatives
+    places: JointPlaces
+
+    @property
+    def order(self) -> Order:
+        """Position, velocity or acceleration."""
+        return self.derivatives.order
+
+
 Row = (
     LinearRow
     | AngularRow
@@ -94,6 +113,7 @@ Row = (
     | FrameVelocityRow
     | MassCenterRow
     | JointRow
+    | ExpressionRow
 )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
+from uk_dynamics.constraints.expression_rows import ExpressionRows
 from uk_dynamics.constraints.frame_families import (
     FRAME_ROWS,
     FrameRows,
@@ -19,6 +20,7 @@ from uk_dynamics.constraints.joint_rows import JointRows
 from uk_dynamics.constraints.kinds import (
     AlignmentRow,
     AngularRow,
+    ExpressionRow,
     JointRow,
     MassCenterRow,
     RotationVectorRow,
@@ -35,6 +37,7 @@ from uk_dynamics.constraints.vectors import Array
 _OTHER_ROWS: tuple[tuple[type, Callable[[tuple[Constraint, ...], int, int], RowFamily]], ...] = (
     (JointRow, JointRows.of),
     (MassCenterRow, MassCenterRows.of),
+    (ExpressionRow, ExpressionRows.of),
 )
 _FAMILY_ORDER = (*FRAME_ROWS, *(row_type for row_type, _ in _OTHER_ROWS))
 

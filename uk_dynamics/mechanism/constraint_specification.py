@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from uk_dynamics.constraints.rolling_rows import ROLLING_PARTS
 from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.expression_specification import ExpressionSpec
 from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, unit_axis
 from uk_dynamics.mechanism.friction_specification import FrictionSpec
 from uk_dynamics.mechanism.reference_specification import ReferenceSpec
@@ -91,7 +92,8 @@ class ConstraintSpec:
     Attributes:
         name: Its key in the file.
         type: point, hinge, weld, universal, cylindrical, prismatic, planar, distance, frame,
-            relative_frame, frame_velocity, no_slip, center_of_mass, joint or joint_coupling.
+            relative_frame, frame_velocity, no_slip, center_of_mass, joint, joint_coupling or
+            expression.
         parent: Frame that axes refer to; None for types of joints, and of type center_of_mass
             where it is the world.
         child: Frame that is held; None for types of joints and center_of_mass.
@@ -105,6 +107,7 @@ class ConstraintSpec:
         rolling: Of type no_slip: the wheel.
         expressed_in: Of type frame_velocity: whose axes, ``parent`` or ``child``.
         links: Of type center_of_mass: whose masses count; empty: all that move.
+        expression: Of type expression: its rows.
         level: Place in the hierarchy, 1 first.
         stabilization: How a violation decays.
         reference: Wanted value of each row over time; None is zero.
@@ -125,6 +128,7 @@ class ConstraintSpec:
     rolling: RollingSpec | None = None
     expressed_in: str = "parent"
     links: tuple[str, ...] = ()
+    expression: ExpressionSpec | None = None
     level: int = 1
     stabilization: StabilizationSpec = StabilizationSpec()
     reference: ReferenceSpec | None = None
@@ -134,6 +138,8 @@ class ConstraintSpec:
     @property
     def row_count(self) -> int:
         """Number of rows it has in A."""
+        if self.expression is not None:
+            return len(self.expression.rows)
         if self.rolling is not None:
             return len(self.rolling.directions)
         return len(self.axes) if self.type in _ROWS_PER_AXIS else _ROW_COUNTS[self.type]
@@ -183,6 +189,9 @@ class ConstraintSpec:
                 file=file,
                 place=f"{place}.friction",
             )
+        expression = None
+        if data["type"] == "expression":
+            expression = ExpressionSpec.from_data(data, file=file, place=place)
         spec = cls(
             name=name,
             type=data["type"],
@@ -194,6 +203,7 @@ class ConstraintSpec:
             rolling=rolling,
             expressed_in=data.get("expressed_in", cls.expressed_in),
             links=tuple(data.get("links", ())),
+            expression=expression,
             level=int(data.get("level", 1)),
             stabilization=StabilizationSpec.from_data(data.get("stabilization", {}), default),
             parent=frames.get("parent"),

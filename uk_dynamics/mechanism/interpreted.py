@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
 
 _NOTHING = Inputs()
-_NEWTON_STEPS = 20  # for rows that are not affine in the velocities
+# For rows that are not affine in the velocities:
+_NEWTON_STEPS = 50
+_SHORTEST_PART = 1e-4  # of a Newton step
+_ADMITTED_RATE = 1e-6  # relative to the velocities
 _LOOSEST = 0.2  # rank tolerance of a projection from far away
 
 
@@ -143,21 +146,45 @@ class InterpretedDynamics:
         return State(state.t, q, self._project_velocity(state.t, q, state.v, given))
 
     def _project_velocity(self, t: float, q: Array, v: Array, inputs: Inputs) -> Array:
-        """Newton steps onto the rows that speak of velocities; one where they are affine in v."""
-        chosen = self._motion_rows
-        usual = self._solver.rank_tolerance
-        smallest = np.inf
-        for _ in range(1 if self._constraints.linear_in_rates else _NEWTON_STEPS):
-            self._workspace.update(q, v)
-            rows = self._rows(t, q, v, inputs)
-            rate = rows.rate[chosen]
-            largest = float(np.abs(rate).max(initial=0.0))
-            if not largest < smallest:
+        """The nearest velocity on the rows that speak of velocities, in the metric of M.
+
+        One step where they are affine in v, else Newton steps, shortened while they do not help.
+
+        Raises:
+            SimulationError: No velocity was found that they admit.
+        """
+        A, rate = self._motion_rates(t, q, v, inputs)
+        for _ in range(_NEWTON_STEPS):
+            there = self._factorize(
+                self._workspace.mass, A, self._solver.rank_tolerance, self._motion_rows
+            )
+            target = project_velocity(v, there, rate)
+            if self._constraints.linear_in_rates:
+                return target
+            part = 1.0
+            violation = np.linalg.norm(rate)
+            while part > _SHORTEST_PART:
+                trial = v + part * (target - v)
+                trial_A, trial_rate = self._motion_rates(t, q, trial, inputs)
+                if np.linalg.norm(trial_rate) < violation:
+                    break
+                part /= 2.0
+            else:  # rounding, or a dead end
                 break
-            smallest = largest
-            there = self._factorize(self._workspace.mass, rows.A[chosen], usual, chosen)
-            v = project_velocity(v, there, rate)
+            v, A, rate = trial, trial_A, trial_rate
+        size = 1.0 + float(np.abs(v).max(initial=0.0))
+        worst = int(np.argmax(np.abs(rate)))
+        if abs(rate[worst]) > _ADMITTED_RATE * size:
+            name = self._constraints.row_names[self._motion_rows[worst]]
+            problem = f"no velocity was found that {name} admits; it is off by {rate[worst]:.3g}"
+            raise SimulationError(problem, t)
         return v
+
+    def _motion_rates(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[Array, Array]:
+        """A and rate of the rows that speak of velocities."""
+        self._workspace.update(q, v)
+        rows = self._rows(t, q, v, inputs)
+        return rows.A[self._motion_rows], rows.rate[self._motion_rows]
 
     def _rows(self, t: float, q: Array, v: Array, inputs: Inputs) -> Rows:
         reference = self._references.sample(t, inputs.references)

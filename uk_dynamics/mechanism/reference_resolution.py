@@ -13,6 +13,8 @@ from uk_dynamics.mechanism.reference_specification import ReferenceSpec
 
 def resolve_reference(spec: ReferenceSpec) -> Reference:
     """The function of time that a file declares."""
+    if spec.expression is not None:
+        return spec.expression
     if spec.type == "constant":
         return Constant(np.array(spec.value))
     if spec.type == "live":

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from uk_dynamics.constraints.expression_reference import ExpressionReference
 from uk_dynamics.constraints.spline_reference import Boundary, Spline
-from uk_dynamics.exceptions import InputError, MechanismFileError
+from uk_dynamics.exceptions import ExpressionError, InputError, MechanismFileError
 
 Values = tuple[float, ...]
 _KEYS = {
@@ -23,8 +24,8 @@ class ReferenceSpec:
 
     Attributes:
         type: constant (value); sinusoid: offset + amplitude · sin(2π · frequency · t + phase);
-            polynomial (coefficients); spline (times, waypoints, degree, boundary); or live: fed
-            while running, value until then.
+            polynomial (coefficients); spline (times, waypoints, degree, boundary); expression
+            (of t); or live: fed while running, value until then.
         value: Of a constant, and of a live reference before it is fed, (rows,), in rad or m.
         offset: Of a sinusoid, (rows,), in rad or m.
         amplitude: (rows,), in rad or m.
@@ -35,6 +36,7 @@ class ReferenceSpec:
         waypoints: Of a spline: the rows' values at each time, in rad or m.
         degree: Of a spline: 3 or 5.
         boundary: Of a spline: clamped, natural or periodic.
+        expression: Of type expression: functions of t, one per row.
     """
 
     type: str
@@ -48,6 +50,7 @@ class ReferenceSpec:
     waypoints: tuple[Values, ...] = ()
     degree: int = 3
     boundary: Boundary = "clamped"
+    expression: ExpressionReference | None = None
 
     @classmethod
     def from_data(
@@ -58,11 +61,14 @@ class ReferenceSpec:
         Raises:
             MechanismFileError: A list has another length than there are rows, or waypoints that no
                 spline goes through.
+            ExpressionError: A text is no expression of t.
         """
         kind = data["type"]
         if kind == "polynomial":
             given = f"{place}.coefficients"
             return cls(kind, coefficients=_coefficients(data["coefficients"], rows, file, given))
+        if kind == "expression":
+            return cls(kind, expression=_expression(data, rows, file, f"{place}.value"))
         if kind == "spline":
             return cls._spline(data, rows, file, place)
         values: dict[str, Any] = {
@@ -108,6 +114,19 @@ def _coefficients(given: list[Any], rows: int, file: str, place: str) -> tuple[V
         tuple(float(number) for number in (entry if isinstance(entry, list) else [entry]))
         for entry in given
     )
+
+
+def _expression(data: Mapping[str, Any], rows: int, file: str, place: str) -> ExpressionReference:
+    given = data["value"]
+    texts = given if isinstance(given, list) else [given] * rows
+    if len(texts) != rows:
+        problem = _wrong_count(len(texts), "expressions", rows)
+        raise MechanismFileError(problem, file=file, place=place)
+    parameters = {name: float(value) for name, value in data.get("parameters", {}).items()}
+    try:
+        return ExpressionReference(texts, parameters, owner=place)
+    except ExpressionError as error:
+        raise error.located(file=file, place=place) from None
 
 
 def _wrong_count(found: int, what: str, rows: int) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.constraints.constraint import Constraint, JointTerm
-from uk_dynamics.constraints.kinds import KindArguments, rows_of
+from uk_dynamics.constraints.kinds import KindArguments, Row, rows_of
 from uk_dynamics.constraints.reference_set import ReferenceSet
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.actuators import Actuators
+from uk_dynamics.mechanism.expression_resolution import resolve_expressions
 from uk_dynamics.mechanism.moving_links import check_moves, mass_points
 from uk_dynamics.mechanism.reference_resolution import resolve_reference
 from uk_dynamics.mechanism.specification import (
@@ -135,6 +136,7 @@ def resolve_constraint(
     Raises:
         UnknownNameError: A joint or a link does not exist.
         InputError: Links without mass, or a relative_frame on a link that cannot move.
+        ExpressionError: An expression cannot be a constraint.
     """
     arguments = KindArguments(
         axis=spec.axis,
@@ -170,10 +172,16 @@ def resolve_constraint(
         for role, frame in _roles(spec):
             with located(file, f"{section}.{spec.name}.{role}.link"):
                 check_moves(frame.link, model)
+    rows: tuple[Row, ...]
+    if spec.expression is not None:
+        place = f"{section}.{spec.name}"
+        rows = resolve_expressions(spec.expression, model.coordinates, file=file, place=place)
+    else:
+        rows = rows_of(spec.type, arguments)
     return Constraint(
         name=spec.name,
         kind=spec.type,
-        rows=rows_of(spec.type, arguments),
+        rows=rows,
         joints=tuple(terms),
         frequency=spec.stabilization.frequency,
         damping_ratio=spec.stabilization.damping_ratio,

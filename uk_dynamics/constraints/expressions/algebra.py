@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -22,6 +22,7 @@ from uk_dynamics.constraints.expressions.nodes import (
     Product,
     Sum,
     Variable,
+    topological,
 )
 from uk_dynamics.exceptions import ExpressionError
 
@@ -198,3 +199,27 @@ def _split_power(factor: Expression) -> tuple[Expression, float]:
 
 def _is_integer(exponent: Expression) -> bool:
     return isinstance(exponent, Number) and exponent.value.is_integer()
+
+
+def substitute(expression: Expression, values: Mapping[Variable, Expression]) -> Expression:
+    """The expression with variables replaced.
+
+    Raises:
+        ExpressionError: What results are constants that have no value.
+    """
+    known: dict[Expression, Expression] = {}
+    for node in topological([expression]):
+        match node:
+            case Variable():
+                known[node] = values.get(node, node)
+            case Sum(terms):
+                known[node] = add(*(known[t] for t in terms))
+            case Product(factors):
+                known[node] = multiply(*(known[f] for f in factors))
+            case Power(base, exponent):
+                known[node] = power(known[base], known[exponent])
+            case Call(function, arguments):
+                known[node] = call(function, *(known[a] for a in arguments))
+            case _:
+                known[node] = node
+    return known[expression]

@@ -121,14 +121,20 @@ class CompiledExpressions:
         known: dict[Expression, float] = {}
         for output, source in zip(self.outputs, self._sources, strict=True):
             for node in topological([output]):
-                if node not in known:
-                    known[node] = _value(node, known, self._slots, values)
+                known[node] = _value(node, known, self._slots, values)
                 if not math.isfinite(known[node]):
-                    found = {to_text(x): known[x] for x in variables([node])}
-                    part = to_text(node)
-                    shown = part if len(part) <= _SHOWN else f"{part[:_SHOWN]}..."
-                    return ExpressionValueError(source.owner, source.text, shown, found)
-        raise AssertionError("every part has a value")
+                    return _error(node, source, known, values[0])
+        # only rounding tells the function from this walk: an overflow in one of them
+        return _error(self.outputs[-1], self._sources[-1], known, values[0])
+
+
+def _error(
+    node: Expression, source: Source, known: Mapping[Expression, float], t: float
+) -> ExpressionValueError:
+    found = {to_text(x): known[x] for x in variables([node]) if x is not TIME}
+    part = to_text(node)
+    shown = part if len(part) <= _SHOWN else f"{part[:_SHOWN]}..."
+    return ExpressionValueError(source.owner, source.text, shown, found, t)
 
 
 def compile_expressions(
@@ -214,7 +220,7 @@ def _value(
             case Variable():
                 return values[slots[node]]
             case Sum(terms):
-                return math.fsum(known[t] for t in terms)
+                return sum(known[t] for t in terms)
             case Product(factors):
                 return math.prod(known[f] for f in factors)
             case Power(base, exponent):

@@ -156,7 +156,7 @@ class _Reader:
             case ast.Attribute(value=owner):
                 return ExpressionError(
                     "a dot behind a name cannot stand here; only one-dof joints can be named, "
-                    "with joints: {x: NAME} where their names hold dots",
+                    "with names: {x: NAME} where their names hold dots",
                     column=self._start + (owner.end_col_offset or 0) + 1,
                 )
             case ast.GeneratorExp() | ast.ListComp():

@@ -90,7 +90,7 @@ class Scope:
             if "t" in self.joints and "t" not in self.aliases.values():
                 raise ExpressionError(
                     't is the time, and a joint is called "t" too; give the joint another name '
-                    "with joints: {NAME: t}"
+                    "with names: {NAME: t}"
                 )
             return TIME
         if name == "pi":
@@ -122,4 +122,7 @@ class Scope:
                 f'joint "{name}" has several coordinates; only joints with one can be named'
             )
         known = [*self.joints, *self.aliases, *self.parameters]
+        if not self.joints:
+            shown = ", ".join(["t", "pi", *self.parameters])
+            raise ExpressionError(f'no "{name}" here; there are: {shown}')
         raise ExpressionError(UnknownNameError("joint or parameter", name, known).problem)
