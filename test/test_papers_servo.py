@@ -1,4 +1,4 @@
-"""The coordinated robots: the paper's equations by their own properties, and what its recipe does."""
+"""The coordinated robots: the equations by their own properties, and what the recipe does."""
 
 import numpy as np
 import pytest
