@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from forms import METHODS
 from scipy.integrate import solve_ivp
 
 from uk_dynamics.core.adaptive import AdaptiveStepper, Tolerances
@@ -139,7 +140,7 @@ def test_the_fall_through_the_flat_configuration_is_that_of_the_pendulum(
 
 
 @pytest.mark.parametrize("angle", [0.5, 1e-2, 1e-3])
-@pytest.mark.parametrize("method", ["udwadia_kalaba", "nullspace"])
+@pytest.mark.parametrize("method", METHODS)
 def test_eleven_of_twelve_rows_are_independent_and_ten_where_flat(angle, method) -> None:
     machine = FiveBar(asymmetric=True)
     A, _, _ = machine.rows(machine.at(angle))

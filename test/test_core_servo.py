@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from forms import METHODS
 from hypothesis import given
 from hypothesis import strategies as st
 
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.mass_factor import mass_factor
 from uk_dynamics.core.servo import servo_efforts
-
-METHODS = ("udwadia_kalaba", "nullspace")
 
 
 class Plant:

@@ -70,6 +70,7 @@ def describe(facts: MechanismReport) -> str:
         ("mobility", f"{facts.mobility}  ({facts.velocities} velocities - rank {facts.rank})"),
         ("motors", _counted(facts.motors)),
         ("actuation", f"{facts.actuation}  ({_freedoms(facts)})"),
+        ("method", _method(facts)),
     ]
     if facts.tasks is not None:
         rows += [("tasks", _counted(facts.tasks.names)), ("task rows", _reach(facts.tasks))]
@@ -84,6 +85,18 @@ def describe(facts: MechanismReport) -> str:
 
 def _counted(names: tuple[str, ...] | list[str]) -> str:
     return f"{len(names)}: {', '.join(names)}" if names else "none"
+
+
+def _method(facts: MechanismReport) -> str:
+    if not facts.method:
+        return "none  (the motion is not determined)"
+    if facts.pseudoinverse is not None:
+        return f"{facts.method}, pseudoinverse by {facts.pseudoinverse}"
+    if facts.requested_method != "auto":
+        return facts.method
+    reasons = {"nullspace": "the mass matrix is singular", "hierarchical": "there are clearances"}
+    reason = reasons.get(facts.method, "the mass matrix is regular")
+    return f"{facts.method}  (chosen by auto: {reason})"
 
 
 def _freedoms(facts: MechanismReport) -> str:

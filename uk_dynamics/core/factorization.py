@@ -1,24 +1,46 @@
-"""One entry point to the forms of the fundamental equation."""
+"""One entry to the forms of the fundamental equation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.explicit_pseudoinverse import AugmentedPseudoinverse, UdwadiaPhohomsiri
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.hierarchical import Hierarchical
+from uk_dynamics.core.kkt import Kkt
 from uk_dynamics.core.mass_factor import MassFactor, SingularMass
-from uk_dynamics.core.nullspace import NullSpace, UndeterminedCoordinatesError
+from uk_dynamics.core.methods import FOR_SINGULAR_MASS, WHITENING, Method
+from uk_dynamics.core.nullspace import NullSpace
+from uk_dynamics.core.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.reduced_inertia import UndeterminedCoordinatesError
 from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
+from uk_dynamics.core.whitened_pseudoinverse import RangeSpace, UdwadiaKalabaPseudoinverse
 from uk_dynamics.exceptions import InputError
 
-__all__ = ["Factorization", "Method", "UndeterminedCoordinatesError", "factorize"]
+__all__ = [
+    "Factorization",
+    "Method",
+    "SingularMassError",
+    "UndeterminedCoordinatesError",
+    "factorize",
+]
 
 Array = NDArray[np.float64]
-Method = Literal["auto", "udwadia_kalaba", "nullspace", "hierarchical"]
+
+_EXPLICIT: dict[str, type[AugmentedPseudoinverse | UdwadiaPhohomsiri]] = {
+    form.method: form for form in (AugmentedPseudoinverse, UdwadiaPhohomsiri)
+}
+_WHITENED: dict[str, type[UdwadiaKalabaPseudoinverse | RangeSpace]] = {
+    form.method: form for form in (UdwadiaKalabaPseudoinverse, RangeSpace)
+}
+
+
+class SingularMassError(InputError):
+    """A form that divides by M was asked for where M is singular."""
 
 
 def factorize(
@@ -28,6 +50,7 @@ def factorize(
     natural_scale: Array | None = None,
     rank_tolerance: float = 1e-4,
     method: Method = "auto",
+    pseudoinverse: PseudoinverseMethod = "svd",
     levels: Sequence[NDArray[np.intp]] | None = None,
     clearance: Array | None = None,
 ) -> Factorization:
@@ -37,35 +60,54 @@ def factorize(
         mass: Factor of M, or M itself where it is singular.
         A: Constraint matrix, (m, nv); m may be 0 or larger than nv. It is not copied.
         natural_scale: How large each row is over the configurations, (m,), as the norm of
-            A_i L⁻ᵀ, or of A_i diag(1/√M_jj) for the null space (per root kg). Give it where rows
-            can vanish, as they do where a mechanism is singular. Default: as large as now, and
-            rows below 1e-9 of the largest are zero.
+            A_i L⁻ᵀ, or of A_i diag(1/√M_jj) for forms that do not divide by M (per root kg). Give
+            it where rows can vanish, as they do where a mechanism is singular. Default: as large
+            as now, and rows below 1e-9 of the largest are zero.
         rank_tolerance: A row is dependent when what those before it leave of it is at most this
-            part of its norm, or of a tenth of its natural scale if that is larger.
-        method: ``auto`` takes the recursion where there are clearances, and the null space only
-            where M is singular.
+            part of its norm, or of a tenth of its natural scale if that is larger. For forms with
+            an explicit pseudoinverse: of its own measure on rows of that size.
+        method: Form of the equation; ``auto`` takes ``udwadia_kalaba``, ``nullspace`` where M is
+            singular, and ``hierarchical`` where there are clearances. The factorisation says what
+            it is.
+        pseudoinverse: Algorithm of the forms that have an explicit pseudoinverse.
         levels: Of method ``hierarchical``: rows of each level, the first enforced first; None is
             one level.
         clearance: Of method ``hierarchical``: diagonal of R in A q̈ + Rλ = b, (m,); None is zero.
 
     Raises:
-        InputError: A is not finite, M is singular and the method needs its inverse, or the method
-            knows no clearances.
+        SingularMassError: M is singular and the method needs its inverse.
+        InputError: A is not finite, there is no such method, the rank tolerance is too small for
+            the method, or the method knows no clearances.
         UndeterminedCoordinatesError: [M; A] lacks full column rank.
     """
-    if clearance is not None and method == "auto":
-        method = "hierarchical"
+    if method == "auto":
+        method = _suitable(mass, clearance)
     if clearance is not None and method != "hierarchical":
         raise InputError(f'method "{method}" knows no clearances; use "auto" or "hierarchical"')
-    if isinstance(mass, SingularMass):
-        if method in ("udwadia_kalaba", "hierarchical"):
-            raise InputError(
-                'the mass matrix is singular: use method "auto" or "nullspace", '
-                "or give every link a mass and every joint an armature"
+    if method in WHITENING:
+        if isinstance(mass, SingularMass):
+            raise SingularMassError(
+                f'the mass matrix is singular, and method "{method}" divides by it: use method '
+                f'"auto" or "nullspace" (or {", ".join(FOR_SINGULAR_MASS[1:])}), or give every '
+                "link a mass and every joint an armature"
             )
-        return NullSpace(mass, A, natural_scale, rank_tolerance)
+        if method == "hierarchical":
+            return Hierarchical(mass, A, natural_scale, rank_tolerance, levels, clearance)
+        if method == "udwadia_kalaba":
+            return UdwadiaKalaba(mass, A, natural_scale, rank_tolerance)
+        whitened = _WHITENED[method]
+        return whitened(mass, A, natural_scale, rank_tolerance, pseudoinverse)
+    if method in _EXPLICIT:
+        return _EXPLICIT[method](mass, A, natural_scale, rank_tolerance, pseudoinverse)
     if method == "nullspace":
         return NullSpace(mass, A, natural_scale, rank_tolerance)
-    if method == "hierarchical":
-        return Hierarchical(mass, A, natural_scale, rank_tolerance, levels, clearance)
-    return UdwadiaKalaba(mass, A, natural_scale, rank_tolerance)
+    if method == "kkt":
+        return Kkt(mass, A, natural_scale, rank_tolerance)
+    raise InputError(f'no method "{method}"; there are: {", ".join(get_args(Method))}')
+
+
+def _suitable(mass: MassFactor | SingularMass, clearance: Array | None) -> Method:
+    """What ``auto`` stands for."""
+    if clearance is not None:
+        return "hierarchical"
+    return "nullspace" if isinstance(mass, SingularMass) else "udwadia_kalaba"

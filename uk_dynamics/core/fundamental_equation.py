@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.mass_factor import MassFactor, SingularMass
-from uk_dynamics.core.row_basis import RowBasis
+from uk_dynamics.core.methods import Method
+from uk_dynamics.core.row_basis import EXACTLY_DEPENDENT
+from uk_dynamics.core.row_space import RowSpace
 from uk_dynamics.core.solution import Solution, Status
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# A row that depends on others exactly leaves a remainder of eps times the condition of the rows
-# taken, which the rank tolerance keeps below some 1e4: far under this. What is larger is geometry.
-EXACTLY_DEPENDENT = 1e-10
 # Accelerations in m/s² or rad/s² so small that no contradiction between them matters.
 NEGLIGIBLE_ACCELERATION = 1e-3
 
@@ -30,12 +30,15 @@ class Factorization(ABC):
     A is not copied: it must stay as it is while :meth:`solve` is in use.
 
     Attributes:
-        basis: Independent rows and their orthonormal basis.
+        method: Name of the form.
+        basis: Which rows are independent, and what they span.
         mass: The mass factor.
         A: Constraint matrix, (m, nv).
     """
 
-    def __init__(self, basis: RowBasis, mass: MassFactor | SingularMass, A: Array) -> None:
+    method: ClassVar[Method]
+
+    def __init__(self, basis: RowSpace, mass: MassFactor | SingularMass, A: Array) -> None:
         self.basis = basis
         self.mass = mass
         self.A = A
@@ -71,7 +74,7 @@ class Factorization(ABC):
         return self.basis.determined()
 
     def multipliers(self, coordinates: Array) -> Array:
-        """Multipliers of minimum norm of an ideal force given in the basis, (m,)."""
+        """Multipliers of minimum norm of an ideal force given in coordinates, (m,)."""
         return self.basis.multipliers(coordinates)
 
     def solve(
@@ -132,7 +135,7 @@ class Factorization(ABC):
 
     @abstractmethod
     def ideal_force(self, coordinates: Array) -> Array:
-        """Generalized force with these coordinates in the basis of the rows, (nv,)."""
+        """Generalized force with these coordinates, as :class:`Solution` keeps them, (nv,)."""
 
     @abstractmethod
     def nonideal_force(self, force: Array) -> Array:
@@ -148,24 +151,33 @@ class Factorization(ABC):
 
     @abstractmethod
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
-        """Acceleration, and the ideal force in the basis of the rows."""
+        """Acceleration, and the ideal force in coordinates of the form's own choice."""
 
     @abstractmethod
     def _free_acceleration(self, F: Array) -> Array:
         """Size of the accelerations that F would cause without constraints, (nv,)."""
 
+    def _unheld(self) -> Indices:
+        """Rows that may fail to hold, (k,)."""
+        return self.dropped
+
+    def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
+        """Which rows that do not hold contradict others; the rest nearly depend on others."""
+        flags: NDArray[np.bool_] = self.remainder[failed] <= EXACTLY_DEPENDENT
+        return flags
+
     def _check(
         self, F: Array, b: Array, qdd: Array, residual: Array, tolerance: float
     ) -> tuple[Status, Indices]:
         """Tell rows that hold anyway from near-dependent and from contradicting ones."""
-        rows = self.dropped
+        rows = self._unheld()
         size = np.abs(self._free_acceleration(F)) + np.abs(qdd)
         scale = np.abs(b[rows]) + np.abs(self.A[rows]).dot(size) + NEGLIGIBLE_ACCELERATION
         holds = np.abs(residual[rows]) <= tolerance * scale
         if holds.all():
             return Status.OK, _NO_ROWS
         failed = rows[~holds]
-        exact = self.remainder[failed] <= EXACTLY_DEPENDENT
+        exact = self._contradicting(failed)
         if exact.any():
             return Status.INCONSISTENT, failed[exact]
         return Status.NEAR_SINGULAR, failed

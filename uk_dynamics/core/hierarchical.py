@@ -30,6 +30,7 @@ class Hierarchical(Factorization):
         recursions: The recursion after each level; the last one is the whole machine.
     """
 
+    method = "hierarchical"
     mass: MassFactor
 
     def __init__(

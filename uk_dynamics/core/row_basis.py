@@ -26,6 +26,9 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 LEAST_PART = 0.1  # of its natural scale: a row is not measured against less
+# A row that depends on others exactly leaves a remainder of eps times the condition of the rows
+# taken, which the rank tolerance keeps below some 1e4: far under this. What is larger is geometry.
+EXACTLY_DEPENDENT = 1e-10
 ZERO_ROW = 1e-9  # of the largest row, where no natural scale is known: rounding of nothing
 _PREFERENCE = 1e-6  # relative handicap of a row against the one before it: it only decides ties
 _TINY = 1e-150  # keeps the reciprocal of a vanishing norm finite

@@ -10,6 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.methods import Method
+
 Array = NDArray[np.float64]
 
 
@@ -30,6 +32,10 @@ class Status(Enum):
 
 class Reactions(Protocol):
     """Where the forces of a solution come from."""
+
+    @property
+    def method(self) -> Method:
+        """Form of the equation."""
 
     @property
     def rank(self) -> int:
@@ -69,7 +75,7 @@ class Solution:
         status: Whether all rows hold.
         offending: Rows that do not hold, for the reason that ``status`` names, (k,).
         reactions: Source of the forces.
-        coordinates: Ideal force in the basis of the independent rows, (rank,).
+        coordinates: Ideal force as its source keeps it: in a basis of the rows or whitened.
         nonideal: Given non-ideal force c, (nv,), or None.
     """
 
@@ -80,6 +86,11 @@ class Solution:
     reactions: Reactions
     coordinates: Array
     nonideal: Array | None = None
+
+    @property
+    def method(self) -> Method:
+        """Form of the equation that gave the solution; what ``auto`` chose."""
+        return self.reactions.method
 
     @property
     def rank(self) -> int:

@@ -22,7 +22,9 @@ Array = NDArray[np.float64]
 class UdwadiaKalaba(Factorization):
     """Factorisation in coordinates whitened by the mass factor."""
 
+    method = "udwadia_kalaba"
     mass: MassFactor
+    basis: RowBasis
 
     def __init__(
         self, mass: MassFactor, A: Array, natural_scale: Array | None, rank_tolerance: float

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
 from uk_dynamics.core.factorization import (
     Factorization,
+    SingularMassError,
     UndeterminedCoordinatesError,
     factorize,
 )
@@ -85,7 +86,6 @@ class InterpretedDynamics:
         if self._forces.stores_energy_in_frames:
             self._places = self._model.workspace()
         self._solver = mechanism.spec.solver
-        self._method = mechanism.spec.solver.method
         self._length = mechanism.spec.model.length
 
     def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
@@ -241,8 +241,11 @@ class InterpretedDynamics:
                 A,
                 natural_scale=scale if chosen is None else scale[chosen],
                 rank_tolerance=rank_tolerance,
-                method=self._method,
+                method=self._solver.method,
+                pseudoinverse=self._solver.pseudoinverse,
             )
+        except SingularMassError as error:
+            raise error.located(file=self._mechanism.spec.file, place="solver.method") from None
         except UndeterminedCoordinatesError as error:
             raise error.named(self._model.velocity_names) from None
 

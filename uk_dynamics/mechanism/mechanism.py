@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet
+from uk_dynamics.core.methods import WHITENING
 from uk_dynamics.exceptions import AssemblyError, InputError, StateError
 from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.mechanism.assembly import Assembly, assemble
@@ -117,7 +118,7 @@ class Mechanism:
             self.model,
             self.constraints,
             self.initial_guess,
-            whiten=spec.solver.method != "nullspace",
+            whiten=spec.solver.method in WHITENING,
         )
 
     @classmethod

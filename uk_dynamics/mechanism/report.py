@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uk_dynamics.core.factorization import Factorization, factorize
+from uk_dynamics.core.factorization import Factorization, SingularMassError, factorize
 from uk_dynamics.core.mass_factor import DenseMass, mass_factor
+from uk_dynamics.core.methods import WITH_PSEUDOINVERSE
 from uk_dynamics.core.row_basis import RowBasis
 from uk_dynamics.core.servo import servo_efforts
 from uk_dynamics.exceptions import UndeterminedMotionError
@@ -58,6 +59,10 @@ class MechanismReport:
             both of the middle ones.
         configuration: The assembled positions by name, in m or rad.
         largest_residual: In m or rad.
+        method: Form of the equation in use: what the file asks for, or what auto chose;
+            empty where the motion is not determined.
+        requested_method: What the file asks for.
+        pseudoinverse: Algorithm of a form with an explicit pseudoinverse; None for others.
         limit_violations: Joints outside their limits.
         warnings: What is legal but probably not meant.
         tasks: What the motors can do for given tasks.
@@ -77,6 +82,9 @@ class MechanismReport:
     actuation: str
     configuration: dict[str, float]
     largest_residual: float
+    method: str
+    requested_method: str
+    pseudoinverse: str | None
     limit_violations: tuple[str, ...]
     warnings: tuple[str, ...]
     tasks: TaskReport | None = None
@@ -100,8 +108,9 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
     A, residual = mechanism.constraints.position(
         workspace, 0.0, q, mechanism.references.sample(0.0)
     )
-    factorization = _factorize(mechanism, workspace.mass, A)
-    tolerance = mechanism.spec.solver.task_rank_tolerance
+    factorization, determined = _factorize(mechanism, workspace.mass, A)
+    solver = mechanism.spec.solver
+    tolerance = solver.task_rank_tolerance
     mobility = model.nv - factorization.rank
     motion, unconstrained = factorization.admissible_coordinates(S)
     actuated = RowBasis(motion, unconstrained, tolerance).rank
@@ -136,25 +145,33 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
         actuation=_actuation(len(mechanism.actuators), actuated, mobility),
         configuration=model.positions_by_name(q),
         largest_residual=float(np.max(np.abs(residual), initial=0.0)),
+        method=factorization.method if determined else "",
+        requested_method=solver.method,
+        pseudoinverse=solver.pseudoinverse if solver.method in WITH_PSEUDOINVERSE else None,
         limit_violations=tuple(str(v) for v in model.limit_violations(q)),
         warnings=mechanism.warnings,
         tasks=task_report,
     )
 
 
-def _factorize(mechanism: Mechanism, M: Array, A: Array) -> Factorization:
+def _factorize(mechanism: Mechanism, M: Array, A: Array) -> tuple[Factorization, bool]:
     """M and A by the rules of the solver; where the motion is not determined, A alone."""
     solver = mechanism.spec.solver
     try:
-        return factorize(
+        factorization = factorize(
             mass_factor(M),
             A,
             natural_scale=mechanism.natural_scale,
             rank_tolerance=solver.rank_tolerance,
             method=solver.method,
+            pseudoinverse=solver.pseudoinverse,
         )
+    except SingularMassError as error:
+        raise error.located(file=mechanism.spec.file, place="solver.method") from None
     except UndeterminedMotionError:
-        return factorize(DenseMass(np.eye(len(M))), A, rank_tolerance=solver.rank_tolerance)
+        massive = DenseMass(np.eye(len(M)))
+        return factorize(massive, A, rank_tolerance=solver.rank_tolerance), False
+    return factorization, True
 
 
 def _actuation(motors: int, actuated: int, mobility: int) -> str:

@@ -20,6 +20,7 @@ from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, vector
 from uk_dynamics.mechanism.reference_specification import ReferenceSpec
 from uk_dynamics.mechanism.roles import refuse_foreign_keys
 from uk_dynamics.mechanism.schema_check import check_schema
+from uk_dynamics.mechanism.solver_specification import SolverSpec
 from uk_dynamics.mechanism.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.weighted_joints import WeightedJoints, weighted_joints
 from uk_dynamics.mechanism.wording import place_text
@@ -107,23 +108,6 @@ class ActuatorSpec:
 
 
 @dataclass(frozen=True)
-class SolverSpec:
-    """How the equation of motion is solved.
-
-    Attributes:
-        method: auto, udwadia_kalaba or nullspace.
-        rank_tolerance: Part of its own whitened norm below which a row is dependent.
-        consistency_tolerance: Relative error above which a dependent row contradicts the others.
-        task_rank_tolerance: As rank_tolerance, for the map from motors to tasks.
-    """
-
-    method: Literal["auto", "udwadia_kalaba", "nullspace"] = "auto"
-    rank_tolerance: float = 1e-4
-    consistency_tolerance: float = 1e-6
-    task_rank_tolerance: float = 1e-6
-
-
-@dataclass(frozen=True)
 class MechanismSpec:
     """A mechanism file.
 
@@ -152,7 +136,7 @@ class MechanismSpec:
     initial_velocity: tuple[tuple[str, float], ...] = ()
     stabilization: StabilizationSpec = field(default_factory=StabilizationSpec)
     constraints: tuple[ConstraintSpec, ...] = ()
-    solver: SolverSpec = SolverSpec()
+    solver: SolverSpec = field(default_factory=SolverSpec)
     forces: tuple[ForceSpec, ...] = ()
 
     @classmethod
@@ -207,7 +191,7 @@ class MechanismSpec:
                 )
                 for n, d in data.get("constraints", {}).items()
             ),
-            solver=_solver(data.get("solver", {})),
+            solver=SolverSpec.from_data(data.get("solver", {}), file=file),
             forces=tuple(
                 ForceSpec.from_data(n, d, file=file, place=place_text(("forces", n)))
                 for n, d in data.get("forces", {}).items()
@@ -237,11 +221,6 @@ def _model(data: Mapping[str, Any]) -> ModelSpec:
 
 def _numbers(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
     return tuple((name, float(value)) for name, value in data.items())
-
-
-def _solver(data: Mapping[str, Any]) -> SolverSpec:
-    tolerances = {key: float(value) for key, value in data.items() if key != "method"}
-    return SolverSpec(data.get("method", SolverSpec.method), **tolerances)
 
 
 def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:

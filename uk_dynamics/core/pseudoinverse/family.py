@@ -35,8 +35,8 @@ def pseudoinverse(
     """The Moore–Penrose inverse of A cut down to its rank.
 
     The algorithms measure small parts differently: singular values against the largest, pivots of
-    QR against the first, Greville the remainder of a row against that row. Rows of one length make
-    the measures alike.
+    QR against the first, Greville the remainder of a row against the longest row. Rows of one
+    length make the measures alike.
 
     Args:
         A: (m, n), of any rank; it is not changed.

@@ -21,16 +21,17 @@ def by_greville(A: Array, rank_tolerance: float) -> Pseudoinverse:
 
     Args:
         A: (m, n), with entries.
-        rank_tolerance: A row is dependent when |cᵢ| is at most this part of |aᵢ|.
+        rank_tolerance: A row is dependent when |cᵢ| is at most this part of the longest row.
     """
     m, n = A.shape
     inverse = np.zeros((n, m))
+    least = rank_tolerance**2 * float(np.einsum("ij,ij->i", A, A).max())
     independent: list[int] = []
     left = np.zeros((m, min(m, n)))  # rows in terms of the independent ones
     for i, a in enumerate(A):
         d = a @ inverse[:, :i]
         c = a - d @ A[:i]
-        if c @ c > rank_tolerance**2 * (a @ a) and len(independent) < n:
+        if c @ c > least and len(independent) < n:
             b = c / (c @ c)
             left[i, len(independent)] = 1.0
             independent.append(i)

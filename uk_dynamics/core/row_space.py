@@ -1,0 +1,152 @@
+"""What a form of the fundamental equation must know about the rows of A."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.row_basis import EXACTLY_DEPENDENT, LEAST_PART, RowBasis
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+# As in a row basis: what drift and rounding leave in the kernel of a row that has no part in it.
+_KERNEL_ROUNDING = 1e-6
+
+
+class RowSpace(Protocol):
+    """Rank of the rows, who depends on whom, and multipliers."""
+
+    @property
+    def rank(self) -> int:
+        """Number of independent rows, r."""
+
+    @property
+    def taken(self) -> Indices:
+        """Rows taken for independent, (r,)."""
+
+    @property
+    def dropped(self) -> Indices:
+        """All other rows, (m − r,)."""
+
+    @property
+    def remainder(self) -> Array:
+        """Part of its scale left of each row by the rows taken before it, (m,)."""
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the independent rows at unit norm."""
+
+    def multipliers(self, coordinates: Array) -> Array:
+        """Multipliers of minimum Euclidean norm of a force, (m,)."""
+
+    def determined(self) -> Flags:
+        """Whether the multiplier of each row is unique, (m,)."""
+
+
+def projector_basis(projector: Array, rank: int) -> Array:
+    """Orthonormal basis of the range of an orthogonal projector, (n, rank).
+
+    Args:
+        projector: (n, n); its singular values are zero and one, so pivoting finds a basis.
+        rank: Number of ones.
+    """
+    if rank == 0:
+        return np.zeros((len(projector), 0))
+    independent = RowBasis(np.asfortranarray(projector), None, 0.0).order[:rank]
+    basis: Array = np.linalg.qr(projector[:, independent])[0]
+    # Once more: columns of a projector may be short, and what rounding adds is then not small.
+    return np.linalg.qr(projector @ basis)[0]
+
+
+class PseudoinverseRows:
+    """The row space of B̂ as its pseudoinverse knows it; forces have n entries.
+
+    A pseudoinverse prefers no row: where rows contradict each other all of them share the error.
+    Which rows to call redundant is asked from a row basis, when somebody wants to know.
+
+    Attributes:
+        rank: Rank that the pseudoinverse decided on.
+    """
+
+    def __init__(
+        self, rows: Array, scaling: Array, inverse: Array, rank: int, rank_tolerance: float
+    ) -> None:
+        """Hold what is known.
+
+        Args:
+            rows: B̂, rows of A at unit size, (m, n).
+            scaling: What each row of A was multiplied with, (m,).
+            inverse: B̂⁺, (n, m).
+            rank: Its rank.
+            rank_tolerance: Passed on to the row basis.
+        """
+        self.rank = rank
+        self._rows = rows
+        self._scaling = scaling
+        self._inverse = inverse
+        self._tolerance = rank_tolerance
+
+    @property
+    def taken(self) -> Indices:
+        """Rows that a row basis takes, (rank,)."""
+        return self._named.order[: self.rank]
+
+    @property
+    def dropped(self) -> Indices:
+        """Rows that a row basis leaves out, (m − rank,)."""
+        return self._named.order[self.rank :]
+
+    @property
+    def remainder(self) -> Array:
+        """Part of its scale left of each row by the rows taken before it, (m,)."""
+        return self._named.remainder
+
+    @property
+    def condition(self) -> float:
+        """Condition number of all rows at unit norm, without what was cut off."""
+        if self.rank == 0:
+            return 1.0
+        sigma = np.linalg.svd(self._inverse, compute_uv=False)
+        return float(sigma[0] / sigma[self.rank - 1])
+
+    def contradict(self, failed: Indices) -> Flags:
+        """All of the rows that do not hold, or none: whether a redundant one depends exactly."""
+        redundant = np.intersect1d(failed, self.dropped)
+        contradiction = bool((self.remainder[redundant] <= EXACTLY_DEPENDENT).any())
+        return np.full(len(failed), contradiction)
+
+    def multipliers(self, coordinates: Array) -> Array:
+        """The λ of minimum Euclidean norm whose force is B̂ᵀ μ = z with λ the unscaled μ, (m,).
+
+        Args:
+            coordinates: z, (n,).
+        """
+        result: Array = self._scaling * (self._inverse.T @ coordinates)
+        kernel = self._kernel
+        if kernel.shape[1]:
+            scale = np.where(self._scaling > 0.0, self._scaling, 1.0)
+            kernel = kernel * scale[:, None]
+            basis = np.linalg.qr(kernel / np.linalg.norm(kernel, axis=0))[0]
+            result -= basis @ (basis.T @ result)
+        return result
+
+    def determined(self) -> Flags:
+        """Whether the multiplier of each row is unique: diagonal of B̂ B̂⁺ equal to one, (m,)."""
+        flags: Flags = np.linalg.norm(self._kernel, axis=1) <= _KERNEL_ROUNDING
+        return flags
+
+    @cached_property
+    def _kernel(self) -> Array:
+        """Combinations of scaled rows that vanish, orthonormal, (m, m − rank)."""
+        m = len(self._rows)
+        return projector_basis(np.eye(m) - self._rows @ self._inverse, m - self.rank)
+
+    @cached_property
+    def _named(self) -> RowBasis:
+        at_most_one = np.full(len(self._rows), 1.0 / LEAST_PART)  # the rows are scaled already
+        return RowBasis(np.asfortranarray(self._rows.T), at_most_one, self._tolerance)

@@ -1,0 +1,71 @@
+"""What the forms share that need no inverse of M.
+
+Coordinates are scaled by √M_jj first, so that neither units nor very different masses decide what
+counts as small: with C = diag(1/√M_jj), rows are A C and the mass matrix is C M C.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dtrtrs
+
+from uk_dynamics.core.fundamental_equation import Factorization
+from uk_dynamics.core.mass_factor import MassFactor, SingularMass
+from uk_dynamics.core.reduced_inertia import inertia_factor
+from uk_dynamics.core.row_space import RowSpace
+
+Array = NDArray[np.float64]
+
+
+class ScaledCoordinates(Factorization):
+    """A form in scaled coordinates; M may be singular."""
+
+    def __init__(
+        self, basis: RowSpace, mass: MassFactor | SingularMass, A: Array, M: Array, scale: Array
+    ) -> None:
+        """Hold what all of them need.
+
+        Args:
+            basis: Of the rows A C.
+            mass: The mass factor.
+            A: Constraint matrix, (m, nv).
+            M: Mass matrix, (nv, nv).
+            scale: Diagonal of C, (nv,).
+        """
+        super().__init__(basis, mass, A)
+        self._M = M
+        self._scale = scale
+
+    def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
+        """K = R⁻¹ Zᵀ with R Rᵀ = ZᵀMZ."""
+        sizes = np.linalg.norm(self._scale[:, None] * X, axis=0)
+        Z, lower = self._reduced
+        if Z.shape[1] == 0:
+            return np.zeros((0, X.shape[1])), sizes
+        return dtrtrs(lower, Z.T @ X, 1)[0], sizes
+
+    def nonideal_force(self, force: Array) -> Array:
+        """M N c."""
+        result: Array = self._M @ self.admissible(force)
+        return result
+
+    def _free_acceleration(self, F: Array) -> Array:
+        return self._scale**2 * F
+
+    @abstractmethod
+    def _null_basis(self) -> Array:
+        """Orthonormal basis of everything orthogonal to the rows A C, (nv, nv − rank)."""
+
+    @cached_property
+    def _reduced(self) -> tuple[Array, Array]:
+        """Z = C times the null basis, and the lower factor of ZᵀMZ.
+
+        Raises:
+            UndeterminedCoordinatesError: [M; A] lacks full column rank.
+        """
+        Z = self._scale[:, None] * self._null_basis()
+        return Z, inertia_factor(Z, self._M)
