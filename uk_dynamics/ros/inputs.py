@@ -76,6 +76,8 @@ class EffortInput:
         *,
         topic: str,
         by_joint: bool = False,
+        accept: Callable[[Time], str] | None = None,
+        on_command: Callable[[], None] | None = None,
     ) -> None:
         """Subscribe.
 
@@ -85,19 +87,28 @@ class EffortInput:
             problems: Remembers messages that cannot be used.
             topic: Name of the topic.
             by_joint: Whether efforts come by joint name in a JointState.
+            accept: Tells by the stamp of a JointState what is wrong with it, if anything.
+            on_command: Called after each usable message.
         """
         reader = EffortReader(mechanism.actuators, mechanism.model.velocity_names)
         self.efforts = reader.efforts
         self.watchdog = Watchdog()
         self._problems = problems
         self._topic = topic
+        self._accept = accept
+        self._on_command = on_command
         self._read = reader.read_joint_state if by_joint else reader.read_array
         self.subscription = node.create_subscription(
             JointState if by_joint else Float64MultiArray, topic, self._receive, COMMAND_QOS
         )
 
     def _receive(self, message: JointState | Float64MultiArray) -> None:
-        if problem := self._read(message):
+        problem = self._read(message)
+        if not problem and self._accept is not None:
+            problem = self._accept(message.header.stamp)
+        if problem:
             self._problems.note(self._topic, problem)
             return
         self.watchdog.feed()
+        if self._on_command is not None:
+            self._on_command()

@@ -43,6 +43,19 @@ _EFFORT_TOPIC = Parameter(
     EFFORT_COMMANDS,
     "Topic with the motor efforts, one number per actuator in the order of the mechanism file.",
 )
+_COMMAND_MODE = Parameter(
+    "command_mode",
+    "effort_array",
+    "Type of the commands: effort_array (std_msgs/Float64MultiArray, by actuator) or"
+    " joint_state (sensor_msgs/JointState, efforts by joint name, stamp of the state).",
+    choices=("effort_array", "joint_state"),
+)
+_COMMAND_TOPIC = Parameter(
+    "command_topic",
+    "",
+    f"Topic of the commands; when empty {EFFORT_COMMANDS}, or {JOINT_COMMANDS} for"
+    " command_mode joint_state.",
+)
 
 SIMULATOR = (
     *_MECHANISM,
@@ -88,18 +101,13 @@ SIMULATOR = (
     ),
     Parameter("paused", False, "Start paused."),
     Parameter(
-        "command_mode",
-        "effort_array",
-        "Type of the commands: effort_array (std_msgs/Float64MultiArray, by actuator) or"
-        " joint_state (sensor_msgs/JointState, efforts by joint name).",
-        choices=("effort_array", "joint_state"),
+        "lockstep",
+        False,
+        "Wait for a command before every step: a JointState whose stamp echoes that of the last"
+        " state. Stamps count from 0; rate and real_time_factor do not pace.",
     ),
-    Parameter(
-        "command_topic",
-        "",
-        f"Topic of the commands; when empty {EFFORT_COMMANDS}, or {JOINT_COMMANDS} for"
-        " command_mode joint_state.",
-    ),
+    _COMMAND_MODE,
+    _COMMAND_TOPIC,
     Parameter(
         "command_timeout",
         0.5,
@@ -140,7 +148,10 @@ _TASKS = Parameter(
 
 SERVO_CONTROLLER = (
     # they are read when the node is configured, and can be set until then
-    *(replace(parameter, live=True) for parameter in (*_MECHANISM, _TASKS, _EFFORT_TOPIC)),
+    *(
+        replace(parameter, live=True)
+        for parameter in (*_MECHANISM, _TASKS, _COMMAND_MODE, _COMMAND_TOPIC)
+    ),
     Parameter("autostart", False, "Configure and activate without being asked."),
     Parameter(
         "state_timeout",

@@ -9,19 +9,23 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from std_msgs.msg import Float64MultiArray
 
 from uk_dynamics.control.servo_controller import Command, ServoController
 from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time, steady_clock
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
-from uk_dynamics.ros.inputs import COMMAND_QOS, StateInput
+from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.lifecycle import answer_invalid_transitions
 from uk_dynamics.ros.live_references import LiveReferences
 from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
-from uk_dynamics.ros.messages import EffortsMessage
-from uk_dynamics.ros.parameter_tables import SERVO_CONTROLLER
+from uk_dynamics.ros.motor_commands import (
+    EffortArrayCommands,
+    JointStateCommands,
+    MotorCommands,
+)
+from uk_dynamics.ros.parameter_tables import EFFORT_COMMANDS, JOINT_COMMANDS, SERVO_CONTROLLER
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states, report_tracking
@@ -54,6 +58,7 @@ class ServoControllerNode(LifecycleNode):
         self._stale = False
         self._failure = ""
         self._command: Command | None = None
+        self._stamp = Time()
         self._diagnostics = DiagnosticsPublisher(self, "control", self._report)
         answer_invalid_transitions(self)
         if self._settings["autostart"]:
@@ -116,16 +121,21 @@ class ServoControllerNode(LifecycleNode):
         mechanism = load_mechanism(self, self._settings)
         self._controller = ServoController(mechanism, load_tasks(self._settings, mechanism))
         self._dynamics = mechanism.dynamics()
-        self._efforts = EffortsMessage(len(mechanism.actuators))
-        self._publisher = self.create_publisher(
-            Float64MultiArray, self._settings["command_topic"], COMMAND_QOS
-        )
+        self._commands = self._make_commands(mechanism)
+        self._idle = np.zeros(len(mechanism.actuators))
         self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
         self._states = StateInput(self, mechanism, self._problems, self._on_state)
         self._live = LiveReferences(self, self._controller.tasks, self._problems)
         self._watch = self.create_timer(_WATCH_PERIOD, self._check_states, clock=steady_clock())
         self._diagnostics.hardware = mechanism.name
         settle_memory()
+
+    def _make_commands(self, mechanism: Mechanism) -> MotorCommands:
+        topic = self._settings["command_topic"]
+        if self._settings["command_mode"] == "joint_state":
+            names = mechanism.model.velocity_names
+            return JointStateCommands(self, mechanism.actuators, names, topic or JOINT_COMMANDS)
+        return EffortArrayCommands(self, mechanism.actuators, topic or EFFORT_COMMANDS)
 
     def _release(self) -> None:
         if self._controller is None:
@@ -135,18 +145,19 @@ class ServoControllerNode(LifecycleNode):
         self.destroy_timer(self._watch)
         self.destroy_subscription(self._states.subscription)
         self._live.destroy()
-        self.destroy_publisher(self._publisher)
+        self._commands.destroy()
 
     def _finish(self) -> None:
         if self._active:
             self._relax()
-            self._publisher.wait_for_all_acked(_LAST_WORD)
+            self._commands.wait(_LAST_WORD)
             self._active = False
         self._release()
 
     def _on_state(self, stamp: Time) -> None:
         if not self._active or self._controller is None:
             return
+        self._stamp = stamp
         reader = self._states.reader
         state = State(self._origin.since(stamp), reader.q, reader.v)
         self._monitor.tick()
@@ -161,8 +172,7 @@ class ServoControllerNode(LifecycleNode):
         self._failure = ""
         self._stale = False
         self._command = command
-        self._efforts.efforts[:] = command.efforts
-        self._publisher.publish(self._efforts.message)
+        self._commands.send(command.efforts, stamp)
 
     def _check_states(self) -> None:
         if self._active and self._states.watchdog.age > self._settings["state_timeout"]:
@@ -176,8 +186,7 @@ class ServoControllerNode(LifecycleNode):
     def _relax(self) -> None:
         """Command zero efforts."""
         if self._active and self.context.ok():
-            self._efforts.efforts[:] = 0.0
-            self._publisher.publish(self._efforts.message)
+            self._commands.send(self._idle, self._stamp)
 
     def _report(self, report: Report) -> None:
         report.add("active", str(self._active).lower())

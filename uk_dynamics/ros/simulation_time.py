@@ -15,24 +15,25 @@ from uk_dynamics.ros.clock import runs_on_simulated_time, write_stamp
 class SimulationTime:
     """Stamps of a simulation whose time t starts at zero.
 
-    Under ``/clock`` the stamp is t. Otherwise it is the instant of the last reset plus t: at a
-    real-time factor of one, without pauses, that is the time on everybody's clock.
+    Under ``/clock``, and in lockstep, the stamp is t. Otherwise it is the instant of the last
+    reset plus t: at a real-time factor of one, without pauses, the time on everybody's clock.
 
     Attributes:
         stamp: Of the current state.
     """
 
-    def __init__(self, node: Node, *, publish: bool) -> None:
+    def __init__(self, node: Node, *, publish: bool, from_zero: bool = False) -> None:
         """Start at t = 0.
 
         Args:
             node: Who simulates.
             publish: Whether to publish ``/clock``.
+            from_zero: Whether the stamp is t in any case.
         """
         self.stamp = Time()
         self._publisher = node.create_publisher(ClockMessage, "/clock", 10) if publish else None
         self._message = ClockMessage()
-        self._counts_from_zero = publish or runs_on_simulated_time(node)
+        self._counts_from_zero = publish or from_zero or runs_on_simulated_time(node)
         self._wall = Clock(clock_type=ClockType.SYSTEM_TIME)
         self._seen = (0.0, time.perf_counter())
         self.reset()

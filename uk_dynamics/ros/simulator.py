@@ -11,11 +11,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
-from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.inputs import EffortInput
+from uk_dynamics.ros.lockstep import Lockstep
 from uk_dynamics.ros.machine import SimulatedMachine
 from uk_dynamics.ros.mechanism_source import DESCRIPTION_QOS, load_mechanism
 from uk_dynamics.ros.messages import JointStateMessage
@@ -49,7 +50,12 @@ class Simulator(Node):
         mechanism = load_mechanism(self, self._settings)
         rate = self._settings["rate"]
         self._machine = SimulatedMachine(mechanism, 1.0 / rate, self._settings["integrator"])
-        self._time = SimulationTime(self, publish=self._settings["publish_clock"])
+        self._lockstep = self._make_lockstep()
+        self._time = SimulationTime(
+            self,
+            publish=self._settings["publish_clock"],
+            from_zero=self._lockstep is not None,
+        )
         self._problems = MessageProblems(self.get_logger())
         by_joint = self._settings["command_mode"] == "joint_state"
         usual_topic = JOINT_COMMANDS if by_joint else EFFORT_COMMANDS
@@ -59,6 +65,8 @@ class Simulator(Node):
             self._problems,
             topic=self._settings["command_topic"] or usual_topic,
             by_joint=by_joint,
+            accept=self._lockstep.accept if self._lockstep else None,
+            on_command=self._answer if self._lockstep else None,
         )
         self._states = JointStateMessage(
             mechanism.joint_names, position=True, velocity=True, effort=True
@@ -74,12 +82,23 @@ class Simulator(Node):
         self._monitor = RateMonitor()
         self._tick_timer = self._start_ticking()
         self._settings.on_change("real_time_factor", self._change_pace)
+        if self._lockstep is not None and not self._paused:
+            self._publish_state()
         self.create_timer(_PAUSED_PERIOD, self._tick_paused, clock=steady_clock())
         self.create_service(SetBool, "~/pause", self._on_pause)
         self.create_service(Trigger, "~/step", self._on_step)
         self.create_service(Trigger, "~/reset", self._on_reset)
         self._diagnostics = DiagnosticsPublisher(self, "simulation", self._report)
         self._diagnostics.hardware = mechanism.name
+
+    def _make_lockstep(self) -> Lockstep | None:
+        if not self._settings["lockstep"]:
+            return None
+        if self._settings["command_mode"] != "joint_state":
+            raise InputError(
+                "needs command_mode joint_state: other commands have no stamp", place="lockstep"
+            )
+        return Lockstep(self, self._publish_state)
 
     def _publish_description(self, text: str) -> object:
         if not self._settings["publish_robot_description"]:
@@ -101,7 +120,7 @@ class Simulator(Node):
         self._tick_timer = self._start_ticking()
 
     def _tick(self) -> None:
-        if self._paused:
+        if self._paused or self._lockstep is not None:
             return
         if self._pacer is None:
             end = time.perf_counter() + _HURRY_WORK
@@ -116,8 +135,15 @@ class Simulator(Node):
         self._monitor.tick(count)
 
     def _tick_paused(self) -> None:
-        if self._paused:
+        if self._paused and self._lockstep is None:  # else an answer would come
             self._publish_state()
+
+    def _answer(self) -> None:
+        """In lockstep: the awaited command has come, go on to the next state."""
+        for _ in range(self._steps_per_state):
+            if not self._advance():
+                return
+        self._monitor.tick(self._steps_per_state)
 
     def _advance(self) -> bool:
         """Take a step; tell whether it succeeded."""
@@ -139,6 +165,8 @@ class Simulator(Node):
         return True
 
     def _commands_are_stale(self) -> bool:
+        if self._lockstep is not None:  # it waits
+            return False
         timeout = self._settings["command_timeout"]
         watchdog = self._commands.watchdog
         return timeout > 0.0 and watchdog.fed and watchdog.age > timeout
@@ -150,6 +178,8 @@ class Simulator(Node):
         states.position[:] = machine.state.q
         states.velocity[:] = machine.state.v
         states.effort[:] = machine.tau
+        if self._lockstep is not None and not self._paused:
+            self._lockstep.expect(stamp)
         self._publisher.publish(states.message)
         if self._topics.wanted and not self._failure:
             self._topics.publish(stamp, machine.state, machine.solution())
@@ -157,6 +187,10 @@ class Simulator(Node):
     def _set_paused(self, paused: bool) -> None:
         self._paused = paused
         self._monitor.pause()
+        if self._lockstep is not None:
+            self._lockstep.pause()
+            if not paused:
+                self._publish_state()
         if self._pacer is not None:
             self._pacer.restart()
 
@@ -194,6 +228,8 @@ class Simulator(Node):
         report.add("paused", str(self._paused).lower())
         report.add("real_time_factor", self._time.factor())
         report_rate(report, self._monitor)
+        if self._lockstep is not None:
+            report.add("unexpected_commands", self._lockstep.unexpected)
         report.add("steps_given_up", self._pacer.missed if self._pacer else 0)
         self._problems.report(report)
         if self._failure:

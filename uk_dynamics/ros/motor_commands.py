@@ -1,0 +1,90 @@
+"""Motor efforts on their way out: as an array by motor, or by joint with the stamp of the state."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.duration import Duration
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from uk_dynamics.mechanism.actuators import Actuators
+from uk_dynamics.ros.inputs import COMMAND_QOS
+from uk_dynamics.ros.messages import Array, EffortsMessage, JointStateMessage
+
+
+class MotorCommands(Protocol):
+    """Where a controller sends its efforts."""
+
+    def send(self, efforts: Array, stamp: Time) -> None:
+        """Command efforts, (motors,), in N or N·m, as the answer to the state of a stamp."""
+
+    def wait(self, longest: Duration) -> None:
+        """Wait until what was sent has been heard."""
+
+    def destroy(self) -> None:
+        """Send nothing any more."""
+
+
+class EffortArrayCommands:
+    """One number per motor in declared order, as forward_command_controller takes them."""
+
+    def __init__(self, node: Node, actuators: Actuators, topic: str) -> None:
+        """Advertise the topic."""
+        self._node = node
+        self._message = EffortsMessage(len(actuators))
+        self._publisher = node.create_publisher(Float64MultiArray, topic, COMMAND_QOS)
+
+    def send(self, efforts: Array, stamp: Time) -> None:
+        """Command efforts; the message has no room for the stamp."""
+        self._message.efforts[:] = efforts
+        self._publisher.publish(self._message.message)
+
+    def wait(self, longest: Duration) -> None:
+        """Wait until what was sent has been heard."""
+        self._publisher.wait_for_all_acked(longest)
+
+    def destroy(self) -> None:
+        """Take the topic back."""
+        self._node.destroy_publisher(self._publisher)
+
+
+class JointStateCommands:
+    """Efforts by joint; the stamp is that of the state they answer.
+
+    Joints are those that motors drive, with the sum of what the motors do to each.
+    """
+
+    def __init__(
+        self, node: Node, actuators: Actuators, joint_names: tuple[str, ...], topic: str
+    ) -> None:
+        """Advertise the topic.
+
+        Args:
+            node: Who commands.
+            actuators: The motors.
+            joint_names: Names of the nv velocities.
+            topic: Name of the topic.
+        """
+        driven = np.flatnonzero(actuators.matrix.any(axis=1))
+        self._node = node
+        self._matrix = actuators.matrix[driven]
+        self._message = JointStateMessage([joint_names[at] for at in driven], effort=True)
+        self._publisher = node.create_publisher(JointState, topic, COMMAND_QOS)
+
+    def send(self, efforts: Array, stamp: Time) -> None:
+        """Command efforts."""
+        np.matmul(self._matrix, efforts, out=self._message.effort)
+        self._message.message.header.stamp = stamp
+        self._publisher.publish(self._message.message)
+
+    def wait(self, longest: Duration) -> None:
+        """Wait until what was sent has been heard."""
+        self._publisher.wait_for_all_acked(longest)
+
+    def destroy(self) -> None:
+        """Take the topic back."""
+        self._node.destroy_publisher(self._publisher)
