@@ -42,6 +42,7 @@ SHIPPED = {
     "dual_panda": Facts(14, 6, 6, ARMS),
     "coordinated_robots": Facts(6, 3, 3, SIX),
     "parallel_2dof": Facts(6, 4, 4, BASES),
+    "landing_leg": Facts(3, 2, 2, ("knee_motor",)),  # with its foot on the ground
 }
 MOBILITY = {  # the others: 1
     "stewart_platform": 6,

@@ -117,6 +117,24 @@ class AssemblyError(UkDynamicsError):
         super().__init__(f"the mechanism does not close ({gaps}, in m or rad): {reason}")
 
 
+class ActivationError(UkDynamicsError):
+    """A switchable constraint cannot be switched on here.
+
+    Attributes:
+        constraint: Its name.
+        violation: Largest residual of its rows, in m or rad.
+    """
+
+    def __init__(self, constraint: str, violation: float, limit: float) -> None:
+        self.constraint = constraint
+        self.violation = violation
+        super().__init__(
+            f'constraint "{constraint}" is {violation:.3g} m or rad away from its pose, more than '
+            f"{limit:.3g}: bring it closer before it is switched on, or declare on_activation: "
+            "capture"
+        )
+
+
 class UndeterminedMotionError(UkDynamicsError):
     """[M; A] lacks full column rank: some motion has neither inertia nor constraint.
 

@@ -39,6 +39,24 @@ def assignment(text: str) -> tuple[str, float]:
     return name, _number(value)
 
 
+def switchings(given: Sequence[Sequence[str]]) -> list[tuple[float, dict[str, bool]]]:
+    """Read pairs of a time in s and ``constraint=on`` or ``constraint=off``.
+
+    Raises:
+        InputError: A pair that is nothing of the kind.
+    """
+    events = []
+    for time, change in given:
+        name, _, value = change.partition("=")
+        if not name or value not in ("on", "off"):
+            raise InputError(f'--switch: "{change}" is not NAME=on or NAME=off, such as grip=on')
+        try:
+            events.append((_number(time), {name: value == "on"}))
+        except argparse.ArgumentTypeError as error:
+            raise InputError(f"--switch: {error}") from None
+    return events
+
+
 def positive(text: str) -> float:
     """Read a finite number above zero."""
     number = _number(text)

@@ -77,10 +77,15 @@ def describe(facts: MechanismReport) -> str:
     rows += [
         ("position", ", ".join(f"{name} {_short(q)}" for name, q in facts.configuration.items())),
         ("largest gap", f"{facts.largest_residual:.1e} m or rad"),
+        *(("switchable", f"{name}, {_on(on)}") for name, on in facts.switchable.items()),
         *(("limit", violation) for violation in facts.limit_violations),
         *(("warning", warning) for warning in facts.warnings),
     ]
     return f"{facts.name}\n{table(rows)}"
+
+
+def _on(on: bool) -> str:
+    return "on at the start" if on else "off at the start: its rows are not counted"
 
 
 def _counted(names: tuple[str, ...] | list[str]) -> str:

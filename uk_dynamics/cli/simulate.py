@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import add_mechanism, assignment, check_writable, positive
+from uk_dynamics.cli.arguments import (
+    add_mechanism,
+    assignment,
+    check_writable,
+    positive,
+    switchings,
+)
 from uk_dynamics.cli.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError
 
@@ -69,6 +75,14 @@ def register(commands: Commands) -> None:
         default=0.01,
         help="time between samples of the result in s (0.01)",
     )
+    parser.add_argument(
+        "--switch",
+        metavar=("S", "NAME=on|off"),
+        nargs=2,
+        action="append",
+        default=[],
+        help="switch a switchable constraint at time S; repeatable",
+    )
     integration = parser.add_argument_group("integration")
     integration.add_argument(
         "--method",
@@ -115,13 +129,16 @@ def run(arguments: argparse.Namespace) -> int:
             method=arguments.method,
             sample_period=arguments.sample_period,
             progress=progress,
-            **options,
+            events=switchings(arguments.switch),
+            rtol=options.get("rtol", 1e-9),
+            step=options.get("step"),
         )
     if arguments.out:
         trajectory.save(arguments.out)
     if arguments.plot:
         trajectory.plot(arguments.plot)
-    summary = summarize(trajectory, conservative=controller is None and mechanism.conservative)
+    undisturbed = controller is None and mechanism.conservative and not arguments.switch
+    summary = summarize(trajectory, conservative=undisturbed)
     print(json.dumps(summary, indent=2) if arguments.json else summary_table(summary))
     return 0
 

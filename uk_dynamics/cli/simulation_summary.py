@@ -46,6 +46,10 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
         "statuses": {
             status: trajectory.status.count(status) for status in sorted(set(trajectory.status))
         },
+        "switchings": [
+            {"t": s.t, "changes": dict(s.changes), "energy_lost": s.energy_lost}
+            for s in trajectory.switchings
+        ],
         "warnings": list(trajectory.warnings),
     }
 
@@ -67,6 +71,12 @@ def summary_table(summary: dict[str, Any]) -> str:
     if set(summary["statuses"]) != {"OK"}:
         counts = (f"{name}: {count}" for name, count in summary["statuses"].items())
         rows.append(("status of samples", ", ".join(counts)))
+    for switching in summary["switchings"]:
+        changes = ", ".join(
+            f"{n} {'on' if on else 'off'}" for n, on in switching["changes"].items()
+        )
+        lost = f"{switching['energy_lost']:.3g} J lost"
+        rows.append((f"switched at {switching['t']:g} s", f"{changes}; {lost}"))
     rows += [("warning", warning) for warning in summary["warnings"]]
     return f"{summary['mechanism']}\n{table(rows)}"
 

@@ -41,6 +41,7 @@ class Constraint:
         frequency: Stabilisation frequency, in Hz.
         damping_ratio: Damping ratio of the stabilisation.
         level: Level in the hierarchy.
+        compliance: How far it gives way, in m/N; 0 is rigid.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Constraint:
     frequency: float = 0.0
     damping_ratio: float = 1.0
     level: int = 1
+    compliance: float = 0.0
 
     @property
     def row_names(self) -> tuple[str, ...]:

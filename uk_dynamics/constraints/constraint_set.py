@@ -31,6 +31,8 @@ class ConstraintSet:
         damping: 2ζω of each row (of order velocity ω, of order acceleration 0), (m,), in 1/s.
         stiffness: ω² of each row of order position, else 0, (m,), in 1/s².
         slices: Rows of each constraint by name.
+        reference_scale: Residual per unit of reference, (m,): the declared length for rows of
+            angles, else 1.
         position_rows: Whether each row is of order position, (m,).
         motion_rows: Whether each row is of order position or velocity, (m,).
         time_dependent: Whether some row depends on t by itself, references aside.
@@ -74,6 +76,8 @@ class ConstraintSet:
         self.damping = np.where(self.position_rows, 2.0 * ratio * omega, omega * self.motion_rows)
         self.stiffness = np.where(self.position_rows, omega * omega, 0.0)
         self._layout = RowLayout.of(constraints, ancestor_mask, nq, length)
+        direct = self._layout.direct_scale
+        self.reference_scale = np.where(direct == 0.0, length, direct)
         self._frame_rows = len(self._layout.pair_of_row)
         self._sign = self._layout.pairs.sign[self._layout.pair_of_row]
         self._reach = self._layout.pairs.reach[self._layout.pair_of_row]

@@ -15,7 +15,7 @@ from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Array, Inputs, State
+from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 
 
@@ -56,6 +56,7 @@ class ServoController:
         mechanism: What is controlled.
         tasks: What it shall do.
         weights: Diagonal of W, (motors,).
+        active: Switchable constraints that are on; None: those that the mechanism file says.
     """
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks) -> None:
@@ -78,6 +79,7 @@ class ServoController:
             )
         self.mechanism = mechanism
         self.tasks = tasks
+        self.active: ActiveConstraints | None = None
         self._dynamics = InterpretedDynamics(mechanism, tasks.model)
         self._workspace = tasks.model.workspace()
         limits = mechanism.actuators.effort_limits
@@ -124,7 +126,7 @@ class ServoController:
             StateError: A reference or preload has the wrong size.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-        prepared = self._dynamics.prepare(state)
+        prepared = self._dynamics.prepare(state, Inputs(active=self.active))
         solver = self.mechanism.spec.solver
         free = prepared.factorization.solve(
             prepared.terms.F,
@@ -169,7 +171,7 @@ class ServoController:
 
     def inputs(self, command: Command) -> Inputs:
         """Inputs that apply a command to the mechanism."""
-        return Inputs(tau=self.mechanism.actuators.matrix @ command.efforts)
+        return Inputs(tau=self.mechanism.actuators.matrix @ command.efforts, active=self.active)
 
 
 def _selected(names: tuple[str, ...], chosen: NDArray[np.bool_]) -> tuple[str, ...]:

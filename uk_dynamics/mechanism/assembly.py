@@ -126,7 +126,9 @@ class _Search:
         model = mechanism.model
         self._model = model
         self._constraints = mechanism.constraints
-        self._held = np.flatnonzero(mechanism.constraints.position_rows)
+        self._held = np.flatnonzero(
+            mechanism.constraints.position_rows & mechanism.hierarchy.acting()
+        )
         self._reference = mechanism.references.sample(t)
         self._workspace = model.workspace()
         self._free = np.flatnonzero(free)

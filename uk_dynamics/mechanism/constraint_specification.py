@@ -12,6 +12,7 @@ from uk_dynamics.mechanism.expression_specification import ExpressionSpec
 from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, unit_axis
 from uk_dynamics.mechanism.friction_specification import FrictionSpec
 from uk_dynamics.mechanism.reference_specification import ReferenceSpec
+from uk_dynamics.mechanism.switching_specification import SwitchingSpec
 from uk_dynamics.mechanism.weighted_joints import WeightedJoints, weighted_joints
 
 _ROW_COUNTS = {
@@ -114,6 +115,8 @@ class ConstraintSpec:
         friction: What rubs in the joint; None: nothing.
         feedback: Of tasks: whether the stabilisation is distributed like the rest of what the task
             asks (baumgarte), or by the acceleration of least norm (generalized_inverse).
+        compliance: How far it gives way, in m/N; 0 is rigid.
+        switching: How it is switched on and off; None: it always holds.
     """
 
     name: str
@@ -134,6 +137,8 @@ class ConstraintSpec:
     reference: ReferenceSpec | None = None
     friction: FrictionSpec | None = None
     feedback: Literal["baumgarte", "generalized_inverse"] = "baumgarte"
+    compliance: float = 0.0
+    switching: SwitchingSpec | None = None
 
     @property
     def row_count(self) -> int:
@@ -158,8 +163,9 @@ class ConstraintSpec:
 
         Raises:
             MechanismFileError: An axis or quaternion of zero length, both frames on one link,
-                factors that are all zero, friction where nothing rubs, or a reference of another
-                size.
+                factors that are all zero, friction where nothing rubs, a reference of another
+                size, a compliance without stabilisation, or keys of switchable constraints on one
+                that is not.
         """
         frames = {
             role: FrameSpec.from_data(data[role], file=file, place=f"{place}.{role}")
@@ -210,7 +216,15 @@ class ConstraintSpec:
             child=frames.get("child"),
             friction=friction,
             feedback=data.get("feedback", {}).get("form", cls.feedback),
+            compliance=float(data.get("compliance", 0.0)),
+            switching=SwitchingSpec.from_data(data, file=file, place=place),
         )
+        if spec.compliance and not spec.stabilization.frequency:
+            problem = (
+                "a compliant constraint needs a stabilization frequency above 0: it gives way at "
+                "that frequency"
+            )
+            raise MechanismFileError(problem, file=file, place=f"{place}.compliance")
         if "reference" not in data:
             return spec
         reference = ReferenceSpec.from_data(

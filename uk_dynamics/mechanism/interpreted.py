@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.factorization import (
     Factorization,
     SingularMassError,
@@ -16,6 +17,7 @@ from uk_dynamics.core.factorization import (
     factorize,
 )
 from uk_dynamics.core.mass_factor import mass_factor
+from uk_dynamics.core.methods import Method
 from uk_dynamics.core.projection import (
     ProjectionFailedError,
     project_position,
@@ -75,9 +77,12 @@ class InterpretedDynamics:
             or self._constraints.time_dependent
             or not self._constraints.position_rows.all()
         )
-        # None: all of them, which spares a copy
-        self._position_rows = _part(self._constraints.position_rows)
-        self._motion_rows = np.flatnonzero(self._constraints.motion_rows)
+        self.hierarchy = mechanism.hierarchy
+        rigid = self.hierarchy.rigid
+        self._soft = None if rigid.all() else ~rigid
+        # Projection leaves compliant rows alone. None: all rows, which spares a copy.
+        self._position_rows = _part(self._constraints.position_rows & rigid)
+        self._motion_rows = np.flatnonzero(self._constraints.motion_rows & rigid)
         self._passive = mechanism.passive
         self._forces = mechanism.forces
         self._nonideal = NonidealForces(mechanism)
@@ -86,6 +91,9 @@ class InterpretedDynamics:
         if self._forces.stores_energy_in_frames:
             self._places = self._model.workspace()
         self._solver = mechanism.spec.solver
+        method = self._solver.method
+        # Levels change nothing about a projection.
+        self._projection_method: Method = "auto" if method == "hierarchical" else method
         self._length = mechanism.spec.model.length
 
     def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
@@ -95,7 +103,15 @@ class InterpretedDynamics:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
         terms, rows = self._terms(state, inputs)
-        factorization = self._factorize(terms.M, terms.A, self._solver.rank_tolerance)
+        factorization = self._named(
+            terms.M,
+            terms.A,
+            natural_scale=self._mechanism.natural_scale,
+            rank_tolerance=self._solver.rank_tolerance,
+            method=self._solver.method,
+            levels=self.hierarchy.levels,
+            clearance=self.hierarchy.clearance,
+        )
         return Prepared(terms, rows, factorization, self._workspace)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
@@ -186,9 +202,20 @@ class InterpretedDynamics:
         rows = self._rows(t, q, v, inputs)
         return rows.A[self._motion_rows], rows.rate[self._motion_rows]
 
+    def _reference(self, t: float, inputs: Inputs) -> ReferenceSample | None:
+        live = inputs.references
+        if inputs.active is not None and inputs.active.captured:
+            live = {**(live or {}), **self.hierarchy.captured(inputs.active)}
+        return self._references.sample(t, live)
+
     def _rows(self, t: float, q: Array, v: Array, inputs: Inputs) -> Rows:
-        reference = self._references.sample(t, inputs.references)
-        return self._constraints.evaluate(self._workspace, t, q, v, reference)
+        reference = self._reference(t, inputs)
+        rows = self._constraints.evaluate(self._workspace, t, q, v, reference)
+        mask = self.hierarchy.mask(inputs.active)
+        if mask is None:
+            return rows
+        # A constraint that is off has rows of zeros: 0 q̈ = 0 holds, and nobody else is renumbered.
+        return Rows(rows.A * mask[:, None], *(part * mask for part in rows[1:]))
 
     def _terms(self, state: State, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
         workspace = self._workspace
@@ -204,6 +231,9 @@ class InterpretedDynamics:
             b = rows.right_hand_side(self._constraints.damping, self._constraints.stiffness)
         else:
             b = -rows.bias
+            if (soft := self._soft) is not None:  # nothing else holds compliant rows
+                damping, stiffness = self._constraints.damping, self._constraints.stiffness
+                b -= soft * (damping * rows.rate + stiffness * rows.residual)
         return DynamicsTerms(workspace.mass, force, rows.A, b), rows
 
     def _linearize(self, t: float, inputs: Inputs, q: Array) -> tuple[Factorization, Array]:
@@ -213,8 +243,11 @@ class InterpretedDynamics:
         (over a length of the machine); to follow it would lead far away.
         """
         self._workspace.update_positions(q)
-        reference = self._references.sample(t, inputs.references)
+        reference = self._reference(t, inputs)
         A, residual = self._constraints.position(self._workspace, t, q, reference)
+        mask = self.hierarchy.mask(inputs.active)
+        if mask is not None:
+            A, residual = A * mask[:, None], residual * mask
         mass, usual = self._workspace.mass, self._solver.rank_tolerance
         chosen = self._position_rows
         if chosen is not None:
@@ -235,14 +268,18 @@ class InterpretedDynamics:
         chosen: NDArray[np.intp] | None = None,
     ) -> Factorization:
         scale = self._mechanism.natural_scale
+        return self._named(
+            mass,
+            A,
+            natural_scale=scale if chosen is None else scale[chosen],
+            rank_tolerance=rank_tolerance,
+            method=self._projection_method,
+        )
+
+    def _named(self, mass: Array, A: Array, **options: Any) -> Factorization:
         try:
             return factorize(
-                mass_factor(mass),
-                A,
-                natural_scale=scale if chosen is None else scale[chosen],
-                rank_tolerance=rank_tolerance,
-                method=self._solver.method,
-                pseudoinverse=self._solver.pseudoinverse,
+                mass_factor(mass), A, pseudoinverse=self._solver.pseudoinverse, **options
             )
         except SingularMassError as error:
             raise error.located(file=self._mechanism.spec.file, place="solver.method") from None

@@ -17,6 +17,7 @@ from uk_dynamics.exceptions import AssemblyError, InputError, StateError
 from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.mechanism.assembly import Assembly, assemble
 from uk_dynamics.mechanism.force_resolution import force_frames, resolve_forces, resolve_friction
+from uk_dynamics.mechanism.hierarchy import Hierarchy
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.report import MechanismReport, report
@@ -40,6 +41,7 @@ from uk_dynamics.mechanism.state import (
     NonidealFunction,
     State,
 )
+from uk_dynamics.mechanism.switching import Switched, switch
 from uk_dynamics.model.description import AttachedFrame, RobotDescription
 from uk_dynamics.model.passive import PassiveForces
 from uk_dynamics.model.robot_model import RobotModel
@@ -61,6 +63,7 @@ class Mechanism:
         model: The robot as a tree.
         constraints: Structural constraints, URDF mimic couplings included.
         references: What structural constraints follow over time.
+        hierarchy: Levels of the structural rows, compliant rows, and rows that can be switched.
         actuators: The motors.
         passive: Damping, friction, springs and stops of the joints.
         forces: Declared springs, dampers and constant forces.
@@ -103,6 +106,7 @@ class Mechanism:
             constraints, self.model.ancestor_mask, self.model.nq, spec.model.length
         )
         self.references = resolve_references(spec.constraints, constraints, "constraint")
+        self.hierarchy = Hierarchy.of(self.constraints, spec.constraints, spec.file)
         self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
         with located(spec.file, "joints"):
             self.passive = PassiveForces(self.model, joint_forces(spec.joints))
@@ -334,6 +338,30 @@ class Mechanism:
         """
         configuration = self.assemble() if q is None else self.configuration(q)
         return report(self, configuration, tasks)
+
+    def switch(
+        self, state: State, changes: Mapping[str, bool], inputs: Inputs | None = None
+    ) -> Switched:
+        """Switch constraints on or off at one instant: a gripper closes, a foot lands.
+
+        Those switched on are closed on the present pose, or projected onto their own if they are
+        within 1 mm (1 mrad) of it, as the file says; velocities jump to the nearest that all
+        constraints allow, in the metric of M.
+
+        Args:
+            state: Where the mechanism is.
+            changes: On or off, by name of the switchable constraint.
+            inputs: With the constraints that are on before; None: those of the mechanism file.
+
+        Returns:
+            The state after it, what to put into ``Inputs.active``, and the energy lost.
+
+        Raises:
+            UnknownNameError: A name is of no switchable constraint.
+            ActivationError: A constraint with ``on_activation: require`` is too far from its pose.
+            SimulationError: The loops cannot be closed with it.
+        """
+        return switch(self, self.dynamics(), state, changes, inputs or Inputs())
 
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy at a state, in J, springs included."""

@@ -49,6 +49,8 @@ class MechanismReport:
         joints: One-dof joint names.
         velocities: Size of v.
         constraints: Kind of each constraint by name.
+        switchable: Whether each switchable constraint is on at the start, by name; what is off
+            does not count below.
         rows: Number of constraint rows.
         rank: Independent rows.
         redundant_rows: Names of the rows that depend on others.
@@ -73,6 +75,7 @@ class MechanismReport:
     joints: tuple[str, ...]
     velocities: int
     constraints: dict[str, str]
+    switchable: dict[str, bool]
     rows: int
     rank: int
     redundant_rows: tuple[str, ...]
@@ -108,7 +111,11 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
     A, residual = mechanism.constraints.position(
         workspace, 0.0, q, mechanism.references.sample(0.0)
     )
-    factorization, determined = _factorize(mechanism, workspace.mass, A)
+    acting = np.flatnonzero(mechanism.hierarchy.acting())
+    A, residual = A[acting], residual[acting]
+    factorization, determined = _factorize(
+        mechanism, workspace.mass, A, mechanism.natural_scale[acting]
+    )
     solver = mechanism.spec.solver
     tolerance = solver.task_rank_tolerance
     mobility = model.nv - factorization.rank
@@ -136,9 +143,10 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
         joints=model.joint_names,
         velocities=model.nv,
         constraints={c.name: c.kind for c in mechanism.constraints.constraints},
+        switchable={name: s.active for name, s in mechanism.hierarchy.switchable.items()},
         rows=len(A),
         rank=factorization.rank,
-        redundant_rows=tuple(mechanism.row_names[i] for i in factorization.dropped),
+        redundant_rows=tuple(mechanism.row_names[acting[i]] for i in factorization.dropped),
         mobility=mobility,
         motors=mechanism.actuators.names,
         actuated_freedoms=actuated,
@@ -154,14 +162,16 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
     )
 
 
-def _factorize(mechanism: Mechanism, M: Array, A: Array) -> tuple[Factorization, bool]:
+def _factorize(
+    mechanism: Mechanism, M: Array, A: Array, natural_scale: Array
+) -> tuple[Factorization, bool]:
     """M and A by the rules of the solver; where the motion is not determined, A alone."""
     solver = mechanism.spec.solver
     try:
         factorization = factorize(
             mass_factor(M),
             A,
-            natural_scale=mechanism.natural_scale,
+            natural_scale=natural_scale,
             rank_tolerance=solver.rank_tolerance,
             method=solver.method,
             pseudoinverse=solver.pseudoinverse,

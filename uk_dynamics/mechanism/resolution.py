@@ -186,6 +186,7 @@ def resolve_constraint(
         frequency=spec.stabilization.frequency,
         damping_ratio=spec.stabilization.damping_ratio,
         level=spec.level,
+        compliance=spec.compliance,
         **frames,
         **masses,
     )

@@ -9,7 +9,11 @@ from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.wording import place_text
 
 _FOREIGN = {
-    "tasks": {"friction": "friction is in the joints of a machine, not in its tasks; remove it"},
+    "tasks": {"friction": "friction is in the joints of a machine, not in its tasks; remove it"}
+    | dict.fromkeys(
+        ("compliance", "switchable", "active", "on_activation"),
+        "this is for constraints of the mechanism file; motors enforce tasks",
+    ),
     "constraints": {
         "feedback": "feedback is what motors do about a task, joints do not; remove it",
     },

@@ -26,6 +26,7 @@ _KIND_NAMES = {
     "number": "a number",
     "integer": "a whole number",
     "string": "text",
+    "boolean": "true or false",
 }
 
 

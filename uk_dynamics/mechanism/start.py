@@ -39,7 +39,7 @@ def consistent_velocity(
         StateError: The held velocities contradict a constraint, which is named.
     """
     constraints, model = mechanism.constraints, mechanism.model
-    chosen = np.flatnonzero(constraints.motion_rows)
+    chosen = np.flatnonzero(constraints.motion_rows & mechanism.hierarchy.acting())
     if not len(chosen):
         return v
     free = np.ones(model.nv, dtype=bool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,20 @@ NonidealFunction = Callable[[State, Solution], ArrayLike]
 
 
 @dataclass(frozen=True, slots=True)
+class ActiveConstraints:
+    """Which switchable constraints are on, and where they were closed.
+
+    Attributes:
+        names: Those that are on.
+        captured: Values of the rows found when a constraint was switched on, by its name, (rows,)
+            each, in m or rad; a constraint that is not in here holds its own pose.
+    """
+
+    names: frozenset[str] = frozenset()
+    captured: Mapping[str, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Inputs:
     """What acts on a mechanism during one evaluation.
 
@@ -45,12 +59,14 @@ class Inputs:
         stabilize: Whether b contains the stabilisation of the constraints; whoever projects every
             step onto the constraints leaves it out, since it makes the equation stiff.
         references: Samples that replace the references of structural constraints, by name.
+        active: Switchable constraints that are on; None: those that the mechanism file says.
     """
 
     tau: Array | None = None
     nonideal: Array | NonidealFunction | None = None
     stabilize: bool = True
     references: Mapping[str, ReferenceSample] | None = None
+    active: ActiveConstraints | None = None
 
 
 class DynamicsTerms(NamedTuple):

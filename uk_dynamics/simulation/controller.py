@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.mechanism.state import State
+from uk_dynamics.mechanism.state import ActiveConstraints, State
 
 Array = NDArray[np.float64]
 
@@ -36,3 +36,10 @@ class Controller(Protocol):
 
     def tracking_error(self, state: State) -> Array:
         """Residual of each task row, (mt,), in m or rad; called for every sample."""
+
+
+@runtime_checkable
+class FollowsConstraints(Protocol):
+    """A controller that takes into account which switchable constraints are on."""
+
+    active: ActiveConstraints | None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
-from uk_dynamics.simulation.controller import Controller
+from uk_dynamics.mechanism.switching import Switched, switch
+from uk_dynamics.simulation.controller import Controller, FollowsConstraints
 
 # m, rad and their rates: far from any motion, and squares of it can still be computed with.
 _HUGE = 1e50
@@ -20,6 +23,7 @@ class Plant:
         dynamics: Evaluator of the mechanism.
         continuous: Whether the controller acts at every instant instead of holding its efforts.
         efforts: Motor efforts that act now, within their limits, (motors,), in N or N·m.
+        active: Switchable constraints that are on now.
         inputs: What acts on the mechanism now; without stabilisation, since steps are projected.
         complaints: What was wrong with the last decision: motors at their limits, tasks that
             cannot be served.
@@ -44,8 +48,10 @@ class Plant:
         self.dynamics = mechanism.dynamics()
         self.continuous = continuous and controller is not None
         self._actuators = mechanism.actuators
+        self._mechanism = mechanism
         self._controller = controller
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
+        self.active = mechanism.hierarchy.initial
         self.complaints: tuple[str, ...] = ()
         self._apply(np.zeros(len(mechanism.actuators)))
 
@@ -102,10 +108,26 @@ class Plant:
         if not _bounded(q, v):
             raise SimulationError("the motion has become infinite; take smaller steps", t)
         try:
-            state = self.dynamics.project(State(t, q, v))
+            state = self.dynamics.project(State(t, q, v), self.inputs)
         except InputError as error:
             raise SimulationError(str(error), t) from None
         return state.q, state.v
+
+    def switch(self, state: State, changes: Mapping[str, bool]) -> Switched:
+        """Switch constraints on or off; the controller hears of it.
+
+        Raises:
+            UnknownNameError: A name is of no switchable constraint.
+            ActivationError: A constraint is too far from the pose it requires.
+            SimulationError: The loops cannot be closed with it.
+        """
+        switched = switch(self._mechanism, self.dynamics, state, changes, self.inputs)
+        self.active = switched.active
+        follower: object = self._controller
+        if isinstance(follower, FollowsConstraints):
+            follower.active = switched.active
+        self._apply(self.efforts)
+        return switched
 
     def tracking_error(self, state: State) -> Array:
         """Residual of each task row, (mt,), in m or rad."""
@@ -115,7 +137,8 @@ class Plant:
 
     def _apply(self, efforts: Array) -> None:
         self.efforts = efforts
-        self.inputs = Inputs(tau=self._tau + self._actuators.matrix @ efforts, stabilize=False)
+        tau = self._tau + self._actuators.matrix @ efforts
+        self.inputs = Inputs(tau=tau, stabilize=False, active=self.active)
 
 
 def _bounded(q: Array, v: Array) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from uk_dynamics.core.solution import Solution, Status
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
-from uk_dynamics.simulation.trajectory import Names, Statistics, Trajectory
+from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
 
 _COMPLAINTS = {
     Status.INCONSISTENT: "constraints contradict each other: {rows} cannot hold",
@@ -44,6 +45,7 @@ class Recorder:
         self._samples: list[dict[str, Any]] = []
         self._status: list[str] = []
         self._warnings: dict[str, float] = {}
+        self._switchings: list[Switching] = []
 
     def add(self, state: State, inputs: Inputs, efforts: Array, tracking_error: Array) -> None:
         """Evaluate a state and keep it.
@@ -63,7 +65,7 @@ class Recorder:
                 "v": state.v,
                 "qdd": solution.qdd,
                 "efforts": efforts,
-                "residual": self._dynamics.residual(state).position,
+                "residual": self._dynamics.residual(state, inputs).position,
                 "multipliers": solution.multipliers,
                 "tracking_error": tracking_error,
                 "kinetic": energy.kinetic,
@@ -84,6 +86,10 @@ class Recorder:
         """Keep what went wrong, with the time when it was first seen."""
         self._warnings.setdefault(text, t)
 
+    def switched(self, changes: Mapping[str, bool], t: float, energy_lost: float) -> None:
+        """Keep which constraints were switched together, and what that cost, in J."""
+        self._switchings.append(Switching(t, dict(changes), energy_lost))
+
     def trajectory(self, statistics: Statistics) -> Trajectory:
         """Everything kept so far; at least one sample."""
         arrays = {
@@ -96,6 +102,7 @@ class Recorder:
             warnings=tuple(
                 f"{text}, first seen at t = {t:.4g} s" for text, t in self._warnings.items()
             ),
+            switchings=tuple(self._switchings),
             statistics=statistics,
             **arrays,
         )

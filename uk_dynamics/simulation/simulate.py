@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +15,7 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, State
 from uk_dynamics.simulation.advance import METHODS, Advance
 from uk_dynamics.simulation.controller import Controller
+from uk_dynamics.simulation.events import merge, schedule
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.trajectory import Statistics, Trajectory
@@ -37,6 +38,7 @@ def simulate(
     rtol: float = 1e-9,
     atol: float | None = None,
     sample_period: float = 0.01,
+    events: Sequence[tuple[float, Mapping[str, bool]]] = (),
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Simulate a mechanism; every accepted step is projected onto its constraints.
@@ -63,11 +65,14 @@ def simulate(
         rtol: Relative tolerance of the adaptive methods.
         atol: Absolute tolerance, in m, rad and their rates; None is 0.3 rtol.
         sample_period: Time between samples of the result, in s.
+        events: Constraints to switch on or off, as (time in s, {name: on}); velocities jump there,
+            and the trajectory tells the energy that was lost.
         progress: Called with the simulated time since the start, in s, at every sample.
 
     Raises:
-        InputError: Unknown method, numbers that are not positive, or efforts of the controller
-            that are not finite.
+        InputError: Unknown method, numbers that are not positive, efforts of the controller
+            that are not finite, or an event outside the duration or of no switchable constraint.
+        ActivationError: A constraint shall be switched on too far from the pose it requires.
         SimulationError: The loops cannot be kept closed or the step size vanishes.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
@@ -97,19 +102,29 @@ def simulate(
         if progress is not None:
             progress(reached.t - state.t)
 
+    def happen(reached: State, changes: Mapping[str, bool]) -> State:
+        switched = plant.switch(reached, changes)
+        recorder.switched(changes, reached.t, switched.energy_lost)
+        return switched.state
+
+    scheduled = schedule(mechanism, events, state.t, duration)
     samples = _ticks(state.t, duration, sample_period)
     controls = _ticks(state.t, duration, control_period or duration)
     same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
     current = State(state.t, *plant.project(state.t, state.q, state.v))
-    gaps = np.abs(plant.dynamics.residual(state).position)
+    gaps = np.abs(plant.dynamics.residual(state, plant.inputs).position)
     if np.max(gaps, initial=0.0) > _OPEN:
         row = mechanism.row_names[int(np.argmax(gaps))]
         recorder.warn(
             f"the start was moved: its loops were open by {np.max(gaps):.3g} m or rad ({row})",
             state.t,
         )
-    for start, end in pairwise(controls):
-        decide(current)
+    instants, changes_at, deciding = merge(controls, scheduled, same)
+    for start, end in pairwise(instants):
+        for changes in changes_at.get(start, ()):
+            current = happen(current, changes)
+        if start in deciding:
+            decide(current)
         if _near(samples, start, same):
             record(current)
         inside = samples[(samples > start + same) & (samples < end - same)]
@@ -117,6 +132,8 @@ def simulate(
             current = reached
             if reached.t < end:
                 record(reached)
+    for changes in changes_at.get(current.t, ()):
+        current = happen(current, changes)
     record(current)
     statistics = Statistics(advance.steps, advance.evaluations, time.perf_counter() - began)
     return recorder.trajectory(statistics)

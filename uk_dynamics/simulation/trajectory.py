@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,21 @@ class Names:
     motors: tuple[str, ...]
     constraint_rows: tuple[str, ...]
     task_rows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Switching:
+    """Constraints that were switched at one instant.
+
+    Attributes:
+        t: When, in s.
+        changes: On or off, by name of the constraint.
+        energy_lost: Kinetic energy that the jump of the velocities took, in J.
+    """
+
+    t: float
+    changes: Mapping[str, bool]
+    energy_lost: float
 
 
 @dataclass(frozen=True)
@@ -71,6 +87,7 @@ class Trajectory:
         warnings: What went wrong, a line each: joints outside their limits, motors at theirs,
             tasks out of reach, constraints that contradict each other.
         statistics: What it cost.
+        switchings: Constraints switched on and off on the way.
     """
 
     name: str
@@ -90,6 +107,7 @@ class Trajectory:
     status: tuple[str, ...]
     warnings: tuple[str, ...]
     statistics: Statistics
+    switchings: tuple[Switching, ...] = ()
 
     @property
     def energy(self) -> Array:

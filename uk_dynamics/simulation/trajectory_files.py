@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.trajectory import Names, Statistics, Trajectory
+from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
 
+_SWITCHING = ("t", "energy_lost", "event", "name", "on")
 _NAMES = "_names"  # ends the keys of column names in .npz
 
 
@@ -43,12 +44,21 @@ def _save_npz(trajectory: Trajectory, path: Path) -> None:
     arrays: dict[str, Any] = {
         f.name: getattr(trajectory, f.name)
         for f in fields(trajectory)
-        if f.name not in ("names", "statistics")
+        if f.name not in ("names", "statistics", "switchings")
     }
     for key in ("status", "warnings"):
         arrays[key] = np.array(arrays[key], dtype=str)
     for key, names in asdict(trajectory.names).items():
         arrays[key + _NAMES] = np.array(names, dtype=str)
+    # Constraints switched together share their row of times and losses.
+    single = [
+        (i, n, on) for i, s in enumerate(trajectory.switchings) for n, on in s.changes.items()
+    ]
+    arrays["switching_t"] = np.array([s.t for s in trajectory.switchings])
+    arrays["switching_energy_lost"] = np.array([s.energy_lost for s in trajectory.switchings])
+    arrays["switching_event"] = np.array([i for i, _, _ in single], dtype=int)
+    arrays["switching_name"] = np.array([n for _, n, _ in single], dtype=str)
+    arrays["switching_on"] = np.array([on for _, _, on in single], dtype=bool)
     with path.open("wb") as file:  # given a name, NumPy might append another suffix to it
         np.savez_compressed(file, **arrays, **asdict(trajectory.statistics))
 
@@ -56,7 +66,12 @@ def _save_npz(trajectory: Trajectory, path: Path) -> None:
 def _from_arrays(data: dict[str, Any]) -> Trajectory:
     names = {f.name: tuple(data.pop(f.name + _NAMES).tolist()) for f in fields(Names)}
     statistics = {f.name: data.pop(f.name).item() for f in fields(Statistics)}
+    parts = {key: data.pop(f"switching_{key}").tolist() for key in _SWITCHING}
+    changes: list[dict[str, bool]] = [{} for _ in parts["t"]]
+    for event, name, on in zip(parts["event"], parts["name"], parts["on"], strict=True):
+        changes[event][name] = on
     return Trajectory(
+        switchings=tuple(map(Switching, parts["t"], changes, parts["energy_lost"])),
         name=str(data.pop("name")),
         names=Names(**names),
         status=tuple(data.pop("status").tolist()),
