@@ -85,7 +85,7 @@ def _draw(figure: Figure, home: Path) -> Path:
     FigureCanvasAgg(canvas)
     figure.draw(canvas)
     try:
-        canvas.savefig(path, dpi=_DPI, pil_kwargs={"optimize": True})
+        canvas.savefig(path, dpi=_DPI, bbox_inches="tight", pil_kwargs={"optimize": True})
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
     return path

@@ -7,7 +7,7 @@ import numpy as np
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
 from uk_dynamics.papers import servo_chain as chain
 from uk_dynamics.papers.servo_chain import Array
-from uk_dynamics.papers.servo_figures import draw_gaps, draw_motion, draw_torques
+from uk_dynamics.papers.servo_figures import draw_gaps, draw_machine, draw_motion, draw_torques
 from uk_dynamics.papers.servo_recipe import Followed, follow
 from uk_dynamics.papers.servo_runs import (
     MOTORS,
@@ -48,6 +48,11 @@ def study(*, quick: bool = False) -> Study:
             _motion_table(moved),
         ),
         figures=(
+            Figure(
+                "coordinated_robots",
+                "The two robots and their load at t = 0, π/2 and π s",
+                draw_machine,
+            ),
             Figure(
                 "coordinated_torques",
                 "Torques of the six motors over one period (Figs. 9 to 14): consistent ones of"

@@ -16,6 +16,38 @@ from uk_dynamics.simulation.plot import COLOURS
 _SMALLEST = 1e-17  # m: what is below counts as closed
 
 
+def draw_machine(figure: Any) -> None:
+    """The chain of links at three times, drawn in stronger colours as the load rises."""
+    figure.set_size_inches(6.5, 3.6)
+    axis = figure.subplots()
+    for moment, (t, strength) in enumerate(((0.0, 0.35), (np.pi / 2.0, 0.6), (np.pi, 1.0))):
+        angles = chain.exact_motion(t).angles
+        x = np.append(0.0, np.cumsum(chain.LENGTH * np.cos(angles)))
+        y = np.append(0.0, np.cumsum(chain.LENGTH * np.sin(angles)))
+        for part, colour, label in (
+            (slice(0, 3), COLOURS[1], "left robot"),
+            (slice(3, 6), COLOURS[0], "right robot"),
+            (slice(2, 4), COLOURS[4], "load"),
+        ):
+            axis.plot(
+                x[part],
+                y[part],
+                "o-",
+                color=colour,
+                alpha=strength,
+                linewidth=3.0,
+                label=label if moment == 2 else None,
+            )
+    axis.plot([0.0, chain.DISTANCE], [0.0, 0.0], "ks", markersize=9.0)
+    axis.set_aspect("equal")
+    axis.set_xlabel("x [m]")
+    axis.set_ylabel("y [m]")
+    axis.grid(True, alpha=0.3)
+    axis.legend(
+        fontsize="small", edgecolor="none", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3
+    )
+
+
 def draw_torques(figure: Any, torques: Torques) -> None:
     """Figs. 9 to 14: one panel per motor."""
     figure.set_size_inches(8.0, 6.0)
