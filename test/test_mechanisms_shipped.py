@@ -43,12 +43,16 @@ SHIPPED = {
     "coordinated_robots": Facts(6, 3, 3, SIX),
     "parallel_2dof": Facts(6, 4, 4, BASES),
     "landing_leg": Facts(3, 2, 2, ("knee_motor",)),  # with its foot on the ground
+    "spiral_particle": Facts(2, 2, 2, ()),
+    "swarm": Facts(10, 10, 10, ()),
 }
 MOBILITY = {  # the others: 1
     "stewart_platform": 6,
     "dual_panda": 8,
     "coordinated_robots": 3,
     "parallel_2dof": 2,
+    "spiral_particle": 0,
+    "swarm": 0,
 }
 
 CONFIG = share_directory() / "config"
@@ -96,6 +100,8 @@ def test_every_shipped_file_is_listed_here():
     assert {owner(name) for name in TASK_FILES} | {
         "five_bar_asymmetric",  # moved by the tasks of five_bar
         "five_bar_maximal_asymmetric",
+        "spiral_particle",  # moved by their own constraints
+        "swarm",
     } == set(SHIPPED)
 
 

@@ -53,27 +53,23 @@ class ExpressionRows:
             [*sources * 3, *(sources[r] for r in self._matrix.row_of_varying)],
             places,
         )
-        holonomic = [i for i, d in enumerate(derived) if d.order == "position"]
-        at_rest = [derived[i] for i in holonomic]
-        self._holonomic = np.array(holonomic, dtype=np.intp)
-        self._holonomic_matrix = _Matrix(at_rest, [rows[i] for i in holonomic], nv)
+        # At rest there are residuals of order position, and A where no rate occurs in it.
+        resting = [i for i, d in enumerate(derived) if not _has_rates(d)]
+        at_rest = [derived[i] for i in resting]
+        self._resting = np.array(resting, dtype=np.intp)
+        self._resting_matrix = _Matrix(at_rest, [rows[i] for i in resting], nv)
         self._at_rest = CompiledExpressions(
-            [*(d.residual for d in at_rest), *self._holonomic_matrix.varying],
+            [*(d.residual for d in at_rest), *self._resting_matrix.varying],
             [
-                *(sources[i] for i in holonomic),
-                *(sources[holonomic[r]] for r in self._holonomic_matrix.row_of_varying),
+                *(sources[i] for i in resting),
+                *(sources[resting[r]] for r in self._resting_matrix.row_of_varying),
             ],
             places,
         )
         self.time_dependent = any(
             TIME in variables([*d.gradient.values(), d.bias, d.rate, d.residual]) for d in derived
         )
-        self.linear_in_rates = not any(
-            x.order == 1
-            for d in derived
-            if d.order == "velocity"
-            for x in variables(d.gradient.values())
-        )
+        self.linear_in_rates = not any(d.order == "velocity" and _has_rates(d) for d in derived)
 
     @classmethod
     def of(cls, constraints: tuple[Constraint, ...], nq: int, nv: int) -> ExpressionRows:
@@ -87,17 +83,18 @@ class ExpressionRows:
         return cls([row for _, row in found], [name for name, _ in found], nv)
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
-        """A and residual at rest, zero for rows of higher order; see :class:`RowFamily`.
+        """A and residual at rest; A is zero where it depends on rates. See :class:`RowFamily`.
 
         Raises:
             ExpressionValueError: An expression has no value there.
         """
         nv = self._matrix.constant.shape[1]
         A, residual = np.zeros((self._count, nv)), np.zeros(self._count)
-        if len(self._holonomic):
+        count = len(self._resting)
+        if count:
             found = self._at_rest(t, q, np.zeros(nv))
-            residual[self._holonomic] = found[: len(self._holonomic)]
-            A[self._holonomic] = self._holonomic_matrix.filled(found[len(self._holonomic) :])
+            residual[self._resting] = found[:count]
+            A[self._resting] = self._resting_matrix.filled(found[count:])
         return A, residual
 
     def evaluate(self, kinematics: FrameKinematics, t: float, q: Array, v: Array) -> Rows:
@@ -118,6 +115,11 @@ class ExpressionRows:
             return np.minimum(np.abs(self._matrix.filled(found[3 * self._count :])), _LARGEST)
         except ExpressionValueError:
             return np.zeros((self._count, nv))
+
+
+def _has_rates(derivatives: RowDerivatives) -> bool:
+    """Whether a row of A depends on rates."""
+    return any(x.order == 1 for x in variables(derivatives.gradient.values()))
 
 
 class _Matrix:

@@ -59,7 +59,7 @@ def read_description(spec: MechanismSpec, text: str | None) -> RobotDescription:
             place="model",
         )
     with located(spec.file, "model.urdf"):
-        return read_urdf(spec.urdf_path())
+        return read_urdf(spec.urdf_path(), arguments=dict(spec.model.xacro))
 
 
 def build_model(

@@ -48,12 +48,14 @@ class ModelSpec:
     Attributes:
         urdf: Path (relative to the mechanism file), package:// URI or .xacro as written in the
             file; None: the robot_description is given otherwise.
+        xacro: Arguments of the .xacro file, by name.
         gravity: Acceleration of gravity in the world, (3,), in m/s².
         root: How the first link stands in the world: fixed, floating or planar.
         length: Weighs rotations (rad) against translations, in m.
     """
 
     urdf: str | None = None
+    xacro: tuple[tuple[str, str], ...] = ()
     gravity: Vector = (0.0, 0.0, -9.81)
     root: Literal["fixed", "floating", "planar"] = "fixed"
     length: float = 1.0
@@ -213,6 +215,7 @@ def _model(data: Mapping[str, Any]) -> ModelSpec:
     default = ModelSpec()
     return ModelSpec(
         urdf=data.get("urdf"),
+        xacro=tuple((name, str(value)) for name, value in data.get("xacro", {}).items()),
         gravity=vector(data.get("gravity", default.gravity)),
         root=data.get("root", default.root),
         length=float(data.get("length", default.length)),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from uk_dynamics.exceptions import InputError, UrdfError
+from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
 from uk_dynamics.resources import package_directory, resolve
 
 LARGEST_DESCRIPTION = 20_000_000  # bytes; meshes are separate files, so no description comes close
+
+_XACRO_ARGUMENT = re.compile(r"""<xacro:arg\s[^>]*\bname=["']([^"']+)["']""")
 
 _xacro_lock = threading.Lock()
 
@@ -34,15 +37,22 @@ class Source:
     warnings: tuple[str, ...] = ()
 
 
-def read_source(urdf: str | Path, *, relative_to: Path | None = None) -> Source:
+def read_source(
+    urdf: str | Path,
+    *,
+    relative_to: Path | None = None,
+    arguments: Mapping[str, str] | None = None,
+) -> Source:
     """Fetch a robot description.
 
     Args:
         urdf: Path or address of a URDF or ``.xacro`` file, or the text of a URDF.
         relative_to: Directory that relative paths start from; the current one when left out.
+        arguments: Arguments of the xacro file, as ``name:=value`` on its command line.
 
     Raises:
-        UrdfError: Nothing readable is there, it is too large, or xacro fails.
+        UrdfError: Nothing readable is there, it is too large, or xacro fails; or there are
+            arguments and no xacro file, or none that takes them.
     """
     if isinstance(urdf, str) and "<" in urdf:
         return text_source(urdf)
@@ -54,8 +64,10 @@ def read_source(urdf: str | Path, *, relative_to: Path | None = None) -> Source:
         raise UrdfError(f"cannot be opened ({error.strerror})", file=f"{urdf!s:.80}") from None
     text = _read_file(path, path.name)
     if path.suffix != ".xacro":
+        if arguments:
+            raise UrdfError("takes no arguments; only .xacro files do", file=path.name)
         return Source(text, path.name, path.parent)
-    text, warnings = _expand_xacro(path, path.name)
+    text, warnings = _expand_xacro(path, path.name, dict(arguments or {}))
     return Source(_checked_size(text, path.name), path.name, path.parent, warnings)
 
 
@@ -90,14 +102,20 @@ def _read_file(path: Path, source: str) -> bytes:
         raise UrdfError(f"cannot be read ({reason}); check its permissions", file=source) from None
 
 
-def _expand_xacro(path: Path, source: str) -> tuple[bytes, tuple[str, ...]]:
+def _expand_xacro(
+    path: Path, source: str, arguments: dict[str, str]
+) -> tuple[bytes, tuple[str, ...]]:
     """Run xacro, which keeps global state, prints to stderr and wants a ROS installation."""
     import xacro  # here, since most descriptions need no xacro and it is slow to import
 
+    declared = _XACRO_ARGUMENT.findall(path.read_text(encoding="utf-8", errors="replace"))
+    for name in arguments:
+        if name not in declared:
+            raise UnknownNameError("xacro argument", name, declared, file=source)
     complaints = io.StringIO()
     with _xacro_lock, contextlib.redirect_stderr(complaints), _finding_packages():
         try:
-            document = xacro.process_file(str(path))
+            document = xacro.process_file(str(path), mappings=arguments)
         except Exception as error:  # noqa: BLE001 its expressions may raise anything
             reason = " ".join(str(error).split()) or repr(error)
             raise UrdfError(f"xacro: {reason[:300]}", file=source) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -24,13 +24,17 @@ MOST_LINKS = 2000
 ELSEWHERE = ("material", "gazebo", "transmission", "ros2_control", "sensor")
 
 
-def read_urdf(urdf: str | Path) -> RobotDescription:
+def read_urdf(urdf: str | Path, *, arguments: Mapping[str, str] | None = None) -> RobotDescription:
     """Read a description from a path, a ``package://`` address, a ``.xacro`` file or URDF text.
+
+    Args:
+        urdf: What to read.
+        arguments: Arguments of a ``.xacro`` file by name.
 
     Raises:
         UrdfError: One line that names file, link or joint, what is wrong and what would be right.
     """
-    return _read(read_source(urdf))
+    return _read(read_source(urdf, arguments=arguments))
 
 
 def read_urdf_text(text: str, source: str = "robot_description") -> RobotDescription:
