@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import add_mechanism
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Read a mechanism, close its loops, and say what it is: links, joints, mobility, how many constraint
-rows there are and which of them are redundant, and whether its motors drive all its freedoms.
+rows there are and which of them are redundant, whether its motors drive all its freedoms, and
+which constraints are holonomic: equations between positions, not between velocities only.
 """
 
 _EXAMPLES = """\
@@ -38,6 +40,13 @@ def register(commands: Commands) -> None:
     )
     add_mechanism(parser)
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    parser.add_argument(
+        "--samples",
+        type=int,
+        default=5,
+        metavar="N",
+        help="states at which constraints are tested for being holonomic (default 5, 0: no test)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -50,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     positions = dict(arguments.positions)
     q = mechanism.assemble(positions, hold=positions)
-    facts = report(mechanism, q, tasks)
+    facts = report(mechanism, q, tasks, samples=arguments.samples)
     if arguments.json:
         print(json.dumps(facts.to_dict(), indent=2, ensure_ascii=False))
     else:
@@ -66,6 +75,7 @@ def describe(facts: MechanismReport) -> str:
         ("joints", _counted(facts.joints)),
         ("constraints", _counted([f"{name} ({kind})" for name, kind in facts.constraints.items()])),
         ("rows", f"{facts.rows}, rank {facts.rank}, redundant {dependent}"),
+        *_integrability(facts),
         ("redundant rows", ", ".join(facts.redundant_rows) or "none"),
         ("mobility", f"{facts.mobility}  ({facts.velocities} velocities - rank {facts.rank})"),
         ("motors", _counted(facts.motors)),
@@ -102,6 +112,27 @@ def _method(facts: MechanismReport) -> str:
     reasons = {"nullspace": "the mass matrix is singular", "hierarchical": "there are clearances"}
     reason = reasons.get(facts.method, "the mass matrix is regular")
     return f"{facts.method}  (chosen by auto: {reason})"
+
+
+def _integrability(facts: MechanismReport) -> Iterator[tuple[str, str]]:
+    """What Lemma 1 of the review finds: constraints of the same nature together."""
+    found = facts.integrability
+    if found is None or not found.constraints:
+        return
+    groups: dict[str, list[str]] = {}
+    for name, nature in found.constraints.items():
+        words = f"{nature.verdict}, {'rheonomic' if nature.rheonomic else 'scleronomic'}"
+        groups.setdefault(words, []).append(name)
+    tested = f"tested at {found.samples} state{'s' * (found.samples != 1)}"
+    if len(groups) == 1:
+        yield "integrability", f"all {next(iter(groups))} ({tested})"
+    else:
+        parts = [f"{words}: {', '.join(names)}" for words, names in groups.items()]
+        yield "integrability", f"{'; '.join(parts)} ({tested})"
+    if found.bound_coordinates < found.bound_velocities:
+        for_good = f"{found.bound_velocities} velocities, {found.bound_coordinates} for good"
+        left = facts.velocities - found.bound_coordinates
+        yield "bound", f"{for_good}: configurations have {left} dimensions"
 
 
 def _freedoms(facts: MechanismReport) -> str:

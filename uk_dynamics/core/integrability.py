@@ -12,8 +12,9 @@ Time is a coordinate like any other where forms depend on it: A v + a_t = 0 is [
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from uk_dynamics.core.row_basis import RowBasis
 
 Array = NDArray[np.float64]
 Point = TypeVar("Point")
-# Vector field: point and step of the differences inside it → (n,).
+# Vector field, or several: point and step of the differences inside → (n,) or (n, k).
 Field = Callable[[Point, float], Array]
 
 # Differences of fourth order: error step⁴/30 times fifth derivatives, and rounding of 1e-16/step.
@@ -85,25 +86,22 @@ def integrability(
     forms = system.forms(point)
     unit = forms / np.maximum(np.linalg.norm(forms, axis=1, keepdims=True), 1e-300)
     basis = RowBasis(np.asfortranarray(unit.T), None, rank_tolerance)
-    taken = np.sort(basis.taken)
-    complement = basis.complement()
-    motions = [_kernel_field(system, taken, z) for z in complement.T]
-    flag = _Flag(complement)
-    curvature = np.zeros(len(forms))
-    level: list[Field[Point]] = motions
-    for depth in range(_DEEPEST):
-        brackets = [
-            _bracket(system, first, second)
-            for i, first in enumerate(motions)
-            for second in (level[i + 1 :] if depth == 0 else level)
-        ]
-        found = [_settled(bracket, point) for bracket in brackets]
-        if depth == 0:
-            for value in found:
-                curvature = np.maximum(curvature, np.abs(unit @ value))
-        level = [bracket for bracket, value in zip(brackets, found, strict=True) if flag.add(value)]
+    kernel = _kernel(system, np.sort(basis.taken), basis.complement())
+    flag = _Flag(basis.complement())
+    motions = [_column(kernel, index) for index in range(flag.directions.shape[1])]
+    pairs = list(combinations(range(len(motions)), 2))
+    first = _settled(_first_brackets(system, kernel, pairs), point)
+    curvature = np.abs(unit @ first).max(axis=1, initial=0.0)
+    level = [
+        _bracket(system, motions[i], motions[j])
+        for (i, j), value in zip(pairs, first.T, strict=True)
+        if flag.add(value)
+    ]
+    for _ in range(_DEEPEST - 1):
         if not level or flag.is_full:
             break
+        brackets = [_bracket(system, motion, field) for motion in motions for field in level]
+        level = [bracket for bracket in brackets if flag.add(_settled(bracket, point))]
     escaped = np.abs(unit @ flag.directions).max(axis=1, initial=0.0)
     return Integrability(
         rank=basis.rank,
@@ -135,16 +133,36 @@ class _Flag:
         return True
 
 
-def _kernel_field(
-    system: PfaffianSystem[Point], taken: NDArray[np.intp], start: Array
-) -> Field[Point]:
-    """The part of a constant vector that the forms leave: smooth where their rank is constant."""
+def _kernel(system: PfaffianSystem[Point], taken: NDArray[np.intp], start: Array) -> Field[Point]:
+    """What the forms leave of constant vectors, (n, k): smooth where their rank is constant."""
 
     def field(point: Point, step: float) -> Array:
-        rows = system.forms(point)[taken]
-        basis, _ = np.linalg.qr(rows.T)
+        basis, _ = np.linalg.qr(system.forms(point)[taken].T)
         projected: Array = start - basis @ (basis.T @ start)
         return projected
+
+    return field
+
+
+def _column(matrix: Field[Point], index: int) -> Field[Point]:
+    def field(point: Point, step: float) -> Array:
+        return matrix(point, step)[:, index]
+
+    return field
+
+
+def _first_brackets(
+    system: PfaffianSystem[Point], kernel: Field[Point], pairs: Sequence[tuple[int, int]]
+) -> Field[Point]:
+    """[z_i, z_j] of all pairs at once, (n, pairs): the derivatives along each z serve them all."""
+
+    def field(point: Point, step: float) -> Array:
+        z = kernel(point, step)
+        along = [_derivative(system, kernel, point, motion, step) for motion in z.T]
+        brackets = np.zeros((len(z), len(pairs)))
+        for column, (i, j) in enumerate(pairs):
+            brackets[:, column] = along[i][:, j] - along[j][:, i] + system.bracket(z[:, i], z[:, j])
+        return brackets
 
     return field
 

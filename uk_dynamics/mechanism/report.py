@@ -13,6 +13,7 @@ from uk_dynamics.core.methods import WITH_PSEUDOINVERSE
 from uk_dynamics.core.row_basis import RowBasis
 from uk_dynamics.core.servo import servo_efforts
 from uk_dynamics.exceptions import UndeterminedMotionError
+from uk_dynamics.mechanism.integrability import IntegrabilityReport, examine_integrability
 from uk_dynamics.mechanism.state import Array
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class MechanismReport:
         limit_violations: Joints outside their limits.
         warnings: What is legal but probably not meant.
         tasks: What the motors can do for given tasks.
+        integrability: Which constraints are holonomic, where that was asked for.
     """
 
     name: str
@@ -91,19 +93,23 @@ class MechanismReport:
     limit_violations: tuple[str, ...]
     warnings: tuple[str, ...]
     tasks: TaskReport | None = None
+    integrability: IntegrabilityReport | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All facts as plain values, ready for JSON."""
         return asdict(self)
 
 
-def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> MechanismReport:
+def report(
+    mechanism: Mechanism, q: Array, tasks: Tasks | None = None, *, samples: int = 0
+) -> MechanismReport:
     """Examine a mechanism at a configuration.
 
     Args:
         mechanism: What to examine.
         q: An assembled configuration, (nq,).
         tasks: Tasks to examine with it.
+        samples: States at which the constraints are tested for integrability; 0: not at all.
     """
     model, S = mechanism.model, mechanism.actuators.matrix
     workspace = (tasks.model if tasks else model).workspace()
@@ -159,6 +165,7 @@ def report(mechanism: Mechanism, q: Array, tasks: Tasks | None = None) -> Mechan
         limit_violations=tuple(str(v) for v in model.limit_violations(q)),
         warnings=mechanism.warnings,
         tasks=task_report,
+        integrability=examine_integrability(mechanism, q, samples) if samples else None,
     )
 
 
