@@ -32,7 +32,8 @@ Field = Callable[[Point, float], Array]
 _FIRST_STEP = 0.02
 _HALVINGS = 6
 _AGREED = 1e-9
-# A bracket of unit fields has the size of a curvature, say 1e-3 at least; noise is below 1e-8.
+_NESTED_AGREED = 1e-7  # nested differences are noisier, and need not be better than this
+# A bracket of unit fields has the size of a curvature, say 1e-3 at least; noise is below 1e-7.
 SIGNIFICANT = 1e-6
 # Brackets nested deeper are noise: each nesting divides rounding by the step once more.
 _DEEPEST = 4
@@ -90,7 +91,7 @@ def integrability(
     flag = _Flag(basis.complement())
     motions = [_column(kernel, index) for index in range(flag.directions.shape[1])]
     pairs = list(combinations(range(len(motions)), 2))
-    first = _settled(_first_brackets(system, kernel, pairs), point)
+    first = _settled(_first_brackets(system, kernel, pairs), point, _AGREED)
     curvature = np.abs(unit @ first).max(axis=1, initial=0.0)
     level = [
         _bracket(system, motions[i], motions[j])
@@ -98,10 +99,14 @@ def integrability(
         if flag.add(value)
     ]
     for _ in range(_DEEPEST - 1):
-        if not level or flag.is_full:
+        if not level or flag.is_full():
             break
         brackets = [_bracket(system, motion, field) for motion in motions for field in level]
-        level = [bracket for bracket in brackets if flag.add(_settled(bracket, point))]
+        level = [
+            bracket
+            for bracket in brackets
+            if not flag.is_full() and flag.add(_settled(bracket, point, _NESTED_AGREED))
+        ]
     escaped = np.abs(unit @ flag.directions).max(axis=1, initial=0.0)
     return Integrability(
         rank=basis.rank,
@@ -117,7 +122,6 @@ class _Flag:
     def __init__(self, directions: Array) -> None:
         self.directions = directions
 
-    @property
     def is_full(self) -> bool:
         n, reached = self.directions.shape
         return bool(n == reached)
@@ -127,7 +131,7 @@ class _Flag:
         rest = value - self.directions @ (self.directions.T @ value)
         rest = rest - self.directions @ (self.directions.T @ rest)
         size = float(np.linalg.norm(rest))
-        if size <= SIGNIFICANT or self.is_full:
+        if size <= SIGNIFICANT or self.is_full():
             return False
         self.directions = np.column_stack((self.directions, rest / size))
         return True
@@ -193,7 +197,7 @@ def _derivative(
     return (4.0 * difference(step) - difference(2.0 * step)) / 3.0
 
 
-def _settled(field: Field[Point], point: Point) -> Array:
+def _settled(field: Field[Point], point: Point, agreed: float) -> Array:
     """The field at a point with the step at which halving it changes least."""
     step = _FIRST_STEP
     best = coarse = field(point, step)
@@ -204,7 +208,7 @@ def _settled(field: Field[Point], point: Point) -> Array:
         change = float(np.linalg.norm(fine - coarse))
         if change < smallest:
             best, smallest = fine, change
-        if change <= _AGREED * (1.0 + float(np.linalg.norm(fine))):
+        if change <= agreed * (1.0 + float(np.linalg.norm(fine))):
             break
         coarse = fine
     return best

@@ -14,6 +14,7 @@ from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.state import Array, State
 
 if TYPE_CHECKING:
+    from uk_dynamics.constraints.row_family import Rows
     from uk_dynamics.mechanism.mechanism import Mechanism
 
 Verdict = Literal["holonomic", "nonholonomic", "not of velocities", "not linear in velocities"]
@@ -130,13 +131,16 @@ class _Rows:
         return PfaffianSystem(forms, move, bracket)
 
     def rheonomic(self, q: Array) -> NDArray[np.bool_]:
-        """Rows whose rate at rest is not zero at all times, or whose A changes in time, (m,)."""
-        at_rest = np.zeros(self._model.nv)
-        first, rate = self._at((0.0, q), at_rest)
-        found: NDArray[np.bool_] = rate != 0.0
+        """Rows that change in time by themselves, or whose coordinates would, (m,).
+
+        A v + a_t = 0 with a constant a_t integrates to something that grows with t.
+        """
+        generator = np.random.default_rng(0)
+        v = generator.standard_normal(self._model.nv)
+        first = self._all_of((0.0, q), v)
+        found: NDArray[np.bool_] = self.affine(q) & (self._at((0.0, q), 0.0 * v)[1] != 0.0)
         for t in (0.31 * _TIME, 0.77 * _TIME):
-            later, rate = self._at((t, q), at_rest)
-            found = found | (rate != 0.0) | _changed(first, later)
+            found |= _changed(first, self._all_of((t, q), v))
         return found
 
     def affine(self, q: Array) -> NDArray[np.bool_]:
@@ -146,12 +150,20 @@ class _Rows:
         moving, _ = self._at((0.0, q), generator.standard_normal(self._model.nv))
         return ~_changed(still, moving)
 
+    def _all_of(self, point: Point, v: Array) -> Array:
+        """A, rate and bias of each row, (m, nv + 2)."""
+        rows = self._rows(point, v)
+        return np.column_stack((rows.A, rows.rate, rows.bias))
+
     def _at(self, point: Point, v: Array) -> tuple[Array, Array]:
+        rows = self._rows(point, v)
+        return rows.A, rows.rate
+
+    def _rows(self, point: Point, v: Array) -> Rows:
         t, q = point
         self._workspace.update(q, v)
         reference = self._mechanism.references.sample(t)
-        rows = self._mechanism.constraints.evaluate(self._workspace, t, q, v, reference)
-        return rows.A.copy(), rows.rate
+        return self._mechanism.constraints.evaluate(self._workspace, t, q, v, reference)
 
 
 def _changed(one: Array, other: Array) -> NDArray[np.bool_]:
