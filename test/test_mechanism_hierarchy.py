@@ -12,7 +12,7 @@ from mechanism_builder import mechanism as mechanism_of
 
 from uk_dynamics.core.hierarchical import Hierarchical
 from uk_dynamics.core.solution import Status
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.simulation.simulate import simulate
@@ -147,3 +147,12 @@ def test_every_kind_of_constraint_can_be_switched_and_compliant():
     for name, part in kinds.items():
         missing = {"compliance", "switchable", "active", "on_activation"} - set(part["properties"])
         assert not missing, name
+
+
+def test_a_compliance_of_what_is_no_position_is_refused():
+    with pytest.raises(MechanismFileError, match="only rows that hold positions") as caught:
+        mechanism_of(
+            _CART,
+            'constraints: {speed: {type: expression, expression: "d(x) - 1", compliance: 0.1}}',
+        )
+    assert caught.value.place == "constraints.speed.compliance"
