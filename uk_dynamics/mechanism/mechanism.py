@@ -172,7 +172,7 @@ class Mechanism:
     def conservative(self) -> bool:
         """Whether its energy stays what it is while motors rest and references stand still."""
         rubs = self.friction.active or self.nonideal is not None
-        return not self.passive.active and self.forces.conservative and not rubs
+        return self.passive.conservative and self.forces.conservative and not rubs
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ class PassiveForces:
 
     Attributes:
         active: False when every force is zero, so that a caller may skip them.
+        conservative: Whether all of them have a potential: springs, and stops without damping.
     """
 
     def __init__(
@@ -89,6 +90,8 @@ class PassiveForces:
         self._stiffness, self._rest = _columns(springs, 2, 2)
         self._stop_v, self._stop_q = _indices(stops)
         self._stop_stiffness, self._stop_damping, self._lower, self._upper = _columns(stops, 2, 4)
+        dissipates = self._damped or self._rubbing or bool(self._stop_damping.any())
+        self.conservative = not dissipates
         self.active = self._damped or self._rubbing or bool(springs) or bool(stops)
 
     def force(self, q: Array, v: Array, out: Array | None = None) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uk_dynamics.papers import servo_coordinated
+from uk_dynamics.papers import servo_coordinated, servo_two_mass
 from uk_dynamics.papers.study import Study, joined
 
 TITLE = (
@@ -13,4 +13,5 @@ TITLE = (
 
 def study(*, quick: bool = False) -> Study:
     """Redo the examples of sections IV to VI; quick shortens their motions."""
-    return joined("servo", TITLE, (servo_coordinated.study(quick=quick),))
+    parts = (servo_two_mass.study(quick=quick), servo_coordinated.study(quick=quick))
+    return joined("servo", TITLE, parts)
