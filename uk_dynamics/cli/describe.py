@@ -12,7 +12,8 @@ from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
-    from uk_dynamics.mechanism.report import MechanismReport, TaskReport
+    from uk_dynamics.mechanism.report import MechanismReport
+    from uk_dynamics.mechanism.task_report import TaskReport
 
 _DESCRIPTION = """\
 Read a mechanism, close its loops, and say what it is: links, joints, mobility, how many constraint
@@ -84,6 +85,8 @@ def describe(facts: MechanismReport) -> str:
     ]
     if facts.tasks is not None:
         rows += [("tasks", _counted(facts.tasks.names)), ("task rows", _reach(facts.tasks))]
+        if facts.tasks.reason:
+            rows.append(("servo control", _not_controllable(facts.tasks)))
     rows += [
         ("position", ", ".join(f"{name} {_short(q)}" for name, q in facts.configuration.items())),
         ("largest gap", f"{facts.largest_residual:.1e} m or rad"),
@@ -147,6 +150,12 @@ def _reach(tasks: TaskReport) -> str:
         rows = ", ".join(tasks.unreachable)
         reach = f"the motors cannot reach {missed} of them (among {rows})"
     return f"{tasks.rows}, independent {tasks.independent_rows}; {reach}"
+
+
+def _not_controllable(tasks: TaskReport) -> str:
+    """What (34) of the servo paper comes to, and why."""
+    ranks = f"rank {tasks.reachable_rows} of {tasks.independent_rows}"
+    return f"not servo-controllable at acceleration level, {ranks}: {tasks.reason}"
 
 
 def _short(value: float) -> str:

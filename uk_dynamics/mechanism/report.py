@@ -11,33 +11,14 @@ from uk_dynamics.core.factorization import Factorization, SingularMassError, fac
 from uk_dynamics.core.mass_factor import DenseMass, mass_factor
 from uk_dynamics.core.methods import WITH_PSEUDOINVERSE
 from uk_dynamics.core.row_basis import RowBasis
-from uk_dynamics.core.servo import servo_efforts
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.integrability import IntegrabilityReport, examine_integrability
 from uk_dynamics.mechanism.state import Array
+from uk_dynamics.mechanism.task_report import TaskReport, task_report
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
     from uk_dynamics.mechanism.tasks import Tasks
-
-
-@dataclass(frozen=True)
-class TaskReport:
-    """What the motors can do for the tasks at one configuration.
-
-    Attributes:
-        names: Task names.
-        rows: Number of task rows.
-        independent_rows: Rank of the rows within the motions the structure leaves.
-        reachable_rows: Rank of A_t N S (servo paper (34)): what the motors move.
-        unreachable: Names of the rows that the motors cannot serve whatever is asked.
-    """
-
-    names: tuple[str, ...]
-    rows: int
-    independent_rows: int
-    reachable_rows: int
-    unreachable: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -113,12 +94,12 @@ def report(
     """
     model, S = mechanism.model, mechanism.actuators.matrix
     workspace = (tasks.model if tasks else model).workspace()
-    workspace.update_positions(q)
-    A, residual = mechanism.constraints.position(
-        workspace, 0.0, q, mechanism.references.sample(0.0)
-    )
-    acting = np.flatnonzero(mechanism.hierarchy.acting())
-    A, residual = A[acting], residual[acting]
+    v = model.to_velocities(dict(mechanism.spec.initial_velocity))
+    workspace.update(q, v)
+    rows = mechanism.constraints.evaluate(workspace, 0.0, q, v, mechanism.references.sample(0.0))
+    acts = mechanism.hierarchy.acting()
+    acting = np.flatnonzero(acts)
+    A, gaps = rows.A[acting], rows.residual[acts & mechanism.constraints.position_rows]
     factorization, determined = _factorize(
         mechanism, workspace.mass, A, mechanism.natural_scale[acting]
     )
@@ -127,22 +108,9 @@ def report(
     mobility = model.nv - factorization.rank
     motion, unconstrained = factorization.admissible_coordinates(S)
     actuated = RowBasis(motion, unconstrained, tolerance).rank
-    task_report = None
+    examined = None
     if tasks is not None:
-        task_A, _ = tasks.constraints.position(workspace, 0.0, q)
-        at_rest = np.zeros(model.nv)
-        servo = servo_efforts(
-            factorization, at_rest, S, task_A, np.zeros(len(task_A)), rank_tolerance=tolerance
-        )
-        task_report = TaskReport(
-            names=tasks.names,
-            rows=len(task_A),
-            independent_rows=servo.task_rank,
-            reachable_rows=servo.rank,
-            unreachable=tuple(
-                tasks.row_names[i] for i in np.flatnonzero(~servo.controllable).tolist()
-            ),
-        )
+        examined = task_report(mechanism, tasks, factorization, workspace, q, v)
     return MechanismReport(
         name=mechanism.name,
         links=model.link_names,
@@ -158,13 +126,13 @@ def report(
         actuated_freedoms=actuated,
         actuation=_actuation(len(mechanism.actuators), actuated, mobility),
         configuration=model.positions_by_name(q),
-        largest_residual=float(np.max(np.abs(residual), initial=0.0)),
+        largest_residual=float(np.max(np.abs(gaps), initial=0.0)),
         method=factorization.method if determined else "",
         requested_method=solver.method,
         pseudoinverse=solver.pseudoinverse if solver.method in WITH_PSEUDOINVERSE else None,
         limit_violations=tuple(str(v) for v in model.limit_violations(q)),
         warnings=mechanism.warnings,
-        tasks=task_report,
+        tasks=examined,
         integrability=examine_integrability(mechanism, q, samples) if samples else None,
     )
 
