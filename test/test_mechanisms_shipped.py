@@ -185,7 +185,11 @@ def test_tasks_are_within_reach_of_the_motors(task_file):
     assert rank(A @ free_motions(mechanism, q)) == len(A)
 
 
-@pytest.mark.parametrize("task_file", TASK_FILES)
+# The review lets its arm start off the constraint, to show how the control brings it there.
+OFF_AT_FIRST = ("flexible_joint_arm_links", "flexible_joint_arm_with_rotors_links")
+
+
+@pytest.mark.parametrize("task_file", [name for name in TASK_FILES if name not in OFF_AT_FIRST])
 def test_tasks_begin_where_the_machine_starts(task_file):
     mechanism = load(owner(task_file))
     tasks = Tasks.from_file(CONFIG / "tasks" / f"{task_file}.yaml", mechanism)
