@@ -140,14 +140,16 @@ def test_the_swarm_obeys_its_law_and_its_potential_falls() -> None:
     assert falls.max() <= 1e-9
     centre = trajectory.q.reshape(-1, 5, 2).mean(axis=1)
     np.testing.assert_allclose(centre, centre[:1].repeat(len(centre), 0), rtol=0, atol=1e-9)
-    # They come together, and never meet.
+    # They come together, the two that start side by side move apart, and none meet.
     places = trajectory.q.reshape(-1, 5, 2)
     distances = np.array(
         [[np.linalg.norm(a - b) for i, a in enumerate(p) for b in p[:i]] for p in places]
     )
     assert distances[0].max() > 4.0
     assert distances[-1].max() < 1.0
-    assert distances.min() > 0.1
+    assert distances[0].min() == pytest.approx(0.1)
+    assert distances[-1].min() > 0.2
+    assert distances.min() > 0.099
 
 
 def test_two_robots_in_closed_form() -> None:
