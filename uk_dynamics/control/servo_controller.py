@@ -33,6 +33,7 @@ class Command:
         tracking_rate: Its rate, (mt,).
         servo: Ranks, reachability and what the tasks cannot get.
         free: Solution of the structure with motors at rest.
+        violation: Largest residual of a structural constraint, in m or rad.
     """
 
     efforts: Array
@@ -43,6 +44,7 @@ class Command:
     tracking_rate: Array
     servo: ServoSolution
     free: Solution
+    violation: float
 
 
 class ServoController:
@@ -161,6 +163,7 @@ class ServoController:
             tracking_rate=rows.rate,
             servo=servo,
             free=free,
+            violation=float(np.abs(prepared.rows.residual).max(initial=0.0)),
         )
 
     def tracking_error(self, state: State) -> Array:

@@ -19,6 +19,14 @@ from uk_dynamics.ros.messages import Array, EffortsMessage, JointStateMessage
 class MotorCommands(Protocol):
     """Where a controller sends its efforts."""
 
+    @property
+    def topic(self) -> str:
+        """Name of the topic."""
+
+    @property
+    def listeners(self) -> int:
+        """How many listen to it."""
+
     def send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts, (motors,), in N or N·m, as the answer to the state of a stamp."""
 
@@ -37,6 +45,16 @@ class EffortArrayCommands:
         self._node = node
         self._message = EffortsMessage(len(actuators))
         self._publisher = node.create_publisher(Float64MultiArray, topic, COMMAND_QOS)
+
+    @property
+    def topic(self) -> str:
+        """Name of the topic."""
+        return str(self._publisher.topic_name)
+
+    @property
+    def listeners(self) -> int:
+        """How many listen to it."""
+        return int(self._publisher.get_subscription_count())
 
     def send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts; the message has no room for the stamp."""
@@ -74,6 +92,16 @@ class JointStateCommands:
         self._matrix = actuators.matrix[driven]
         self._message = JointStateMessage([joint_names[at] for at in driven], effort=True)
         self._publisher = node.create_publisher(JointState, topic, COMMAND_QOS)
+
+    @property
+    def topic(self) -> str:
+        """Name of the topic."""
+        return str(self._publisher.topic_name)
+
+    @property
+    def listeners(self) -> int:
+        """How many listen to it."""
+        return int(self._publisher.get_subscription_count())
 
     def send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts."""

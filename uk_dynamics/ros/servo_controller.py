@@ -9,13 +9,21 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_srvs.srv import Trigger
 
 from uk_dynamics.control.servo_controller import Command, ServoController
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
-from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time, steady_clock
+from uk_dynamics.ros.clock import (
+    TimeOrigin,
+    Watchdog,
+    nanoseconds,
+    runs_on_simulated_time,
+    steady_clock,
+)
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.effort_ramp import EffortRamp
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.lifecycle import answer_invalid_transitions
 from uk_dynamics.ros.live_references import LiveReferences
@@ -30,6 +38,8 @@ from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states, report_tracking
 from uk_dynamics.ros.run_node import run_node, settle_memory
+from uk_dynamics.ros.safety import REACTIONS, Fault, Reaction
+from uk_dynamics.ros.state_guard import StateGuard
 
 _WATCH_PERIOD = 0.02  # s
 _LAST_WORD = Duration(seconds=0.5)  # longest wait for the machine to hear that efforts are zero
@@ -55,9 +65,11 @@ class ServoControllerNode(LifecycleNode):
         self._monitor = RateMonitor()
         self._controller: ServoController | None = None
         self._active = False
-        self._stale = False
         self._failure = ""
         self._command: Command | None = None
+        self._ramp = EffortRamp(
+            self, lambda efforts: self._commands.send(efforts, self._stamp), self._give_up
+        )
         self._stamp = Time()
         self._diagnostics = DiagnosticsPublisher(self, "control", self._report)
         answer_invalid_transitions(self)
@@ -82,10 +94,11 @@ class ServoControllerNode(LifecycleNode):
         """Start; the first state that comes now is t = 0 of the tasks, unless there is /clock."""
         self._origin.reset()
         self._live.samples.clear()
-        self._states.watchdog.feed()  # the first state has the whole timeout to come
+        self._guard.forget()
+        self._states.watchdog.forget()  # before the first state nothing is commanded
+        self._heard = Watchdog()
         self._command = None
         self._failure = ""
-        self._stale = False
         self._active = True
         self._monitor.pause()
         return SUCCESS
@@ -124,9 +137,13 @@ class ServoControllerNode(LifecycleNode):
         self._commands = self._make_commands(mechanism)
         self._idle = np.zeros(len(mechanism.actuators))
         self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
+        self._guard = StateGuard(mechanism.model, self._settings)
         self._states = StateInput(self, mechanism, self._problems, self._on_state)
         self._live = LiveReferences(self, self._controller.tasks, self._problems)
-        self._watch = self.create_timer(_WATCH_PERIOD, self._check_states, clock=steady_clock())
+        self._watch = self.create_timer(_WATCH_PERIOD, self._look, clock=steady_clock())
+        self._stop_service = self.create_service(
+            Trigger, "~/emergency_stop", self._on_emergency_stop
+        )
         self._diagnostics.hardware = mechanism.name
         settle_memory()
 
@@ -143,6 +160,7 @@ class ServoControllerNode(LifecycleNode):
         self._controller = None
         self._command = None
         self.destroy_timer(self._watch)
+        self.destroy_service(self._stop_service)
         self.destroy_subscription(self._states.subscription)
         self._live.destroy()
         self._commands.destroy()
@@ -155,36 +173,74 @@ class ServoControllerNode(LifecycleNode):
         self._release()
 
     def _on_state(self, stamp: Time) -> None:
-        if not self._active or self._controller is None:
+        if not self._active or self._ramp.active or self._controller is None:
             return
         self._stamp = stamp
         reader = self._states.reader
+        if doubt := self._guard.check(nanoseconds(stamp), reader.q, reader.v):
+            self._stop(*doubt)
+            return
         state = State(self._origin.since(stamp), reader.q, reader.v)
         self._monitor.tick()
         try:
             command = self._controller.command(state, self._live.samples)
         except UkDynamicsError as error:
-            self._fail(str(error))
+            self._stop(Fault.SOLVER_FAILURE, str(error))
             return
         if not np.isfinite(command.efforts).all():
-            self._fail(f"the efforts are not finite at t = {state.t:.6g} s")
+            self._stop(Fault.SOLVER_FAILURE, f"the efforts are not finite at t = {state.t:.6g} s")
+            return
+        if command.violation > self._settings["residual_limit"]:
+            self._stop(
+                Fault.OPEN_LOOP, f"constraints are violated by {command.violation:.3g} m or rad"
+            )
             return
         self._failure = ""
-        self._stale = False
         self._command = command
         self._commands.send(command.efforts, stamp)
 
-    def _check_states(self) -> None:
-        if self._active and self._states.watchdog.age > self._settings["state_timeout"]:
-            self._stale = True
-            self._relax()
+    def _look(self) -> None:
+        """Watch what no state tells: that none comes, that nobody listens."""
+        if not self._active or self._ramp.active:
+            return
+        watchdog = self._states.watchdog
+        if watchdog.fed and watchdog.age > self._settings["state_timeout"]:
+            self._stop(Fault.STALE_STATE, f"no usable joint_states for {watchdog.age:.3g} s")
+        if self._commands.listeners:
+            self._heard.feed()
+        elif self._heard.fed and self._heard.age > self._settings["listener_timeout"]:
+            self._stop(Fault.NO_LISTENER, f"nobody listens to {self._commands.topic} any more")
 
-    def _fail(self, reason: str) -> None:
+    def _on_emergency_stop(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        response.success = True
+        response.message = "stopped" if self._active else "was not active"
+        if self._active:
+            self._stop(Fault.EMERGENCY_STOP, "stopped by ~/emergency_stop; activate to go on")
+        return response
+
+    def _stop(self, fault: Fault, reason: str) -> None:
+        """React to a fault; see the table of reactions."""
+        if not self._active:
+            return
+        self._failure = f"{fault.name.lower()}: {reason}"
+        self.get_logger().error(self._failure)
+        reaction = REACTIONS[fault][self._settings["command_mode"]]
+        duration = self._settings["ramp_time"]
+        if reaction is Reaction.RAMP and duration > 0.0 and self._command is not None:
+            self._ramp.start(self._command.efforts, duration)
+        else:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        reason = self._failure
+        self.trigger_deactivate()
         self._failure = reason
-        self._relax()
 
     def _relax(self) -> None:
-        """Command zero efforts."""
+        """Command zero efforts, at once."""
+        self._ramp.stop()
         if self._active and self.context.ok():
             self._commands.send(self._idle, self._stamp)
 
@@ -198,7 +254,7 @@ class ServoControllerNode(LifecycleNode):
         report_rate(report, self._monitor)
         report_states(report, self._states, self._settings["state_timeout"])
         command = self._command
-        if command is None or self._failure or self._stale:
+        if command is None or self._failure:
             return
         reader = self._states.reader
         state = State(0.0, reader.q, reader.v)
