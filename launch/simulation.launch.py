@@ -63,7 +63,9 @@ def nodes(context):
         node(PACKAGE, "forward_dynamics", mechanism),
     ]
     if given["tasks"]:
-        started.append(node(PACKAGE, "servo_controller", files, {"autostart": True}))
+        # a simulation on a busy computer may pause longer than a machine
+        patience = {"autostart": True, "state_timeout": 1.0}
+        started.append(node(PACKAGE, "servo_controller", files, patience))
     if installed("robot_state_publisher"):
         text = {"robot_description": ParameterValue(description.text, value_type=str)}
         started.append(node("robot_state_publisher", "robot_state_publisher", text))

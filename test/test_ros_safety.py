@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("rclpy")
 
+import readme_parts
 from builtin_interfaces.msg import Time
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
@@ -243,3 +244,11 @@ def test_ramp_is_straight_and_ends(ros: Ros) -> None:
     ramp.step()
     assert ended == [now]
     assert not ramp.active
+
+
+def test_documented_table_is_the_one_in_force() -> None:
+    documented = {row[0]: row[1:] for row in readme_parts.table("faults")}
+    for fault, reactions in REACTIONS.items():
+        (reaction,) = {reaction.value for reaction in reactions.values()}
+        assert documented.pop(fault.name.lower()) == (fault.value, reaction)
+    assert not documented

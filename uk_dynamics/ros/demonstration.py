@@ -82,7 +82,7 @@ class Demonstration:
                 **files,
                 "tasks": tasks,
                 "autostart": True,
-                "state_timeout": 0.5,
+                "state_timeout": 5.0,  # a busy computer is no fault of the machine
             },
         }
 
