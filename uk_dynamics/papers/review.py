@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from uk_dynamics.papers import review_examples, review_spiral, review_swarm
+from uk_dynamics.papers import (
+    review_examples,
+    review_flexible_arm,
+    review_spiral,
+    review_swarm,
+)
 from uk_dynamics.papers.study import Study, joined
 
 TITLE = "Review of the Udwadia–Kalaba equation, Chinese Journal of Mechanical Engineering"
@@ -10,5 +15,5 @@ TITLE = "Review of the Udwadia–Kalaba equation, Chinese Journal of Mechanical 
 
 def study(*, quick: bool = False) -> Study:
     """Redo examples 2 to 4 and the examples of section 8; quick shortens their motions."""
-    parts = (review_examples, review_spiral, review_swarm)
+    parts = (review_examples, review_spiral, review_swarm, review_flexible_arm)
     return joined("review", TITLE, (part.study(quick=quick) for part in parts))
