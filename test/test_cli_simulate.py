@@ -40,6 +40,14 @@ def test_a_free_fall_keeps_loops_and_energy(capsys):
     assert found["largest_tracking_error_row"] == ""
 
 
+@pytest.mark.parametrize("name", ["spiral_particle", "swarm", "slider_crank"])
+def test_a_driven_or_damped_machine_does_not_drift_in_energy(name, capsys):
+    """Its energy changes because forces do work, which is no error of the integration."""
+    found = summary(capsys, name, "--duration", "0.1")
+    assert found["energy_should_be_constant"] is False
+    assert found["energy_change"] > 1e-6  # J
+
+
 def test_a_task_that_begins_on_its_reference_is_followed(capsys):
     arguments = ["five_bar", "--tasks", "five_bar_sweep", "--duration", "0.5"]
     continuous = summary(capsys, *arguments)

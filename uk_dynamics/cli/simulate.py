@@ -110,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate, write the files asked for, print the summary."""
     from uk_dynamics import Mechanism, ServoController, Tasks
     from uk_dynamics import simulate as run_simulation
+    from uk_dynamics.mechanism.constraint_work import workless
 
     options = _options(arguments)
     check_writable(arguments.out, (".npz", ".csv"))
@@ -137,7 +138,12 @@ def run(arguments: argparse.Namespace) -> int:
         trajectory.save(arguments.out)
     if arguments.plot:
         trajectory.plot(arguments.plot)
-    undisturbed = controller is None and mechanism.conservative and not arguments.switch
+    undisturbed = (
+        controller is None
+        and mechanism.conservative
+        and workless(mechanism)
+        and not arguments.switch
+    )
     summary = summarize(trajectory, conservative=undisturbed)
     print(json.dumps(summary, indent=2) if arguments.json else summary_table(summary))
     return 0

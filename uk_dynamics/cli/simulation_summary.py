@@ -17,7 +17,8 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
 
     Args:
         trajectory: What happened.
-        conservative: Whether the energy should stay what it is: no motors, no passive forces.
+        conservative: Whether the energy should stay what it is: no motors, no passive forces,
+            no constraint that drives the mechanism.
 
     Returns:
         Plain values, ready for JSON: times in s, energies in J, violations and errors in m or rad
@@ -56,6 +57,7 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
 
 def summary_table(summary: dict[str, Any]) -> str:
     """Write a summary as text for people."""
+    varied = f"kinetic energy varies by {summary['energy_range']:.3g} J"
     drift = "energy drift" if summary["energy_should_be_constant"] else "energy change"
     rows = [
         ("simulated", f"{summary['simulated_time']:g} s in {summary['wall_time']:.2f} s"),
@@ -64,7 +66,7 @@ def summary_table(summary: dict[str, Any]) -> str:
         ("evaluations", f"{summary['evaluations']}"),
         ("rank", _span(summary["lowest_rank"], summary["highest_rank"])),
         ("largest violation", _worst(summary, "largest_violation")),
-        (drift, f"{summary['energy_change']:.2e} J of {summary['energy_range']:.3g} J in motion"),
+        (drift, f"{summary['energy_change']:.2e} J; {varied}"),
     ]
     if summary["largest_tracking_error_row"]:
         rows.append(("largest tracking error", _worst(summary, "largest_tracking_error")))

@@ -1,0 +1,47 @@
+"""Constraints said to do no work do none: the power of their forces vanishes."""
+
+import numpy as np
+import pytest
+from mechanism_builder import arm, closed_states, mechanism, shipped
+
+from uk_dynamics.mechanism.constraint_work import workless
+from uk_dynamics.mechanism.file_location import shipped_files
+
+TURNED = """
+constraints:
+  turn: {type: joint, joint: j1, reference: %s}
+"""
+
+
+@pytest.mark.parametrize("name", sorted(set(shipped_files("mechanism")) - {"dual_panda"}))
+def test_the_power_of_constraint_forces_vanishes(name):
+    machine = shipped(name)
+    if not workless(machine):
+        pytest.skip("its constraints drive it, or yield")
+    rng = np.random.default_rng(0)
+    for state in closed_states(machine, rng, 3, excursion=1):
+        force = machine.dynamics().evaluate(state).constraint_force
+        size = np.abs(force) @ np.abs(state.v)
+        # Velocities are projected to rounding, times the condition of the rows.
+        assert abs(force @ state.v) <= 1e-9 * (1.0 + size)
+
+
+@pytest.mark.parametrize("name", ["spiral_particle", "swarm"])
+def test_the_constraints_of_driven_machines_do_work(name):
+    machine = shipped(name)
+    state = machine.start()
+    assert abs(machine.dynamics().evaluate(state).constraint_force @ state.v) > 0.1  # W
+    assert not workless(machine)
+
+
+@pytest.mark.parametrize(
+    ("reference", "works"),
+    [
+        ("{type: constant, value: 0.3}", False),
+        ("{type: sinusoid, offset: 0.3, amplitude: 0.1, frequency: 1.0}", True),
+        ("{type: live, value: 0.3}", True),
+    ],
+)
+def test_a_moving_reference_drives(reference, works):
+    machine = mechanism(arm([1.0, 1.0]), TURNED % reference)
+    assert workless(machine) != works
