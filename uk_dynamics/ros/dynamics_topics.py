@@ -11,7 +11,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import State
+from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.constraint_wrenches import ConstraintWrenches
 from uk_dynamics.ros.messages import JointStateMessage, view, zeros
@@ -60,13 +60,14 @@ class DynamicsTopics:
         """Whether anybody listens."""
         return bool(self._heard)
 
-    def publish(self, stamp: Time, state: State, solution: Solution) -> None:
+    def publish(self, stamp: Time, state: State, solution: Solution, inputs: Inputs) -> None:
         """Publish what is listened to.
 
         Args:
             stamp: Of the state.
             state: Where the mechanism is.
             solution: Its dynamics there.
+            inputs: What acts on it.
         """
         if self._motion_publisher in self._heard:
             self._motion.header.stamp = stamp
@@ -79,7 +80,7 @@ class DynamicsTopics:
             self._forces.effort[:] = solution.constraint_force
             self._forces_publisher.publish(self._forces.message)
         if self._states_publisher in self._heard:
-            residual = self._dynamics.residual(state)
+            residual = self._dynamics.residual(state, inputs)
             self._states.message.header.stamp = stamp
             self._states.position[:] = residual.position
             self._states.velocity[:] = residual.velocity

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
@@ -52,6 +53,7 @@ class ForwardDynamics(Node):
             self._efforts = EffortInput(
                 self, self._mechanism, self._problems, topic=self._settings["command_topic"]
             )
+        self._active = ActiveConstraintsInput(self, self._mechanism, self._problems)
         self._states = StateInput(self, self._mechanism, self._problems, self._on_state)
         self._diagnostics = DiagnosticsPublisher(self, "dynamics", self._report)
         self._diagnostics.hardware = self._mechanism.name
@@ -61,7 +63,8 @@ class ForwardDynamics(Node):
         state = State(self._origin.since(stamp), reader.q, reader.v)
         self._monitor.tick()
         try:
-            solution = self._dynamics.evaluate(state, Inputs(tau=self._force()))
+            inputs = Inputs(tau=self._force(), active=self._active.active)
+            solution = self._dynamics.evaluate(state, inputs)
             if not np.isfinite(solution.qdd).all():
                 raise SimulationError("the acceleration is not finite", state.t)
         except UkDynamicsError as error:
@@ -69,7 +72,7 @@ class ForwardDynamics(Node):
             return
         self._failure = ""
         self._state, self._solution = state, solution
-        self._topics.publish(stamp, state, solution)
+        self._topics.publish(stamp, state, solution, inputs)
 
     def _force(self) -> np.ndarray:
         """Generalized force of the motors, (nv,)."""
@@ -92,6 +95,7 @@ class ForwardDynamics(Node):
                 self._solution,
                 self._dynamics,
                 self._settings["residual_warning"],
+                Inputs(active=self._active.active),
             )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,8 @@ from uk_dynamics.core.integrators import rk4_step, semi_implicit_euler_step
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.mechanism.state import ActiveConstraints, Inputs, State
+from uk_dynamics.mechanism.switching import switch
 
 Array = NDArray[np.float64]
 
@@ -27,6 +30,8 @@ class SimulatedMachine:
         steps: Taken since the last reset.
         state: Where the mechanism is; t counts from the last reset.
         efforts: Motor efforts that act, within their limits, (motors,), in N or N·m.
+        active: Switchable constraints that are on.
+        inputs: What acts on the mechanism now.
         saturated: Whether a limit was reached, by motor, (motors,).
     """
 
@@ -51,12 +56,13 @@ class SimulatedMachine:
         self.efforts = np.zeros(len(mechanism.actuators))
         self.saturated = np.zeros(len(mechanism.actuators), dtype=bool)
         self.tau = np.zeros(mechanism.model.nv)
-        self._inputs = Inputs(tau=self.tau)
+        self._set_active(mechanism.hierarchy.initial)
         self.reset()
 
     def reset(self) -> None:
-        """Back to the start, t = 0, motors off."""
+        """Back to the start: t = 0, motors off, constraints as the mechanism file says."""
         self.steps = 0
+        self._set_active(self.mechanism.hierarchy.initial)
         self.state = State(0.0, self._start.q.copy(), self._start.v.copy())
         self.command(np.zeros(len(self.efforts)))
 
@@ -80,12 +86,35 @@ class SimulatedMachine:
         )
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise SimulationError("the motion has become infinite; take smaller steps", state.t)
-        self.state = self.dynamics.project(State(t, q, v))
+        self.state = self.dynamics.project(State(t, q, v), self.inputs)
         self.steps += 1
+
+    def switch(self, changes: Mapping[str, bool]) -> float:
+        """Switch constraints on or off now.
+
+        Args:
+            changes: On or off, by name of the switchable constraint.
+
+        Returns:
+            The kinetic energy lost, in J.
+
+        Raises:
+            UnknownNameError: A name is of no switchable constraint.
+            ActivationError: A constraint is too far from the pose it requires.
+            SimulationError: The loops cannot be closed with it.
+        """
+        switched = switch(self.mechanism, self.dynamics, self.state, changes, self.inputs)
+        self._set_active(switched.active)
+        self.state = switched.state
+        return switched.energy_lost
 
     def solution(self) -> Solution:
         """Constrained acceleration and forces at the state."""
-        return self.dynamics.evaluate(self.state, self._inputs)
+        return self.dynamics.evaluate(self.state, self.inputs)
+
+    def _set_active(self, active: ActiveConstraints) -> None:
+        self.active = active
+        self.inputs = Inputs(tau=self.tau, active=active)
 
     def _acceleration(self, t: float, q: Array, v: Array) -> Array:
-        return self.dynamics.evaluate(State(t, q, v), self._inputs).qdd
+        return self.dynamics.evaluate(State(t, q, v), self.inputs).qdd

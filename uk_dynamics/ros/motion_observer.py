@@ -13,8 +13,9 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.mechanism.state import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import STATE_QOS, EffortInput, StateInput
@@ -35,11 +36,18 @@ class Sample:
         state: Where the mechanism was.
         tau: Generalized forces of the motors, (nv,), in N or N·m.
         efforts: Last command, (motors,), in N or N·m.
+        active: Switchable constraints that were on; None: as the mechanism file says.
     """
 
     state: State
     tau: Array
     efforts: Array
+    active: ActiveConstraints | None
+
+    @property
+    def inputs(self) -> Inputs:
+        """What acted on the mechanism."""
+        return Inputs(tau=self.tau, active=self.active)
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,7 @@ class MotionObserver(Node):
         self._task_workspace = (tasks or mechanism).model.workspace()
         self._origin = TimeOrigin(simulated=False)
         problems = MessageProblems(self.get_logger())
+        self._active = ActiveConstraintsInput(self, mechanism, problems)
         self._states = StateInput(self, self._mechanism, problems, self._on_state)
         self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
         self._solutions = Watchdog()
@@ -115,11 +124,11 @@ class MotionObserver(Node):
         self._glanced = now, counts = time.perf_counter(), self._counts()
         rates = (counts - counted) / max(now - before, 1e-9)
         sample = self.samples[-1]
-        solution = self._dynamics.evaluate(sample.state, Inputs(tau=sample.tau))
+        solution = self._dynamics.evaluate(sample.state, sample.inputs)
         return Glance(
             sample.state.t,
             *rates.tolist(),
-            residual=_largest(self._dynamics.residual(sample.state).position),
+            residual=_largest(self._dynamics.residual(sample.state, sample.inputs).position),
             energy=self._dynamics.energy(sample.state).total,
             tracking_error=_largest(self.tracking_error(sample.state)),
             rank=solution.rank,
@@ -146,7 +155,7 @@ class MotionObserver(Node):
         for sample in self.samples[::stride]:
             recorder.add(
                 sample.state,
-                Inputs(tau=sample.tau),
+                sample.inputs,
                 sample.efforts,
                 self.tracking_error(sample.state),
             )
@@ -163,7 +172,8 @@ class MotionObserver(Node):
             return  # the simulation has not started yet
         reader = self._states.reader
         state = State(t, reader.q.copy(), reader.v.copy())
-        self.samples.append(Sample(state, reader.effort.copy(), self._commands.efforts.copy()))
+        efforts = self._commands.efforts.copy()
+        self.samples.append(Sample(state, reader.effort.copy(), efforts, self._active.active))
 
     def _on_solution(self, message: bytes) -> None:
         self._solutions.feed()

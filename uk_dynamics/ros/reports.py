@@ -10,7 +10,7 @@ from uk_dynamics.control.servo_controller import Command, ServoController
 from uk_dynamics.core.solution import Solution, Status
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import State
+from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.ros.diagnostics import Report
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.rate_monitor import RateMonitor
@@ -47,6 +47,7 @@ def report_dynamics(
     solution: Solution,
     dynamics: Dynamics,
     warning: float,
+    inputs: Inputs | None = None,
 ) -> None:
     """Add rank, residual, condition, status and energy of a solution.
 
@@ -57,10 +58,12 @@ def report_dynamics(
         solution: Of the fundamental equation there.
         dynamics: Evaluator of the mechanism.
         warning: Violation above which to warn, in m or rad.
+        inputs: What acts on it.
     """
     rows = mechanism.constraints
-    residual, energy = dynamics.residual(state), dynamics.energy(state)
-    position = _largest(residual.position)
+    residual, energy = dynamics.residual(state, inputs), dynamics.energy(state)
+    gaps = residual.position * mechanism.hierarchy.rigid  # others are meant to give way
+    position = _largest(gaps)
     report.add("rank", solution.rank)
     report.add("rows", len(rows))
     report.add("residual", position)
@@ -69,10 +72,11 @@ def report_dynamics(
     report.add("status", solution.status.value)
     report.add("energy", energy.total)
     report.add("kinetic_energy", energy.kinetic)
-    free = [i for i, unique in enumerate(solution.determined) if not unique]
+    acting = mechanism.hierarchy.acting(inputs.active if inputs else None)
+    free = np.flatnonzero(acting & ~solution.determined)
     report.add("undetermined_forces", ", ".join(_owners(mechanism, free)) or "none")
     if position > warning:
-        worst = residual.names[int(np.argmax(np.abs(residual.position)))]
+        worst = residual.names[int(np.argmax(np.abs(gaps)))]
         report.warn(f"constraint {worst} is violated by {position:.3g}")
     for violation in mechanism.model.limit_violations(state.q):
         report.warn(f"position limit violated: {violation}")

@@ -14,7 +14,8 @@ from std_srvs.srv import Trigger
 from uk_dynamics.control.servo_controller import Command, ServoController
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import State
+from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import (
     TimeOrigin,
     Watchdog,
@@ -139,6 +140,7 @@ class ServoControllerNode(LifecycleNode):
         self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
         self._guard = StateGuard(mechanism.model, self._settings)
         self._states = StateInput(self, mechanism, self._problems, self._on_state)
+        self._constraints = ActiveConstraintsInput(self, mechanism, self._problems)
         self._live = LiveReferences(self, self._controller.tasks, self._problems)
         self._watch = self.create_timer(_WATCH_PERIOD, self._look, clock=steady_clock())
         self._stop_service = self.create_service(
@@ -163,6 +165,7 @@ class ServoControllerNode(LifecycleNode):
         self.destroy_service(self._stop_service)
         self.destroy_subscription(self._states.subscription)
         self._live.destroy()
+        self._constraints.destroy()
         self._commands.destroy()
 
     def _finish(self) -> None:
@@ -182,6 +185,7 @@ class ServoControllerNode(LifecycleNode):
             return
         state = State(self._origin.since(stamp), reader.q, reader.v)
         self._monitor.tick()
+        self._controller.active = self._constraints.active
         try:
             command = self._controller.command(state, self._live.samples)
         except UkDynamicsError as error:
@@ -265,6 +269,7 @@ class ServoControllerNode(LifecycleNode):
             command.free,
             self._dynamics,
             self._settings["residual_warning"],
+            Inputs(active=self._constraints.active),
         )
         report_tracking(report, self._controller, command, self._settings["tracking_warning"])
 

@@ -12,6 +12,7 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.ros.active_constraints import ConstraintSwitches
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
@@ -75,6 +76,7 @@ class Simulator(Node):
         self._topics = DynamicsTopics(self, mechanism)
         wanted = self._settings["publish_rate"] or rate
         self._steps_per_state = max(1, round(rate / wanted))
+        self._switches = ConstraintSwitches(self, self._machine, lambda: self._time.stamp)
         self._description_publisher = self._publish_description(mechanism.model.description.text)
 
         self._paused: bool = self._settings["paused"]
@@ -182,7 +184,7 @@ class Simulator(Node):
             self._lockstep.expect(stamp)
         self._publisher.publish(states.message)
         if self._topics.wanted and not self._failure:
-            self._topics.publish(stamp, machine.state, machine.solution())
+            self._topics.publish(stamp, machine.state, machine.solution(), machine.inputs)
 
     def _set_paused(self, paused: bool) -> None:
         self._paused = paused
@@ -218,6 +220,7 @@ class Simulator(Node):
         self._machine.reset()
         self._time.reset()
         self._set_paused(self._paused)
+        self._switches.publish()
         self._publish_state()
         response.success = True
         return response
@@ -232,6 +235,8 @@ class Simulator(Node):
             report.add("unexpected_commands", self._lockstep.unexpected)
         report.add("steps_given_up", self._pacer.missed if self._pacer else 0)
         self._problems.report(report)
+        if machine.mechanism.hierarchy.switchable:
+            report.add("active_constraints", ", ".join(sorted(machine.active.names)) or "none")
         if self._failure:
             report.error(self._failure)
             return
@@ -242,6 +247,7 @@ class Simulator(Node):
             machine.solution(),
             machine.dynamics,
             self._settings["residual_warning"],
+            machine.inputs,
         )
         motors = machine.mechanism.actuators.names
         limited = [name for name, cut in zip(motors, machine.saturated, strict=True) if cut]
