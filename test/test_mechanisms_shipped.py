@@ -50,6 +50,9 @@ SHIPPED = {
     "two_mass_spring": Facts(2, 0, 0, ("force",)),
     "flexible_joint_arm": Facts(2, 0, 0, ("u1", "u2")),
     "flexible_joint_arm_with_rotors": Facts(4, 0, 0, ("u1", "u2")),
+    "skate": Facts(3, 1, 1, ()),
+    "rolling_disc": Facts(6, 3, 3, ()),
+    "differential_drive": Facts(7, 6, 5, ("left_motor", "right_motor")),
 }
 MOBILITY = {  # the others: 1
     "rrr3": 3,
@@ -63,8 +66,16 @@ MOBILITY = {  # the others: 1
     "two_mass_spring": 2,
     "flexible_joint_arm": 2,
     "flexible_joint_arm_with_rotors": 4,
+    "skate": 2,
+    "rolling_disc": 3,
+    "differential_drive": 2,
 }
-DRIVEN = {"two_mass_spring": 1, "flexible_joint_arm_with_rotors": 2}  # the others: all freedoms
+DRIVEN = {  # the others: all freedoms
+    "two_mass_spring": 1,
+    "flexible_joint_arm_with_rotors": 2,
+    "skate": 0,
+    "rolling_disc": 0,
+}
 
 CONFIG = share_directory() / "config"
 TASK_FILES = sorted(path.stem for path in (CONFIG / "tasks").glob("*.yaml"))
@@ -113,6 +124,8 @@ def test_every_shipped_file_is_listed_here():
         "five_bar_maximal_asymmetric",
         "spiral_particle",  # moved by their own constraints
         "swarm",
+        "skate",  # by themselves
+        "rolling_disc",
     } == set(SHIPPED)
 
 
