@@ -70,17 +70,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def describe(facts: MechanismReport) -> str:
     """Write a report as text for people."""
-    dependent = facts.rows - facts.rank
     rows: list[tuple[str, str]] = [
         ("links", _counted(facts.links)),
         ("joints", _counted(facts.joints)),
         ("constraints", _counted([f"{name} ({kind})" for name, kind in facts.constraints.items()])),
-        ("rows", f"{facts.rows}, rank {facts.rank}, redundant {dependent}"),
+        ("rows", _rows(facts)),
         *_integrability(facts),
-        ("redundant rows", ", ".join(facts.redundant_rows) or "none"),
         ("mobility", f"{facts.mobility}  ({facts.velocities} velocities - rank {facts.rank})"),
         ("motors", _counted(facts.motors)),
-        ("actuation", f"{facts.actuation}  ({_freedoms(facts)})"),
+        ("actuation", _actuation(facts)),
         ("method", _method(facts)),
     ]
     if facts.tasks is not None:
@@ -88,13 +86,34 @@ def describe(facts: MechanismReport) -> str:
         if facts.tasks.reason:
             rows.append(("servo control", _not_controllable(facts.tasks)))
     rows += [
-        ("position", ", ".join(f"{name} {_short(q)}" for name, q in facts.configuration.items())),
-        ("largest gap", f"{facts.largest_residual:.1e} m or rad"),
+        ("position", _position(facts)),
+        *([("largest gap", f"{facts.largest_residual:.1e} m or rad")] if facts.rows else []),
         *(("switchable", f"{name}, {_on(on)}") for name, on in facts.switchable.items()),
         *(("limit", violation) for violation in facts.limit_violations),
         *(("warning", warning) for warning in facts.warnings),
     ]
     return f"{facts.name}\n{table(rows)}"
+
+
+def _rows(facts: MechanismReport) -> str:
+    if not facts.rows:
+        return "none"
+    redundant = facts.rows - facts.rank
+    if not redundant:
+        return f"{facts.rows}, rank {facts.rank}, none redundant"
+    names = ", ".join(facts.redundant_rows)
+    return f"{facts.rows}, rank {facts.rank}, redundant {redundant}: {names}"
+
+
+def _actuation(facts: MechanismReport) -> str:
+    if not facts.mobility:
+        return "none needed: the constraints leave no freedom"
+    return f"{facts.actuation}  ({_freedoms(facts)})"
+
+
+def _position(facts: MechanismReport) -> str:
+    values = ", ".join(f"{name} {_short(q)}" for name, q in facts.configuration.items())
+    return f"{values}  (rad or m)"
 
 
 def _on(on: bool) -> str:

@@ -42,6 +42,7 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
         "energy_should_be_constant": conservative,
         "largest_tracking_error": error,
         "largest_tracking_error_row": task_row,
+        "final_tracking_error": float(np.max(np.abs(trajectory.tracking_error[-1]), initial=0.0)),
         "lowest_rank": int(np.min(trajectory.rank)),
         "highest_rank": int(np.max(trajectory.rank)),
         "statuses": {
@@ -69,7 +70,9 @@ def summary_table(summary: dict[str, Any]) -> str:
         (drift, f"{summary['energy_change']:.2e} J; {varied}"),
     ]
     if summary["largest_tracking_error_row"]:
-        rows.append(("largest tracking error", _worst(summary, "largest_tracking_error")))
+        final = f"; at the end {summary['final_tracking_error']:.1e}"
+        worst = _worst(summary, "largest_tracking_error")
+        rows.append(("largest tracking error", worst + final))
     if set(summary["statuses"]) != {"OK"}:
         counts = (f"{name}: {count}" for name, count in summary["statuses"].items())
         rows.append(("status of samples", ", ".join(counts)))
