@@ -17,6 +17,14 @@ from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.simulate import simulate
 
 TASK_FILES = sorted(shipped_files("tasks"))
+# The papers' examples of tasks that leave freedom, or that motors cannot serve: they have tests of
+# their own.
+PARTIAL = {
+    "two_mass_spring_stretch",
+    "flexible_joint_arm_links",
+    "flexible_joint_arm_with_rotors_links",
+}
+COMPLETE = [name for name in TASK_FILES if name not in PARTIAL]
 NAMES = sorted(shipped_files("mechanism"))
 
 
@@ -51,7 +59,8 @@ def acceleration(servo: ServoController, state: State, efforts) -> np.ndarray:
 # --- the law -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task_file", TASK_FILES)
+# In the air the leg is free to fall.
+@pytest.mark.parametrize("task_file", [name for name in COMPLETE if name != "landing_leg_knee"])
 def test_efforts_are_those_of_inverse_dynamics(task_file):
     """u = pinv(ZᵀS) Zᵀ(M q̈ + h) in the metric of W, with q̈ from loops and tasks alone."""
     servo = shipped_controller(task_file)
@@ -74,11 +83,11 @@ def test_efforts_are_those_of_inverse_dynamics(task_file):
         near(acceleration(servo, state, command.requested), qdd)
 
 
-@pytest.mark.parametrize("task_file", TASK_FILES)
+@pytest.mark.parametrize("task_file", COMPLETE)
 def test_tasks_are_followed_and_loops_stay_closed(task_file):
     servo = shipped_controller(task_file)
     machine = servo.mechanism
-    start = machine.state(machine.assemble())
+    start = machine.start()
     trajectory = simulate(machine, start, 0.4, controller=servo, rtol=1e-5, sample_period=0.1)
     error = np.max(np.abs(trajectory.tracking_error), axis=1)
     # The files round the start to a millimetre; critically damped at 5 Hz, 0.4 s are 13 time

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mechanism_builder import arm, joint, link, mechanism, near
 
-from uk_dynamics.exceptions import InputError, MechanismFileError
+from uk_dynamics.exceptions import ExpressionValueError, InputError, MechanismFileError
 from uk_dynamics.mechanism.specification import MechanismSpec, TasksSpec
 from uk_dynamics.simulation.simulate import simulate
 
@@ -139,6 +139,40 @@ def test_tasks_frames_do_not_shift_the_frames_of_forces():
     assert extended.energy(state).total == pytest.approx(machine.energy(state).total, abs=1e-12)
 
 
+def test_an_expression_is_an_effort_on_its_joints():
+    machine = mechanism(
+        SLIDES,
+        "forces:\n  push:\n    type: expression\n    joints: {x1: 1, x2: -1}\n"
+        "    expression: k*(x2 - x1)**3 - abs(d(x1))*d(x1) + sin(2*t)\n    parameters: {k: 3.0}\n",
+    )
+    assert not machine.conservative
+    state = machine.state([0.2, 0.9], [-1.5, 4.0], t=0.4)
+    effort = 3.0 * 0.7**3 + 1.5**2 + np.sin(0.8)
+    assert pytest.approx([effort, -effort], abs=1e-12) == machine.terms(state).F
+
+
+def test_a_falling_mass_with_a_quadratic_drag_approaches_its_terminal_velocity():
+    machine = mechanism(
+        link("base")
+        + link("m1", 2.0)
+        + joint("z", "base", "m1", kind="prismatic", axis="0 0 1", limits=(-1000.0, 1000.0)),
+        "forces: {drag: {type: expression, joints: {z: 1}, expression: -c*abs(d(z))*d(z),"
+        " parameters: {c: 0.5}}}\n",
+    )
+    terminal = np.sqrt(2.0 * 9.81 / 0.5)
+    trajectory = simulate(machine, machine.state(), 3.0)
+    expected = -terminal * np.tanh(9.81 * trajectory.t / terminal)
+    assert trajectory.v[:, 0] == pytest.approx(expected, abs=1e-7)
+
+
+def test_an_expression_without_a_value_says_which_force_it_is():
+    machine = mechanism(
+        SLIDES, "forces: {pull: {type: expression, joints: {x1: 1}, expression: sqrt(x2)}}\n"
+    )
+    with pytest.raises(ExpressionValueError, match=r"forces\.pull: .*sqrt\(x2\)"):
+        machine.terms(machine.state({"x2": -1.0}))
+
+
 # --- files ------------------------------------------------------------------------------------
 
 
@@ -167,6 +201,8 @@ def test_tasks_frames_do_not_shift_the_frames_of_forces():
         ),
         ("{type: effort, joints: {a: 1}}", "push", '"effort" is missing'),
         ("{type: effort, joints: {a: 1}, effort: strong}", "push.effort", "number in N or N m"),
+        ("{type: expression, joints: {a: 1}}", "push", '"expression" is missing'),
+        ("{type: expression, joints: {a: 1}, expression: 3}", "push.expression", "give text"),
         ("{type: wrench, force: [1, 0, 0]}", "push", '"frame" is missing'),
         ("{type: wrench, frame: {link: a}}", "push", "neither force nor torque"),
         ("{type: wrench, frame: {link: a}, force: [1, 0]}", "push.force", "give 3"),
@@ -184,6 +220,18 @@ def test_a_mistake_in_a_force_is_told_with_its_place(text, place, problem):
     ("text", "message"),
     [
         ("{type: effort, joints: {j3: 1}, effort: 1}", r'forces\.push\.joints: no joint "j3"'),
+        (
+            "{type: expression, joints: {j1: 1}, expression: j1 + j3}",
+            r"forces\.push\.expression: column 6: .*j3",
+        ),
+        (
+            "{type: expression, joints: {j1: 1}, expression: dd(j1)}",
+            r"forces\.push\.expression: column 1",
+        ),
+        (
+            "{type: expression, joints: {j1: 1}, expression: '__import__(1)'}",
+            r"forces\.push\.expression: column 1",
+        ),
         ("{type: wrench, frame: {link: l3}, force: [1, 0, 0]}", r'push\.frame\.link: no link "l3"'),
         (
             "{type: line_spring, parent: {link: base}, child: {link: l}, stiffness: 1}",

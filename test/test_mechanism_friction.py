@@ -10,7 +10,7 @@ from uk_dynamics.core.solution import Status
 from uk_dynamics.exceptions import MechanismFileError, StateError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.state import Inputs
+from uk_dynamics.mechanism.state import ActiveConstraints, Inputs
 from uk_dynamics.simulation.simulate import simulate
 
 G = 9.81
@@ -249,6 +249,21 @@ def test_redundant_pins_share_a_load_that_friction_needs():
     assert [two.row_names[row] for row in shared.offending] == ["one.x", "one.z", "two.x", "two.z"]
     # Equal pins at one place: half the load each, all the same friction in the end.
     assert shared.qdd == pytest.approx(alone.qdd, abs=1e-9)
+
+
+def test_a_joint_that_is_open_does_not_rub():
+    machine = flying_body(
+        "{type: hinge, axis: [0, 1, 0], parent: {link: base}, child: {link: body},"
+        " friction: {coulomb: 0.3, viscous: 0.1, radius: 0.02}, switchable: true, active: false}"
+    )
+    state = machine.state({}, {"turn_y": 2.0, "slide_x": 1.0})
+    solution = machine.dynamics().evaluate(state)
+    assert solution.status is Status.OK
+    assert solution.qdd == pytest.approx([0, 0, -G, 0, 0, 0], abs=1e-12)
+    closed = Inputs(active=ActiveConstraints(frozenset({"loop"})))
+    turning = machine.dynamics().evaluate(machine.state({}, {"turn_y": 2.0}), closed)
+    expected = -(0.3 * 0.02 * 2.0 * G * np.tanh(0.02 * 2.0 / 1e-3) + 0.1 * 2.0) / 0.3
+    assert turning.qdd == pytest.approx([0, 0, 0, 0, expected, 0], abs=1e-10)
 
 
 # --- a user's own force -----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint_set import Rows
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.core.servo import ServoSolution, servo_efforts
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import InputError
@@ -52,7 +54,8 @@ class ServoController:
 
     Where tasks leave efforts open, uᵀ W u is least with W = 1/limit², so that motors of different
     kind and size share the work; or, if the tasks file says so, the motion deviates least from the
-    free one (Gauss). Feedback of a task may have a distribution of its own, review (72).
+    free one (Gauss). Feedback of a task may have a distribution of its own, review (72). Friction
+    of loop joints is allowed for, with the load that the efforts themselves put on them.
 
     Attributes:
         mechanism: What is controlled.
@@ -128,31 +131,33 @@ class ServoController:
             StateError: A reference or preload has the wrong size.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-        prepared = self._dynamics.prepare(state, Inputs(active=self.active))
-        solver = self.mechanism.spec.solver
-        free = prepared.factorization.solve(
-            prepared.terms.F,
-            prepared.terms.b,
-            consistency_tolerance=solver.consistency_tolerance,
-        )
+        inputs = Inputs(active=self.active)
+        prepared = self._dynamics.prepare(state, inputs)
+        free = self._dynamics.solve(prepared, state, inputs)
         rows: Rows = self.tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
         constraints, actuators = self.tasks.constraints, self.mechanism.actuators
         wanted = rows.right_hand_side(constraints.damping, constraints.stiffness)
         feedback = None
         if self._by_generalized_inverse.any():
             feedback = np.where(self._by_generalized_inverse, wanted + rows.bias, 0.0)
-        servo = servo_efforts(
+        law = functools.partial(
+            servo_efforts,
             prepared.factorization,
-            free.qdd,
-            actuators.matrix,
-            rows.A,
-            wanted,
+            S=actuators.matrix,
+            A_t=rows.A,
+            b_t=wanted,
             weights=self.weights,
             preload=None if preload is None else actuators.efforts(preload),
             distribution=self.tasks.spec.distribution,
             feedback=feedback,
-            rank_tolerance=solver.task_rank_tolerance,
+            rank_tolerance=self.mechanism.spec.solver.task_rank_tolerance,
         )
+        if free.nonideal is None:
+            servo = law(free.qdd)
+        else:
+            servo = compensate_friction(
+                self._dynamics, prepared, state, inputs, actuators.matrix, law
+            )
         limited = np.clip(servo.efforts, -self._limits, self._limits)
         return Command(
             efforts=limited,

@@ -14,11 +14,12 @@ from uk_dynamics.forces.constant_forces import (
     ConstantWrench,
     ConstantWrenches,
 )
+from uk_dynamics.forces.expression_efforts import ExpressionEffort, ExpressionEfforts
 from uk_dynamics.forces.joint_springs import JointSpring, JointSprings
 from uk_dynamics.forces.line_springs import LineSpring, LineSprings
 
 Array = NDArray[np.float64]
-ForceElement = JointSpring | LineSpring | ConstantEffort | ConstantWrench
+ForceElement = JointSpring | LineSpring | ConstantEffort | ConstantWrench | ExpressionEffort
 
 
 class ForceElements:
@@ -43,13 +44,16 @@ class ForceElements:
         line_springs = [e for e in elements if isinstance(e, LineSpring)]
         efforts = [e for e in elements if isinstance(e, ConstantEffort)]
         wrenches = [e for e in elements if isinstance(e, ConstantWrench)]
+        written = [e for e in elements if isinstance(e, ExpressionEffort)]
         self._joint_springs = JointSprings(joint_springs, nq, nv) if joint_springs else None
         self._line_springs = LineSprings(line_springs, ancestor_mask) if line_springs else None
         self._efforts = ConstantEfforts(efforts, nv) if efforts else None
         self._wrenches = ConstantWrenches(wrenches, ancestor_mask) if wrenches else None
+        self._expressions = ExpressionEfforts(written, nv) if written else None
         self.active = bool(elements)
         springs = [part for part in (self._joint_springs, self._line_springs) if part]
-        self.conservative = not (efforts or wrenches) and all(s.conservative for s in springs)
+        drives = efforts or wrenches or written
+        self.conservative = not drives and all(part.conservative for part in springs)
         self.stores_energy_in_frames = bool(line_springs)
 
     def add_to(
@@ -63,6 +67,9 @@ class ForceElements:
             t: Time, in s.
             q: Configuration, (nq,).
             v: Velocity, (nv,).
+
+        Raises:
+            ExpressionValueError: An expression has no value there.
         """
         if self._joint_springs is not None:
             force += self._joint_springs.force(q, v)
@@ -72,9 +79,11 @@ class ForceElements:
             force += self._efforts.force
         if self._wrenches is not None:
             force += self._wrenches.force(kinematics)
+        if self._expressions is not None:
+            force += self._expressions.force(t, q, v)
 
     def potential_energy(self, kinematics: FrameKinematics, q: Array) -> float:
-        """Energy stored in springs, in J; constant forces work like motors and store none.
+        """Energy stored in springs, in J; other forces work like motors and store none.
 
         Args:
             kinematics: Placements of the robot at q.

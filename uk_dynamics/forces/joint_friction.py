@@ -56,6 +56,7 @@ class RubbingJoint:
         held_turns: Rotations that it does not allow, orthonormal in the parent frame, (l, 3).
         load_map: From the multipliers of all rows of the mechanism to the force across the sliding
             surfaces, (3, m).
+        row: The first of its rows, which acts where the joint is closed.
     """
 
     law: FrictionLaw
@@ -64,6 +65,7 @@ class RubbingJoint:
     held: Array
     held_turns: Array
     load_map: Array
+    row: int
 
 
 class JointFriction:
@@ -95,6 +97,7 @@ class JointFriction:
         self._radius = np.array([joint.law.radius for joint in joints])
         self._coulomb = np.array([joint.law.coulomb for joint in joints])
         self._dry = np.flatnonzero(self._coulomb)
+        self._row = np.array([joint.row for joint in joints], dtype=np.intp)
         rows = joints[0].load_map.shape[1] if joints else 0
         load_maps = [joints[index].load_map for index in self._dry.tolist()]
         self.load_map: Array = np.array(load_maps).reshape(len(load_maps), 3, rows)
@@ -104,20 +107,24 @@ class JointFriction:
         """Whether any of it depends on loads."""
         return bool(self._dry.size)
 
-    def evaluate(self, kinematics: FrameKinematics, v: Array) -> tuple[Array, Array]:
+    def evaluate(
+        self, kinematics: FrameKinematics, v: Array, acting: NDArray[np.bool_] | None = None
+    ) -> tuple[Array, Array]:
         """Viscous force (nv,), and Coulomb force per unit load as columns, (nv, k).
 
         Args:
             kinematics: Arrays of the robot at the state.
             v: Velocities, (nv,).
+            acting: Which rows of the mechanism act now, (m,); None: all. Open joints do not rub.
         """
         pairs = self._pairs
         twist = pairs.twist(kinematics, v)
         axes = kinematics.rotation.take(pairs.parent, 0)
         back = axes.transpose(0, 2, 1)
         # In parent axes; what violates the rows (drift) does not count as sliding.
-        sliding = apply(axes, apply(self._free, apply(back, twist.linear)))
-        turning = apply(axes, apply(self._free_turns, apply(back, twist.angular)))
+        closed = np.ones((len(axes), 1)) if acting is None else acting[self._row, None]
+        sliding = closed * apply(axes, apply(self._free, apply(back, twist.linear)))
+        turning = closed * apply(axes, apply(self._free_turns, apply(back, twist.angular)))
         reach = self._radius[:, None] ** 2 * turning
         speed = np.sqrt(dot(sliding, sliding) + dot(reach, turning))
         # tanh(s/v₀)/s, with its limit 1/v₀ at rest.

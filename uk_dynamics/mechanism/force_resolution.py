@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uk_dynamics.constraints.constraint import Constraint
+from uk_dynamics.constraints.constraint import Constraint, JointTerm
 from uk_dynamics.constraints.constraint_set import ConstraintSet
+from uk_dynamics.constraints.expressions.compiled import compile_expressions
 from uk_dynamics.constraints.kinds import AlignmentRow, AngularRow, LinearRow
-from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.exceptions import ExpressionError, UnknownNameError
 from uk_dynamics.forces.constant_forces import ConstantEffort, ConstantWrench
+from uk_dynamics.forces.expression_efforts import ExpressionEffort
 from uk_dynamics.forces.force_elements import ForceElement, ForceElements
 from uk_dynamics.forces.joint_friction import FrictionLaw, JointFriction, RubbingJoint
 from uk_dynamics.forces.joint_springs import JointSpring
@@ -48,6 +50,7 @@ def resolve_forces(specs: Sequence[ForceSpec], model: RobotModel, file: str) -> 
 
     Raises:
         UnknownNameError: A joint does not exist.
+        ExpressionError: A text is no expression of the state and of time.
     """
     elements = [_element(spec, model, file) for spec in specs]
     return ForceElements(elements, model.ancestor_mask, model.nq)
@@ -83,7 +86,26 @@ def _element(spec: ForceSpec, model: RobotModel, file: str) -> ForceElement:
             return LineSpring(*ends, spec.stiffness, spec.rest, spec.damping)
         case "effort":
             return ConstantEffort(terms, spec.effort)
+        case "expression":
+            return _expression(spec, terms, model, file)
     return ConstantWrench(frame["frame"], spec.force, spec.torque, spec.body_axes)
+
+
+def _expression(
+    spec: ForceSpec, terms: tuple[JointTerm, ...], model: RobotModel, file: str
+) -> ExpressionEffort:
+    try:
+        effort = compile_expressions(
+            [spec.expression],
+            model.coordinates,
+            owner=f"forces.{spec.name}",
+            parameters=dict(spec.parameters),
+            aliases=dict(spec.names),
+        )
+    except ExpressionError as error:
+        place = f"forces.{spec.name}.expression"
+        raise error.located(file=file, place=place) from None
+    return ExpressionEffort(terms, effort)
 
 
 def _rubbing(
@@ -114,6 +136,7 @@ def _rubbing(
         held=np.array(held).reshape(-1, 3),
         held_turns=np.array(turns).reshape(-1, 3),
         load_map=load_map,
+        row=rows.slices[spec.name].start,
     )
 
 

@@ -19,8 +19,8 @@ class ForceSpec:
 
     Attributes:
         name: Its key in the file.
-        type: joint_spring, line_spring, effort or wrench.
-        joints: Of joint_spring and effort: joints with their factors.
+        type: joint_spring, line_spring, effort, wrench or expression.
+        joints: Of joint_spring, effort and expression: joints with their factors.
         frames: Of line_spring: parent and child; of wrench: frame; by role.
         stiffness: Of springs, in N/m or N·m/rad.
         rest: Of joint_spring: the weighted sum without effort, in m or rad; of line_spring: the
@@ -30,6 +30,9 @@ class ForceSpec:
         force: Of type wrench, (3,), in N.
         torque: Of type wrench, (3,), in N·m.
         body_axes: Of type wrench: whether it turns with its frame.
+        expression: Of type expression: the effort, in N or N·m.
+        parameters: Constants in it, by name.
+        names: Names in it for joints whose own name cannot be written there.
     """
 
     name: str
@@ -43,6 +46,9 @@ class ForceSpec:
     force: Vector = _ZERO
     torque: Vector = _ZERO
     body_axes: bool = False
+    expression: str = ""
+    parameters: tuple[tuple[str, float], ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def from_data(cls, name: str, data: Mapping[str, Any], *, file: str, place: str) -> ForceSpec:
@@ -75,4 +81,7 @@ class ForceSpec:
             force=vector(data.get("force", _ZERO)),
             torque=vector(data.get("torque", _ZERO)),
             body_axes=data.get("axes") == "body",
+            expression=data.get("expression", ""),
+            parameters=tuple((n, float(x)) for n, x in data.get("parameters", {}).items()),
+            names=tuple(data.get("names", {}).items()),
         )

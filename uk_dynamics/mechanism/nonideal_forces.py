@@ -28,6 +28,7 @@ class NonidealForces:
     def __init__(self, mechanism: Mechanism) -> None:
         self._friction = mechanism.friction
         self._function = mechanism.nonideal
+        self._hierarchy = mechanism.hierarchy
         self._tolerance = mechanism.spec.solver.consistency_tolerance
 
     def solve(
@@ -54,7 +55,8 @@ class NonidealForces:
         functions = [f for f in (self._function, function) if f is not None]
         loads = None
         if self._friction.active:
-            viscous, per_load = self._friction.evaluate(kinematics, state.v)
+            acting = self._hierarchy.mask(inputs.active)
+            viscous, per_load = self._friction.evaluate(kinematics, state.v, acting)
             given = viscous if given is None else viscous + given
             if self._friction.dry:
                 loads = LoadForces(per_load, self._friction.load_map)
