@@ -8,6 +8,7 @@ from mechanism_builder import joint, link, mechanism
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.state import Inputs
 from uk_dynamics.mechanism.tasks import Tasks
@@ -173,6 +174,19 @@ def test_polynomial_and_spline_of_a_structural_pose():
     np.testing.assert_allclose(state.v[:3], 0.0, rtol=0, atol=1e-12)
 
 
+def test_a_floating_machine_can_be_held_in_the_world():
+    """The world is no link of it, and can be named all the same."""
+    spec = MechanismSpec.from_text(
+        "schema: 1\nmodel: {root: floating}\nconstraints:\n"
+        "  hold: {type: point, parent: {link: world, xyz: [0, 0, 1]}, child: {link: body}}\n"
+    )
+    machine = Mechanism.from_spec(spec, robot_description=f'<robot name="r">{link("body")}</robot>')
+    q = machine.assemble()
+    np.testing.assert_allclose(q[:3], [0, 0, 1], rtol=0, atol=1e-12)
+    qdd = machine.dynamics().evaluate(machine.state(q)).qdd
+    np.testing.assert_allclose(qdd, 0.0, rtol=0, atol=1e-12)  # hung at its centre of mass
+
+
 FRAMES = "parent: {link: world}, child: {link: cart}"
 SPLINE = "type: joint, joint: yaw, reference: {type: spline"
 WRONG = {
@@ -235,6 +249,12 @@ WRONG = {
         "constraints.k.parent.link",
         '"world" is fixed',
         "use type frame",
+    ),
+    "the world does not move either": (
+        "k: {type: relative_frame, axes: [x], parent: {link: cart}, child: {link: worlds}}",
+        "constraints.k.child.link",
+        'no link "worlds"',
+        'did you mean "world"',
     ),
     "polynomial of too many rows": (
         "k: {type: joint, joint: yaw, reference: {type: polynomial, coefficients: [[1], [2]]}}",

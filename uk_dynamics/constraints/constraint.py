@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uk_dynamics.constraints.kinds import JointRow, Row
 from uk_dynamics.constraints.mass_points import MassPoints
+from uk_dynamics.constraints.row_types import JointRow, Row
 from uk_dynamics.constraints.vectors import Array
 
 

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.frame_families import TURNING_ROWS
-from uk_dynamics.constraints.kinds import order_of
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rotation_reference import RotationReference
 from uk_dynamics.constraints.rotation_vector_rows import RotationVectorRows
 from uk_dynamics.constraints.row_family import Rows
 from uk_dynamics.constraints.row_layout import RowLayout
+from uk_dynamics.constraints.row_types import order_of
 from uk_dynamics.constraints.rows import AngularRows
 from uk_dynamics.constraints.vectors import Array, dot
 

@@ -9,7 +9,7 @@ from uk_dynamics.constraints.expressions.algebra import ONE, TIME, ZERO, substit
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
 from uk_dynamics.constraints.expressions.nodes import Expression, Variable, variables
 from uk_dynamics.constraints.expressions.printing import to_text
-from uk_dynamics.constraints.kinds import Order
+from uk_dynamics.constraints.row_types import Order
 from uk_dynamics.exceptions import ExpressionError
 
 ORDERS: tuple[Order, ...] = ("position", "velocity", "acceleration")

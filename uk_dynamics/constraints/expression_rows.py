@@ -12,9 +12,9 @@ from uk_dynamics.constraints.expression_derivatives import RowDerivatives
 from uk_dynamics.constraints.expressions.algebra import TIME
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, Source
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, variables
-from uk_dynamics.constraints.kinds import ExpressionRow
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_types import ExpressionRow
 from uk_dynamics.constraints.vectors import Array
 from uk_dynamics.exceptions import ExpressionValueError
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds import (
+from uk_dynamics.constraints.rolling_rows import RollingRow, RollingRows
+from uk_dynamics.constraints.rotation_vector_rows import RotationVectorRows
+from uk_dynamics.constraints.row_types import (
     AlignmentRow,
     AngularRow,
     DistanceRow,
@@ -14,8 +16,6 @@ from uk_dynamics.constraints.kinds import (
     RotationVectorRow,
     Row,
 )
-from uk_dynamics.constraints.rolling_rows import RollingRow, RollingRows
-from uk_dynamics.constraints.rotation_vector_rows import RotationVectorRows
 from uk_dynamics.constraints.rows import (
     AlignmentRows,
     AngularRows,

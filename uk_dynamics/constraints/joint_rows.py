@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from uk_dynamics.constraints.constraint import Constraint
-from uk_dynamics.constraints.kinds import JointRow
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_types import JointRow
 from uk_dynamics.constraints.vectors import Array
 
 

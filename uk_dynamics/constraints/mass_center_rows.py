@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from uk_dynamics.constraints.constraint import Constraint
-from uk_dynamics.constraints.kinds import MassCenterRow
 from uk_dynamics.constraints.mass_points import MassPoints
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_types import MassCenterRow
 from uk_dynamics.constraints.vectors import Array
 
 

@@ -17,7 +17,11 @@ from uk_dynamics.constraints.frame_families import (
     reference_scale,
 )
 from uk_dynamics.constraints.joint_rows import JointRows
-from uk_dynamics.constraints.kinds import (
+from uk_dynamics.constraints.mass_center_rows import MassCenterRows
+from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
+from uk_dynamics.constraints.rotation_reference import RotationGroups
+from uk_dynamics.constraints.row_family import RowFamily
+from uk_dynamics.constraints.row_types import (
     AlignmentRow,
     AngularRow,
     ExpressionRow,
@@ -26,10 +30,6 @@ from uk_dynamics.constraints.kinds import (
     RotationVectorRow,
     Row,
 )
-from uk_dynamics.constraints.mass_center_rows import MassCenterRows
-from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
-from uk_dynamics.constraints.rotation_reference import RotationGroups
-from uk_dynamics.constraints.row_family import RowFamily
 from uk_dynamics.constraints.rows import RowFrames
 from uk_dynamics.constraints.vectors import Array
 

@@ -8,7 +8,7 @@ from uk_dynamics.constraints.expression_derivatives import differentiate
 from uk_dynamics.constraints.expressions.compiled import JointPlaces, make_scope
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.scope import Scope
-from uk_dynamics.constraints.kinds import ExpressionRow
+from uk_dynamics.constraints.row_types import ExpressionRow
 from uk_dynamics.exceptions import ExpressionError
 from uk_dynamics.mechanism.expression_specification import ExpressionSpec
 from uk_dynamics.model.coordinates import Coordinates

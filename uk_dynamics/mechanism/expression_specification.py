@@ -12,7 +12,7 @@ from uk_dynamics.constraints.expressions.bounds import LARGEST_INDEX_SET, MOST_R
 from uk_dynamics.constraints.expressions.indexing import Indexing
 from uk_dynamics.constraints.expressions.scope import IndexValue, Scope
 from uk_dynamics.constraints.expressions.syntax import syntax
-from uk_dynamics.constraints.kinds import Order
+from uk_dynamics.constraints.row_types import Order
 from uk_dynamics.exceptions import ExpressionError, MechanismFileError
 
 _MOST_PASSES = 10 * MOST_ROWS  # of which ``where`` may leave MOST_ROWS

@@ -9,7 +9,7 @@ import numpy as np
 from uk_dynamics.constraints.constraint import Constraint, JointTerm
 from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.constraints.expressions.compiled import compile_expressions
-from uk_dynamics.constraints.kinds import AlignmentRow, AngularRow, LinearRow
+from uk_dynamics.constraints.row_types import AlignmentRow, AngularRow, LinearRow
 from uk_dynamics.exceptions import ExpressionError, UnknownNameError
 from uk_dynamics.forces.constant_forces import ConstantEffort, ConstantWrench
 from uk_dynamics.forces.expression_efforts import ExpressionEffort
@@ -22,7 +22,7 @@ from uk_dynamics.mechanism.force_specification import ForceSpec
 from uk_dynamics.mechanism.friction_specification import FrictionSpec
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.mechanism.weighted_joints import joint_terms
-from uk_dynamics.model.description import AttachedFrame
+from uk_dynamics.model.description import WORLD, AttachedFrame
 from uk_dynamics.model.robot_model import RobotModel
 
 
@@ -37,7 +37,7 @@ def force_frames(
     frames = []
     for force in forces:
         for role, frame in force.frames:
-            if frame.link not in links:
+            if frame.link not in links and frame.link != WORLD:
                 place = f"forces.{force.name}.{role}.link"
                 raise UnknownNameError("link", frame.link, links, file=file, place=place)
             name = _frame_name(force, role)

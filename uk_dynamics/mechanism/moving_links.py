@@ -44,13 +44,18 @@ def mass_points(names: Sequence[str], model: RobotModel) -> MassPoints:
     )
 
 
-def check_moves(link: str, model: RobotModel) -> None:
+def check_moves(link: str, frame: int, model: RobotModel) -> None:
     """See that a link can be one of the two of a relative frame.
+
+    Args:
+        link: Its name.
+        frame: Index of a frame on it.
+        model: The robot.
 
     Raises:
         InputError: It is fixed in the world.
     """
-    if not model.ancestor_mask[model.frame_index(link)].any():
+    if not model.ancestor_mask[frame].any():
         raise InputError(
             f'"{link}" is fixed in the world; use type frame, '
             "relative_frame is between two links that move"

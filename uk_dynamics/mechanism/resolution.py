@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.constraints.constraint import Constraint, JointTerm
-from uk_dynamics.constraints.kinds import KindArguments, Row, rows_of
+from uk_dynamics.constraints.kinds import KindArguments, rows_of
 from uk_dynamics.constraints.reference_set import ReferenceSet
+from uk_dynamics.constraints.row_types import Row
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.mechanism.expression_resolution import resolve_expressions
@@ -25,7 +26,7 @@ from uk_dynamics.mechanism.specification import (
     MechanismSpec,
     StabilizationSpec,
 )
-from uk_dynamics.model.description import AttachedFrame, RobotDescription
+from uk_dynamics.model.description import WORLD, AttachedFrame, RobotDescription
 from uk_dynamics.model.passive import JointForces
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf import read_urdf, read_urdf_text
@@ -106,7 +107,7 @@ def attached_frames(
     frames = []
     for constraint in constraints:
         for role, frame in _roles(constraint):
-            if frame.link not in links:
+            if frame.link not in links and frame.link != WORLD:
                 raise UnknownNameError(
                     "link",
                     frame.link,
@@ -171,7 +172,7 @@ def resolve_constraint(
     if spec.type == "relative_frame":
         for role, frame in _roles(spec):
             with located(file, f"{section}.{spec.name}.{role}.link"):
-                check_moves(frame.link, model)
+                check_moves(frame.link, frames[role], model)
     rows: tuple[Row, ...]
     if spec.expression is not None:
         place = f"{section}.{spec.name}"

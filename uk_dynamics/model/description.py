@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 JointType = Literal["revolute", "prismatic", "fixed", "floating", "planar"]
 
+WORLD = "world"  # may be named as a link where the robot has none of that name: what never moves
+
 ONE_DOF: tuple[JointType, ...] = ("revolute", "prismatic")
 
 

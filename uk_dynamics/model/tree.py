@@ -11,6 +11,7 @@ import pinocchio as pin
 from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
 from uk_dynamics.model.description import (
     ONE_DOF,
+    WORLD,
     Array,
     AttachedFrame,
     Joint,
@@ -47,6 +48,8 @@ class Tree:
         self.frame_names: list[str] = []
         self._carriers: dict[str, tuple[int, Any]] = {}
         links = {link.name: link for link in description.links}
+        if WORLD not in links:
+            self._carriers[WORLD] = (0, pin.SE3.Identity())
         self._place_root(description, links[description.root], root)
         for joint in description.joints:
             self._place(joint, links[joint.child])
