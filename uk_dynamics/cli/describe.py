@@ -152,7 +152,10 @@ def _integrability(facts: MechanismReport) -> Iterator[tuple[str, str]]:
         parts = [f"{words}: {', '.join(names)}" for words, names in groups.items()]
         yield "integrability", f"{'; '.join(parts)} ({tested})"
     if found.bound_coordinates < found.bound_velocities:
-        for_good = f"{found.bound_velocities} velocities, {found.bound_coordinates} for good"
+        velocities = (
+            "1 velocity" if found.bound_velocities == 1 else f"{found.bound_velocities} velocities"
+        )
+        for_good = f"{velocities}, {found.bound_coordinates or 'none'} for good"
         left = facts.velocities - found.bound_coordinates
         yield "bound", f"{for_good}: configurations have {left} dimensions"
 
