@@ -276,6 +276,14 @@ def test_mistakes_are_told_with_file_place_and_column(constraint: str, part: str
     assert str(caught.value).startswith("<text>: constraints.c")
 
 
+def test_families_are_bounded_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uk_dynamics.mechanism.expression_resolution.LARGEST_FAMILY", 40)
+    family = "indices: {s: 9}, for_each: {i: s}, expression: 'sin(i*x)*d(y)'"
+    with pytest.raises(InputError, match=r"constraints\.c: its rows .* more than 40 operations"):
+        machine(family)
+    assert len(machine(family.replace("s: 9", "s: 3")).row_names) == 3
+
+
 def test_joints_with_several_coordinates_cannot_be_named() -> None:
     text = "model: {root: floating}\nconstraints: {c: {type: expression, expression: 'root'}}"
     with pytest.raises(InputError, match='joint "root" has several coordinates'):

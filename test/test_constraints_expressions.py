@@ -182,8 +182,9 @@ def test_highest_order_is_kept() -> None:
 
 
 def test_time_is_not_a_joint_of_that_name() -> None:
-    with pytest.raises(ExpressionError, match="t is the time, and a joint"):
-        parse("t", Scope(joints=("t",)))
+    for name in ("t", "pi"):
+        with pytest.raises(ExpressionError, match=f"{name} is the .*, and a joint"):
+            parse(name, Scope(joints=(name,)))
     renamed = parse("a - t", Scope(joints=("t",), aliases={"a": "t"}))
     assert variables([renamed]) == (variable("t"), TIME)
 

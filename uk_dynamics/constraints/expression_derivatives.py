@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from uk_dynamics.constraints.expressions.algebra import ONE, TIME, ZERO, substitute, variable
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
-from uk_dynamics.constraints.expressions.nodes import Expression, Variable, variables
+from uk_dynamics.constraints.expressions.nodes import Expression, Variable, topological, variables
 from uk_dynamics.constraints.expressions.printing import to_text
 from uk_dynamics.constraints.row_types import Order
 from uk_dynamics.exceptions import ExpressionError
@@ -34,6 +34,11 @@ class RowDerivatives:
     bias: Expression
     rate: Expression
     residual: Expression
+
+    @property
+    def operations(self) -> int:
+        """How many nodes it all has, shared ones counted once."""
+        return len(topological([*self.gradient.values(), self.bias, self.rate, self.residual]))
 
 
 def order_of_expression(expression: Expression) -> Order:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from uk_dynamics.constraints.expression_derivatives import differentiate
+from uk_dynamics.constraints.expressions.bounds import LARGEST_FAMILY
 from uk_dynamics.constraints.expressions.compiled import JointPlaces, make_scope
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.scope import Scope
@@ -28,6 +29,7 @@ def resolve_expressions(
     except ExpressionError as error:
         raise error.located(file=file, place=place) from None
     rows = []
+    operations = 0
     for row in spec.rows:
         bound = replace(scope, bindings=dict(row.indices))
         try:
@@ -38,6 +40,13 @@ def resolve_expressions(
                 fixed = ", ".join(f"{name} = {value}" for name, value in row.indices.items())
                 where += f" ({fixed})"
             raise error.located(file=file, place=where) from None
+        operations += derivatives.operations
+        if operations > LARGEST_FAMILY:
+            problem = (
+                f"its rows and their derivatives take more than {LARGEST_FAMILY} operations; "
+                "write fewer or shorter ones"
+            )
+            raise ExpressionError(problem, file=file, place=place)
         rows.append(ExpressionRow(row.label, row.text, derivatives, places))
     return tuple(rows)
 

@@ -28,6 +28,7 @@ from uk_dynamics.exceptions import ExpressionError, ExpressionValueError
 from uk_dynamics.model.coordinates import Coordinates
 
 _SHOWN = 80  # characters of a part that has no value
+_MOST_SHOWN = 60  # nodes of such a part
 
 
 @dataclass(frozen=True)
@@ -132,8 +133,11 @@ def _error(
     node: Expression, source: Source, known: Mapping[Expression, float], t: float
 ) -> ExpressionValueError:
     found = {to_text(x): known[x] for x in variables([node]) if x is not TIME}
-    part = to_text(node)
-    shown = part if len(part) <= _SHOWN else f"{part[:_SHOWN]}..."
+    if len(topological([node])) > _MOST_SHOWN:  # shared parts would be written out many times
+        shown = "a derivative"
+    else:
+        part = to_text(node)
+        shown = part if len(part) <= _SHOWN else f"{part[:_SHOWN]}..."
     return ExpressionValueError(source.owner, source.text, shown, found, t)
 
 

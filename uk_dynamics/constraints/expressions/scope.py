@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from uk_dynamics.exceptions import ExpressionError, UnknownNameError
 IndexValue = int | str
 
 RESERVED = frozenset({"t", "pi", "d", "dd", "sum", *FUNCTIONS})
+_MEANINGS = {"t": "the time", "pi": "the number 3.14159"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -86,15 +88,13 @@ class Scope:
         Raises:
             ExpressionError: Nothing, or nothing that has a value.
         """
-        if name == "t":
-            if "t" in self.joints and "t" not in self.aliases.values():
+        if name in _MEANINGS:
+            if name in self.joints and name not in self.aliases.values():
                 raise ExpressionError(
-                    't is the time, and a joint is called "t" too; give the joint another name '
-                    "with names: {NAME: t}"
+                    f'{name} is {_MEANINGS[name]}, and a joint is called "{name}" too; give the '
+                    f"joint another name with names: {{NAME: {name}}}"
                 )
-            return TIME
-        if name == "pi":
-            return number(3.141592653589793)
+            return TIME if name == "t" else number(math.pi)
         if name in self.parameters:
             return number(self.parameters[name])
         if name in self.bindings:
