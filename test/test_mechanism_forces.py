@@ -1,6 +1,7 @@
 """Force elements of a mechanism file: energy, equilibria, closed forms, and mistakes in files."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -262,3 +263,17 @@ def test_joints_have_no_feedback():
     text = "schema: 1\nconstraints: {c: {type: joint, joint: a, feedback: {form: baumgarte}}}\n"
     with pytest.raises(MechanismFileError, match=r"constraints\.c\.feedback: .*joints do not"):
         MechanismSpec.from_text(text)
+
+
+def test_the_files_in_the_page_on_forces_are_files():
+    page = Path(__file__).resolve().parent.parent / "docs" / "forces_and_friction.md"
+    blocks = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+    forces, friction = (MechanismSpec.from_text(f"schema: 1\n{block}") for block in blocks)
+    assert {force.type for force in forces.forces} == {
+        "joint_spring",
+        "line_spring",
+        "effort",
+        "wrench",
+        "expression",
+    }
+    assert friction.constraints[0].friction.coulomb == 0.1

@@ -340,3 +340,13 @@ def test_friction_against_rest_grows_with_speed_and_vanishes_with_it(mu, rate, v
     solution = machine.dynamics().evaluate(machine.state({}, {"slide_x": rate}))
     expected = -mu * 2.0 * G * np.cos(SLOPE) * np.tanh(rate / v0) - d * rate
     assert solution.nonideal[0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_below_the_angle_of_friction_a_block_creeps():
+    mu, v0 = 0.8, 0.01  # tan(0.5) = 0.546
+    machine = rail(f"{{coulomb: {mu}, velocity: {v0}}}")
+    creep = v0 * np.arctanh(np.tan(SLOPE) / mu)
+    solution = machine.dynamics().evaluate(machine.state({}, {"slide_x": creep}))
+    assert solution.qdd == pytest.approx(np.zeros(6), abs=1e-10)
+    trajectory = simulate(machine, machine.state({}, {"slide_x": 0.0}), 0.1, method="Radau")
+    assert trajectory.v[-1, 0] == pytest.approx(creep, abs=1e-7)

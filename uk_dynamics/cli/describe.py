@@ -73,10 +73,12 @@ def describe(facts: MechanismReport) -> str:
     rows: list[tuple[str, str]] = [
         ("links", _counted(facts.links)),
         ("joints", _counted(facts.joints)),
-        ("constraints", _counted([f"{name} ({kind})" for name, kind in facts.constraints.items()])),
+        ("constraints", _counted(_typed(facts.constraints))),
         ("rows", _rows(facts)),
         *_integrability(facts),
         ("mobility", f"{facts.mobility}  ({facts.velocities} velocities - rank {facts.rank})"),
+        *([("friction in", ", ".join(facts.friction))] if facts.friction else []),
+        *([("forces", _counted(_typed(facts.forces)))] if facts.forces else []),
         ("motors", _counted(facts.motors)),
         ("actuation", _actuation(facts)),
         ("method", _method(facts)),
@@ -93,6 +95,10 @@ def describe(facts: MechanismReport) -> str:
         *(("warning", warning) for warning in facts.warnings),
     ]
     return f"{facts.name}\n{table(rows)}"
+
+
+def _typed(kinds: dict[str, str]) -> list[str]:
+    return [f"{name} ({kind})" for name, kind in kinds.items()]
 
 
 def _rows(facts: MechanismReport) -> str:

@@ -49,6 +49,7 @@ class RubbingJoint:
     """One loop joint with friction.
 
     Attributes:
+        name: Name of the constraint.
         law: Its numbers.
         parent: Frame index.
         child: Frame index.
@@ -59,6 +60,7 @@ class RubbingJoint:
         row: The first of its rows, which acts where the joint is closed.
     """
 
+    name: str
     law: FrictionLaw
     parent: int
     child: int
@@ -73,6 +75,8 @@ class JointFriction:
 
     Attributes:
         active: Whether there is any.
+        names: The joints that rub.
+        dry: The joints with Coulomb friction, which depends on their load.
         load_map: From multipliers to the force that loads each joint with Coulomb friction,
             (k, 3, m).
     """
@@ -85,6 +89,8 @@ class JointFriction:
             ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
         self.active = bool(joints)
+        self.names = tuple(joint.name for joint in joints)
+        self.dry = tuple(joint.name for joint in joints if joint.law.coulomb)
         self._pairs = FramePairs(
             np.array([joint.parent for joint in joints], dtype=np.intp),
             np.array([joint.child for joint in joints], dtype=np.intp),
@@ -101,11 +107,6 @@ class JointFriction:
         rows = joints[0].load_map.shape[1] if joints else 0
         load_maps = [joints[index].load_map for index in self._dry.tolist()]
         self.load_map: Array = np.array(load_maps).reshape(len(load_maps), 3, rows)
-
-    @property
-    def dry(self) -> bool:
-        """Whether any of it depends on loads."""
-        return bool(self._dry.size)
 
     def evaluate(
         self, kinematics: FrameKinematics, v: Array, acting: NDArray[np.bool_] | None = None

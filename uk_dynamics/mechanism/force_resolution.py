@@ -130,6 +130,7 @@ def _rubbing(
         axis = np.array(spec.axis)
         load_map -= np.outer(axis, axis @ load_map)  # thrust runs in a bearing of its own
     return RubbingJoint(
+        name=spec.name,
         law=FrictionLaw(friction.coulomb, friction.viscous, friction.velocity, friction.radius),
         parent=constraint.parent,
         child=constraint.child,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.core.factorization import Factorization, SingularMassError, factorize
 from uk_dynamics.core.mass_factor import DenseMass, mass_factor
@@ -48,6 +50,8 @@ class MechanismReport:
         requested_method: What the file asks for.
         pseudoinverse: Algorithm of a form with an explicit pseudoinverse; None for others.
         limit_violations: Joints outside their limits.
+        forces: Type of each declared force by name.
+        friction: Loop joints that rub.
         warnings: What is legal but probably not meant.
         tasks: What the motors can do for given tasks.
         integrability: Which constraints are holonomic, where that was asked for.
@@ -72,6 +76,8 @@ class MechanismReport:
     requested_method: str
     pseudoinverse: str | None
     limit_violations: tuple[str, ...]
+    forces: dict[str, str]
+    friction: tuple[str, ...]
     warnings: tuple[str, ...]
     tasks: TaskReport | None = None
     integrability: IntegrabilityReport | None = None
@@ -131,7 +137,9 @@ def report(
         requested_method=solver.method,
         pseudoinverse=solver.pseudoinverse if solver.method in WITH_PSEUDOINVERSE else None,
         limit_violations=tuple(str(v) for v in model.limit_violations(q)),
-        warnings=mechanism.warnings,
+        forces={force.name: force.type for force in mechanism.spec.forces},
+        friction=mechanism.friction.names,
+        warnings=(*mechanism.warnings, *_undetermined_friction(mechanism, factorization, acting)),
         tasks=examined,
         integrability=examine_integrability(mechanism, q, samples) if samples else None,
     )
@@ -157,6 +165,21 @@ def _factorize(
         massive = DenseMass(np.eye(len(M)))
         return factorize(massive, A, rank_tolerance=solver.rank_tolerance), False
     return factorization, True
+
+
+def _undetermined_friction(
+    mechanism: Mechanism, factorization: Factorization, acting: NDArray[np.intp]
+) -> Iterator[str]:
+    """Joints whose Coulomb friction needs a load that redundant rows share somehow."""
+    friction = mechanism.friction
+    shared = ~factorization.determined
+    for name, load_map in zip(friction.dry, friction.load_map, strict=True):
+        needed = (load_map[:, acting] != 0.0).any(axis=0)
+        if (needed & shared).any():
+            yield (
+                f"friction in {name} needs the force that it bears, which redundant rows share in a"
+                " way that rigid bodies do not determine: it is split by least squares"
+            )
 
 
 def _actuation(motors: int, actuated: int, mobility: int) -> str:

@@ -66,7 +66,7 @@ class Recorder:
                 "qdd": solution.qdd,
                 "efforts": efforts,
                 "residual": self._dynamics.residual(state, inputs).position,
-                "multipliers": solution.multipliers,
+                "multipliers": solution.loads,
                 "tracking_error": tracking_error,
                 "kinetic": energy.kinetic,
                 "potential": energy.potential,

@@ -77,7 +77,7 @@ class Trajectory:
         efforts: Motor efforts, (K, motors), in N or N·m; where a controller decides anew at the
             time of a sample, those it chose.
         residual: Constraint residuals ψ, (K, m), in m or rad.
-        multipliers: (K, m).
+        multipliers: Of what the rows bear, the share of friction included, (K, m).
         tracking_error: Task residuals, (K, mt), in m or rad.
         kinetic: Kinetic energy, (K,), in J.
         potential: Potential energy, (K,), in J.
