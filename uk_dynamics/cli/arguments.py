@@ -65,6 +65,13 @@ def positive(text: str) -> float:
     return number
 
 
+def count(text: str) -> int:
+    """Read a whole number of at least zero."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'"{text}" is no whole number of at least 0')
+    return int(text)
+
+
 def _number(text: str) -> float:
     try:
         number = float(text)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import add_mechanism
+from uk_dynamics.cli.arguments import add_mechanism, count
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     parser.add_argument(
         "--samples",
-        type=int,
+        type=count,
         default=5,
         metavar="N",
         help="states at which constraints are tested for being holonomic (default 5, 0: no test)",

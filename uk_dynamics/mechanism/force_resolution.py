@@ -9,7 +9,12 @@ import numpy as np
 from uk_dynamics.constraints.constraint import Constraint, JointTerm
 from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.constraints.expressions.compiled import compile_expressions
-from uk_dynamics.constraints.row_types import AlignmentRow, AngularRow, LinearRow
+from uk_dynamics.constraints.row_types import (
+    AlignmentRow,
+    AngularRow,
+    LinearRow,
+    RotationVectorRow,
+)
 from uk_dynamics.exceptions import ExpressionError, UnknownNameError
 from uk_dynamics.forces.constant_forces import ConstantEffort, ConstantWrench
 from uk_dynamics.forces.expression_efforts import ExpressionEffort
@@ -121,7 +126,7 @@ def _rubbing(
         if isinstance(row, LinearRow):
             held.append(np.array(row.direction))
             load_map[:, index] = row.direction
-        elif isinstance(row, AngularRow):
+        elif isinstance(row, AngularRow | RotationVectorRow):
             turns.append(np.array(row.direction))
         elif isinstance(row, AlignmentRow) and spec.type != "universal":
             # Of a universal joint, the rotation that is held turns with the shafts.

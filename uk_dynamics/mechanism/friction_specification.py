@@ -53,7 +53,7 @@ class FrictionSpec:
             raise MechanismFileError(problem, file=file, place=place)
         if not spec.coulomb:
             return spec
-        if kind == "frame" and not set(axes) & set(_TRANSLATIONS):
+        if kind in ("frame", "relative_frame") and not set(axes) & set(_TRANSLATIONS):
             problem = (
                 "Coulomb friction needs the force across the joint, but no translation is"
                 " constrained; keep viscous alone, or add x, y or z to axes"
