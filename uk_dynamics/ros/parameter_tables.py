@@ -215,8 +215,39 @@ SERVO_CONTROLLER = (
     _RESIDUAL,
 )
 
+COMMAND_WATCHDOG = (
+    _MECHANISM[0],
+    _COMMAND_MODE,
+    _COMMAND_TOPIC,
+    Parameter(
+        "heartbeat_topic",
+        "servo_controller/heartbeat",
+        "Topic on which the controller says that it is alive and driving.",
+    ),
+    Parameter(
+        "timeout",
+        0.1,
+        "Real time without a heartbeat after which efforts are zero.",
+        unit="s",
+        minimum=0.03,
+        maximum=60.0,
+        live=True,
+    ),
+    Parameter(
+        "controller",
+        "",
+        "Controller of ros2_control that is deactivated as well; empty: none.",
+    ),
+    Parameter(
+        "controller_manager",
+        "controller_manager",
+        "Node that is asked to deactivate it.",
+    ),
+)
+
 TABLES = {
     "simulator": SIMULATOR,
     "forward_dynamics": FORWARD_DYNAMICS,
     "servo_controller": SERVO_CONTROLLER,
+    "command_watchdog": COMMAND_WATCHDOG,
 }

@@ -9,6 +9,7 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from uk_dynamics.control.servo_controller import Command, ServoController
@@ -25,7 +26,7 @@ from uk_dynamics.ros.clock import (
 )
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.effort_ramp import EffortRamp
-from uk_dynamics.ros.inputs import StateInput
+from uk_dynamics.ros.inputs import COMMAND_QOS, StateInput
 from uk_dynamics.ros.lifecycle import answer_invalid_transitions
 from uk_dynamics.ros.live_references import LiveReferences
 from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
@@ -108,6 +109,7 @@ class ServoControllerNode(LifecycleNode):
         """Stop; efforts become zero."""
         self._relax()
         self._active = False
+        self._beat()
         return SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -137,6 +139,7 @@ class ServoControllerNode(LifecycleNode):
         self._dynamics = mechanism.dynamics()
         self._commands = self._make_commands(mechanism)
         self._idle = np.zeros(len(mechanism.actuators))
+        self._heartbeat = self.create_publisher(Bool, "~/heartbeat", COMMAND_QOS)
         self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
         self._guard = StateGuard(mechanism.model, self._settings)
         self._states = StateInput(self, mechanism, self._problems, self._on_state)
@@ -167,12 +170,15 @@ class ServoControllerNode(LifecycleNode):
         self._live.destroy()
         self._constraints.destroy()
         self._commands.destroy()
+        self.destroy_publisher(self._heartbeat)
 
     def _finish(self) -> None:
         if self._active:
             self._relax()
             self._commands.wait(_LAST_WORD)
             self._active = False
+            self._beat()
+            self._heartbeat.wait_for_all_acked(_LAST_WORD)
         self._release()
 
     def _on_state(self, stamp: Time) -> None:
@@ -205,6 +211,7 @@ class ServoControllerNode(LifecycleNode):
 
     def _look(self) -> None:
         """Watch what no state tells: that none comes, that nobody listens."""
+        self._beat()
         if not self._active or self._ramp.active:
             return
         watchdog = self._states.watchdog
@@ -214,6 +221,10 @@ class ServoControllerNode(LifecycleNode):
             self._heard.feed()
         elif self._heard.fed and self._heard.age > self._settings["listener_timeout"]:
             self._stop(Fault.NO_LISTENER, f"nobody listens to {self._commands.topic} any more")
+
+    def _beat(self) -> None:
+        """Tell the command_watchdog that the process is alive, and whether it drives."""
+        self._heartbeat.publish(Bool(data=self._active))
 
     def _on_emergency_stop(
         self, request: Trigger.Request, response: Trigger.Response
