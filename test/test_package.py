@@ -28,7 +28,15 @@ KEYS = {
 # pip requirement by what is imported, where the two differ
 REQUIREMENTS = {"pinocchio": "pin", "urdf_parser_py": "urdf-parser-py", "yaml": "PyYAML"}
 # used where it is installed, never required
-OPTIONAL = {"tf2_msgs", "control_msgs", "simulation_interfaces", "casadi", "mcap", "mcap_ros2"}
+OPTIONAL = {
+    "casadi",
+    "control_msgs",
+    "controller_manager_msgs",
+    "mcap",
+    "mcap_ros2",
+    "simulation_interfaces",
+    "tf2_msgs",
+}
 
 
 @pytest.fixture(scope="module")
