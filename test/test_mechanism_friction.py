@@ -1,5 +1,7 @@
 """Friction of loop joints: closed forms, power, energy balance, and where it cannot be known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -350,3 +352,61 @@ def test_below_the_angle_of_friction_a_block_creeps():
     assert solution.qdd == pytest.approx(np.zeros(6), abs=1e-10)
     trajectory = simulate(machine, machine.state({}, {"slide_x": 0.0}), 0.1, method="Radau")
     assert trajectory.v[-1, 0] == pytest.approx(creep, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "nullspace",
+        "hierarchical",
+        "udwadia_kalaba_pseudoinverse",
+        "range_space",
+        "augmented_pseudoinverse",
+        "udwadia_phohomsiri",
+        "kkt",
+    ],
+)
+def test_friction_is_the_same_in_every_form_of_the_equation(method):
+    machine = chain("hinge", "{coulomb: 0.1, viscous: 0.05, velocity: 0.01, radius: 0.05}")
+    spec = replace(machine.spec, solver=replace(machine.spec.solver, method=method))
+    other = Mechanism(spec, machine._description)
+    for state, inputs, _ in cases(machine, 5):
+        expected = machine.dynamics().evaluate(state, inputs)
+        found = other.dynamics().evaluate(state, inputs)
+        assert found.status is Status.OK
+        near(found.qdd, expected.qdd)
+        near(found.loads, expected.loads)
+        near(found.nonideal, expected.nonideal)
+
+
+def test_friction_in_a_joint_with_clearance_is_a_force_on_its_own():
+    """Soft rows give way to friction as well: the motion is that of M q̈ = F + c + Aᵀ loads."""
+    machine = flying_body(
+        "{type: hinge, axis: [0, 1, 0], parent: {link: base}, child: {link: body},"
+        " compliance: 1e-5, friction: {coulomb: 0.3, radius: 0.02}}"
+    )
+    state = machine.state({"slide_z": -1e-4}, {"turn_y": 2.0, "slide_x": 0.1})
+    solution = machine.dynamics().evaluate(state)
+    terms = machine.terms(state)
+    assert solution.status is Status.OK
+    near(terms.M @ solution.qdd, terms.F + solution.nonideal + terms.A.T @ solution.loads)
+    load = np.hypot(*solution.loads[[0, 2]])
+    sliding = 0.02 * 2.0
+    near(solution.nonideal[4], -0.3 * 0.02 * load * np.tanh(sliding / 1e-3), size=1.0)
+
+
+def test_a_hinge_in_a_planar_machine_knows_its_load():
+    parts = link("base") + link("body", 2.0, 0.3, com="0.4 0 0")
+    parts += '<joint name="free" type="planar"><parent link="base"/><child link="body"/>'
+    parts += '<axis xyz="0 1 0"/></joint>'
+    pins = [
+        mechanism(
+            parts,
+            f"constraints:\n  pin: {{type: {kind}, parent: {{link: base}}, child: {{link: body}},"
+            " friction: {coulomb: 0.2, radius: 0.02}}\n",
+        )
+        for kind in ("frame, axes: [x, z]", "hinge, axis: [0, 1, 0]")
+    ]
+    frame, hinge = (pin.dynamics().evaluate(pin.state(None, [0.0, 0.0, 1.0])) for pin in pins)
+    assert hinge.status is Status.OK
+    near(hinge.qdd, frame.qdd)
