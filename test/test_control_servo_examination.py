@@ -50,7 +50,7 @@ def test_ranks_are_those_of_the_servo_law(task_file):
     names = sorted(shipped_files("mechanism"))
     machine = shipped(max((name for name in names if task_file.startswith(name)), key=len))
     servo = ServoController(machine, Tasks.from_file(task_file, machine))
-    state = machine.state(machine.assemble())
+    state = machine.start()
     facts, command = examine(servo, state), servo.command(state)
     assert (facts.rank, facts.task_rank) == (command.servo.rank, command.servo.task_rank)
     assert facts.unserved == command.unreachable
@@ -103,17 +103,29 @@ constraints:
     assert any("holds bend by itself" in sentence for sentence in facts.sentences())
 
 
-def test_a_structure_that_contradicts_itself_is_named():
-    machine = mechanism(
-        arm([1.0, 1.0]),
-        """
+STOPS = """
 actuators: {m1: {joint: j1}, m2: {joint: j2}}
 constraints:
   here: {type: joint, joint: j2, reference: {type: constant, value: 0.4}}
-  there: {type: joint, joint: j2, reference: {type: constant, value: 0.7}}
-""",
-    )
+  there: {type: joint, joint: j2, reference: {type: constant, value: 0.7}%s}
+"""
+
+
+def test_a_structure_that_contradicts_itself_is_named():
+    machine = mechanism(arm([1.0, 1.0]), STOPS % "")
     servo = controller(machine, " {a: {type: joint, joint: j1}}")
     facts = examine(servo, machine.state({"j1": 0.0, "j2": 0.5}))
     assert set(facts.contradicting_structure) == {"here", "there"}
     assert not facts.served
+
+
+@pytest.mark.parametrize(
+    "gives_way",
+    [", compliance: 1.0e-6", ", switchable: true, active: false, on_activation: require"],
+)
+def test_what_yields_or_is_off_contradicts_nobody(gives_way):
+    machine = mechanism(arm([1.0, 1.0]), STOPS % gives_way)
+    servo = controller(machine, " {a: {type: joint, joint: j1}}")
+    facts = examine(servo, machine.state({"j1": 0.0, "j2": 0.4}))
+    assert facts.contradicting_structure == ()
+    assert facts.served

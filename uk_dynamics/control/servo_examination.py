@@ -13,7 +13,7 @@ from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION
 from uk_dynamics.core.servo_lemmas import servo_lemmas, solutions
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.state import State
+from uk_dynamics.mechanism.state import Inputs, State
 
 Names = tuple[str, ...]
 
@@ -103,10 +103,12 @@ def examine(
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
     mechanism, tasks = controller.mechanism, controller.tasks
-    prepared = InterpretedDynamics(mechanism, tasks.model).prepare(state)
+    dynamics = InterpretedDynamics(mechanism, tasks.model)
+    inputs = Inputs(active=controller.active)
+    prepared = dynamics.prepare(state, inputs)
     terms, factorization = prepared.terms, prepared.factorization
     solver = mechanism.spec.solver
-    free = factorization.solve(terms.F, terms.b, consistency_tolerance=solver.consistency_tolerance)
+    free = dynamics.solve(prepared, state, inputs)
     rows = tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
     lemmas = servo_lemmas(
         factorization,
@@ -117,9 +119,10 @@ def examine(
         rank_tolerance=solver.task_rank_tolerance,
         consistency_tolerance=solver.consistency_tolerance,
     )
+    rigid = mechanism.hierarchy.rigid  # compliant rows give way instead of contradicting others
     structure = solutions(
-        terms.A,
-        terms.b,
+        terms.A * rigid[:, None],
+        terms.b * rigid,
         rank_tolerance=solver.rank_tolerance,
         size=np.abs(terms.b) + np.abs(terms.A) @ np.abs(free.qdd) + NEGLIGIBLE_ACCELERATION,
         consistency_tolerance=solver.consistency_tolerance,
