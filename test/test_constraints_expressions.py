@@ -234,6 +234,7 @@ def trees(smooth_only: bool = True) -> st.SearchStrategy[str]:
 
     def extend(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         pair = st.tuples(inner, inner)
+        anything = [] if smooth_only else [pair.map(lambda p: f"({p[0]})**({p[1]})")]
         return st.one_of(
             pair.map(lambda p: f"({p[0]} + {p[1]})"),
             pair.map(lambda p: f"({p[0]} - {p[1]})"),
@@ -247,12 +248,20 @@ def trees(smooth_only: bool = True) -> st.SearchStrategy[str]:
             inner.map(lambda p: f"asin(0.9*sin({p}))"),
             inner.map(lambda p: f"acos(0.9*cos({p}))"),
             pair.map(lambda p: f"(2 + sin({p[0]}))**{p[1]}"),
+            *anything,
         )
 
     return st.recursive(leaves, extend, max_leaves=8)
 
 
 @given(trees(smooth_only=False))
+@example("(-2)**x")
+@example("-2**x")
+@example("(-2*x)**3 - (-x)**-1")
+@example("(x**2)**0.5 - (x**0.5)**2")
+@example("2**(-x)")
+@example("(x*y)**(y + 1) / (x - y)")
+@example("1e300*x + 1e-300*y - 123456789012345678")
 @settings(max_examples=150, deadline=None, database=None)
 def test_printed_trees_parse_back_to_the_same_tree(text: str) -> None:
     scope = Scope(joints=("x", "y"), smooth=False)

@@ -31,7 +31,9 @@ def to_text(node: Expression) -> str:
         case Power(base, exponent):
             if isinstance(exponent, Number) and exponent.value == 0.5:
                 return f"sqrt({to_text(base)})"
-            return f"{_atom(base)}**{_atom(exponent)}"
+            negative = isinstance(base, Number) and base.value < 0.0
+            shown = f"({to_text(base)})" if negative else _atom(base)
+            return f"{shown}**{_atom(exponent)}"
         case Call(function, arguments):
             return f"{function}({', '.join(to_text(a) for a in arguments)})"
     raise TypeError(f"no text for {type(node).__name__}")
