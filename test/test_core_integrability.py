@@ -144,6 +144,39 @@ def test_brackets_of_brackets_count():
         assert found.holonomic.tolist() == [False, False]
 
 
+def tractor(trailers):
+    """Axles that do not slide sideways: a tractor at x, y and trailers hitched behind it."""
+
+    def forms(x, y, *heading):
+        rows = np.zeros((trailers + 1, trailers + 3))
+        for axle, row in enumerate(rows):
+            s, c = np.sin(heading[axle]), np.cos(heading[axle])
+            row[:2] = -s, c
+            for hitch in range(1, axle + 1):
+                row[2 + hitch] -= s * np.sin(heading[hitch]) + c * np.cos(heading[hitch])
+        return rows
+
+    return system(forms)
+
+
+@pytest.mark.parametrize("trailers", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_tractor_backs_its_trailers_anywhere(trailers):
+    """Each trailer takes one more bracket within brackets; no row is bound for good."""
+    found = integrability(tractor(trailers), points(3 + trailers, 1)[0])
+    assert not found.holonomic.any()
+    assert found.integrable_combinations == 0
+    assert found.complete
+    assert found.curvature[0] > 0.1
+    np.testing.assert_allclose(found.curvature[1:], 0.0, rtol=0, atol=1e-7)
+
+
+@pytest.mark.slow
+def test_more_trailers_than_can_be_tried_are_admitted():
+    found = integrability(tractor(4), points(7, 1)[0])
+    assert not found.complete
+    assert not found.holonomic.any()
+
+
 @pytest.mark.parametrize("size", [1e-2, 1.0, 1e2])
 def test_the_step_adapts_to_the_size_of_a_machine(size):
     """A form that bends within a hundredth of a unit is judged as well as one of a unit."""

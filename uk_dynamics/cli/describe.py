@@ -161,9 +161,10 @@ def _integrability(facts: MechanismReport) -> Iterator[tuple[str, str]]:
         velocities = (
             "1 velocity" if found.bound_velocities == 1 else f"{found.bound_velocities} velocities"
         )
-        for_good = f"{velocities}, {found.bound_coordinates or 'none'} for good"
+        most, least = ("", "") if found.complete else ("at most ", "at least ")
+        for_good = f"{velocities}, {most}{found.bound_coordinates or 'none'} for good"
         left = facts.velocities - found.bound_coordinates
-        yield "bound", f"{for_good}: configurations have {left} dimensions"
+        yield "bound", f"{for_good}: configurations have {least}{left} dimensions"
 
 
 def _freedoms(facts: MechanismReport) -> str:

@@ -35,7 +35,8 @@ _AGREED = 1e-9
 _NESTED_AGREED = 1e-7  # nested differences are noisier, and need not be better than this
 # A bracket of unit fields has the size of a curvature, say 1e-3 at least; noise is below 1e-7.
 SIGNIFICANT = 1e-6
-# Brackets nested deeper are noise: each nesting divides rounding by the step once more.
+# Brackets nested deeper are noise: each nesting divides rounding by the step once more. Four reach
+# what a tractor with three trailers can do.
 _DEEPEST = 4
 
 
@@ -66,12 +67,15 @@ class Integrability:
         holonomic: Whether each row can be integrated in company of the others, (m,).
         integrable_combinations: How many independent combinations of rows can be: as many
             coordinates are bound for good, the other rows bind velocities only.
+        complete: Whether brackets were taken until nothing new appeared; if not, those that are
+            nested deeper could make rows nonholonomic that are called holonomic here.
     """
 
     rank: int
     curvature: Array
     holonomic: NDArray[np.bool_]
     integrable_combinations: int
+    complete: bool
 
 
 def integrability(
@@ -113,6 +117,7 @@ def integrability(
         curvature=curvature,
         holonomic=escaped <= SIGNIFICANT,
         integrable_combinations=unit.shape[1] - flag.directions.shape[1],
+        complete=not level or flag.is_full(),
     )
 
 

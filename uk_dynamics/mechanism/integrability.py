@@ -53,12 +53,14 @@ class IntegrabilityReport:
         bound_velocities: Independent rows among those that are linear in velocities.
         bound_coordinates: How many independent combinations of them can be integrated: the
             others leave every configuration within reach by manoeuvres.
+        complete: Whether all manoeuvres were tried; if not, ``bound_coordinates`` is at most that.
     """
 
     samples: int
     constraints: dict[str, ConstraintNature]
     bound_velocities: int
     bound_coordinates: int
+    complete: bool = True
 
 
 def examine_integrability(
@@ -81,11 +83,13 @@ def examine_integrability(
     curvature = np.zeros(len(affine))
     holonomic = affine & of_motion
     velocities, coordinates = 0, mechanism.model.nv
+    complete = True
     points = _sample(mechanism, q, samples, seed, moving=bool(rheonomic.any()))
     for point in points:
         found = integrability(system, point, mechanism.spec.solver.rank_tolerance)
         curvature[tested] = np.maximum(curvature[tested], found.curvature)
         holonomic[tested] &= found.holonomic
+        complete = complete and found.complete
         velocities = max(velocities, found.rank)
         coordinates = min(coordinates, found.integrable_combinations)
     natures = {}
@@ -99,7 +103,8 @@ def examine_integrability(
         live = isinstance(mechanism.references.references.get(name), Live)
         largest = float(curvature[part].max(initial=0.0))
         natures[name] = ConstraintNature(verdict, live or bool(rheonomic[part].any()), largest)
-    return IntegrabilityReport(len(points), natures, velocities, min(coordinates, velocities))
+    bound = min(coordinates, velocities)
+    return IntegrabilityReport(len(points), natures, velocities, bound, complete)
 
 
 class _Rows:
