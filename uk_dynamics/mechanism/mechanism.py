@@ -19,6 +19,7 @@ from uk_dynamics.mechanism.assembly import Assembly, assemble
 from uk_dynamics.mechanism.force_resolution import force_frames, resolve_forces, resolve_friction
 from uk_dynamics.mechanism.hierarchy import Hierarchy
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.measurements import Measurements
 from uk_dynamics.mechanism.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.report import MechanismReport, report
 from uk_dynamics.mechanism.resolution import (
@@ -65,6 +66,7 @@ class Mechanism:
         references: What structural constraints follow over time.
         hierarchy: Levels of the structural rows, compliant rows, and rows that can be switched.
         actuators: The motors.
+        measured: The joints with an encoder.
         passive: Damping, friction, springs and stops of the joints.
         forces: Declared springs, dampers and constant forces.
         friction: Friction of the loop joints.
@@ -108,6 +110,7 @@ class Mechanism:
         self.references = resolve_references(spec.constraints, constraints, "constraint")
         self.hierarchy = Hierarchy.of(self.constraints, spec.constraints, spec.file)
         self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
+        self.measured = Measurements.of(spec, self.model, self.actuators)
         with located(spec.file, "joints"):
             self.passive = PassiveForces(self.model, joint_forces(spec.joints))
         self.forces = resolve_forces(spec.forces, self.model, spec.file)

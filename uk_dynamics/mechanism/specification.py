@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -126,6 +126,8 @@ class MechanismSpec:
         constraints: Structural constraints in declared order.
         solver: How the equation of motion is solved.
         forces: Springs, dampers and constant forces in declared order.
+        measured: Measured joints with the deviation of each, in rad or m, None where not said;
+            empty: the joints that motors drive.
     """
 
     file: str
@@ -140,6 +142,7 @@ class MechanismSpec:
     constraints: tuple[ConstraintSpec, ...] = ()
     solver: SolverSpec = field(default_factory=SolverSpec)
     forces: tuple[ForceSpec, ...] = ()
+    measured: tuple[tuple[str, float | None], ...] = ()
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> MechanismSpec:
@@ -198,6 +201,7 @@ class MechanismSpec:
                 ForceSpec.from_data(n, d, file=file, place=place_text(("forces", n)))
                 for n, d in data.get("forces", {}).items()
             ),
+            measured=_measured(data.get("measured", ())),
         )
 
     def urdf_path(self) -> Path:
@@ -224,6 +228,12 @@ def _model(data: Mapping[str, Any]) -> ModelSpec:
 
 def _numbers(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
     return tuple((name, float(value)) for name, value in data.items())
+
+
+def _measured(data: Sequence[str] | Mapping[str, float]) -> tuple[tuple[str, float | None], ...]:
+    if isinstance(data, Mapping):
+        return _numbers(data)
+    return tuple((name, None) for name in data)
 
 
 def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:

@@ -1,0 +1,293 @@
+"""Passive joints from measured ones: known poses, the branch, noise, singularities, mistakes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mechanism_builder import shipped
+
+from uk_dynamics.control.state_completion import CompletionStatus, StateCompletion
+from uk_dynamics.exceptions import InputError, MechanismFileError, StateError, UnknownNameError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.resources import share_directory
+
+MOTIONS = 1000
+EXACT = 1e-10  # rad or m, as promised
+COMPLETE = CompletionStatus.COMPLETE
+
+PLATFORM = ("x", "y", "z", "yaw", "pitch", "roll")
+WORKSPACE = np.array([0.08, 0.08, 0.05, 0.15, 0.15, 0.15])  # m, rad around the pose of the start
+
+
+def variant(name: str, more: str) -> Mechanism:
+    """A shipped mechanism with further lines in its file."""
+    file = share_directory() / "config" / f"{name}.yaml"
+    spec = MechanismSpec.from_text(file.read_text() + more, file="variant.yaml")
+    return Mechanism.from_spec(spec)
+
+
+def moved(completion: StateCompletion, end: np.ndarray, steps: int) -> np.ndarray:
+    """The configuration after a straight motion of the encoders from the start."""
+    mechanism = completion.mechanism
+    start = measured(completion, mechanism.assemble())
+    for part in np.linspace(0.0, 1.0, steps + 1):
+        found = completion.complete((1.0 - part) * start + part * end)
+        assert found.status is COMPLETE
+        assert not found.branch_doubtful
+    return found.q
+
+
+def measured(completion: StateCompletion, q: np.ndarray) -> np.ndarray:
+    model = completion.mechanism.model
+    return q[[model.position_index(name) for name in completion.names]]
+
+
+def test_pose_of_a_stewart_platform_from_the_encoders_of_its_legs() -> None:
+    mechanism = shipped("stewart_platform")
+    completion = StateCompletion(mechanism)
+    assert completion.names == tuple(f"leg_{i}_slide" for i in range(1, 7))
+    names = [f"platform_{axis}" for axis in PLATFORM]
+    home = mechanism.assemble()
+    rng = np.random.default_rng(7)
+    for _ in range(MOTIONS):
+        pose = home[:6] + WORKSPACE * rng.uniform(-1.0, 1.0, 6)
+        truth = mechanism.assemble(dict(zip(names, pose, strict=True)), hold=names)
+        completion.reset()
+        q = moved(completion, measured(completion, truth), 4)
+        np.testing.assert_allclose(q, truth, atol=EXACT, rtol=0)
+
+
+def test_five_bar_from_the_encoder_of_its_crank() -> None:
+    mechanism = shipped("five_bar")
+    completion = StateCompletion(mechanism)
+    assert completion.names == ("crank",)
+    rng = np.random.default_rng(8)
+    for _ in range(MOTIONS):
+        angle = rng.uniform(0.05, 3.0)  # flat at 0 and π, where another branch begins
+        completion.reset()
+        q = moved(completion, np.array([angle]), 6)
+        # legs of a parallelogram are parallel, and its coupler stays level
+        np.testing.assert_allclose(q, [angle, -angle, angle, angle], atol=EXACT, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
+def test_a_crank_turns_around_and_its_encoder_may_count_within_one_turn(name: str) -> None:
+    mechanism = shipped(name)
+    completion = StateCompletion(mechanism)
+    home = mechanism.assemble()
+    for angle in np.linspace(home[0], home[0] + 4.0 * np.pi, 700):
+        wrapped = (angle + np.pi) % (2.0 * np.pi) - np.pi
+        found = completion.complete({"crank": wrapped})
+        assert found.status is COMPLETE
+        assert found.q[0] == pytest.approx(angle, abs=1e-12)
+        assert found.residual < EXACT
+    np.testing.assert_allclose(found.q[-1], home[-1], atol=EXACT, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "five_bar_maximal", "stewart_platform"])
+def test_velocities_are_those_of_the_positions_and_keep_the_loops(name: str) -> None:
+    mechanism = shipped(name)
+    completion = StateCompletion(mechanism)
+    encoders = measured(completion, mechanism.assemble())
+    rates = np.random.default_rng(9).uniform(-1.0, 1.0, len(encoders))
+    found = completion.complete(encoders, rates)
+    h = 1e-5
+    after = completion.complete(encoders + h * rates).q
+    before = completion.complete(encoders - h * rates).q
+    # the third derivative over 6, times h²
+    np.testing.assert_allclose(found.v, (after - before) / (2.0 * h), atol=1e-8, rtol=0)
+    residual = mechanism.dynamics().residual(mechanism.state(found.q, found.v))
+    np.testing.assert_allclose(residual.velocity, 0.0, atol=1e-12, rtol=0)
+    np.testing.assert_allclose(residual.position, 0.0, atol=1e-12, rtol=0)
+
+
+def test_noise_of_encoders_propagates_as_the_jacobian_predicts() -> None:
+    completion = StateCompletion(shipped("stewart_platform"))
+    encoders = measured(completion, completion.mechanism.assemble())
+    completion.complete(encoders)
+    J = completion.sensitivity()
+    h = 1e-5
+    for column, direction in enumerate(np.eye(6)):
+        after = completion.complete(encoders + h * direction).q
+        before = completion.complete(encoders - h * direction).q
+        np.testing.assert_allclose(J[:, column], (after - before) / (2 * h), atol=1e-7, rtol=0)
+
+    rng = np.random.default_rng(10)
+    factor = 1e-5 * (np.eye(6) + 0.3 * rng.standard_normal((6, 6)))  # encoders that err together
+    count = 2000
+    errors = rng.standard_normal((count, 6)) @ factor.T
+    found = np.array([completion.complete(encoders + error).q for error in errors])
+    predicted = J @ factor @ factor.T @ J.T
+    spread = np.cov(found.T)
+    # an estimate from n samples is off by about √(2/n) of itself: 3 % here
+    assert np.linalg.norm(spread - predicted) < 0.12 * np.linalg.norm(predicted)
+
+
+def test_more_encoders_than_freedoms_share_their_errors() -> None:
+    mechanism = shipped("parallel_2dof")
+    completion = StateCompletion(mechanism)
+    assert completion.redundant == 1
+    truth = mechanism.assemble()
+    exact = measured(completion, truth)
+    rng = np.random.default_rng(11)
+    errors = 1e-3 * rng.standard_normal((50, 3))
+    for error in errors:
+        found = completion.complete(exact + error, error)
+        assert found.status is COMPLETE
+        state = mechanism.state(found.q, found.v)
+        residual = mechanism.dynamics().residual(state)
+        np.testing.assert_allclose(residual.position, 0.0, atol=1e-11, rtol=0)
+        np.testing.assert_allclose(residual.velocity, 0.0, atol=1e-12, rtol=0)
+        # nearest: what is left of the errors is orthogonal to every motion the loops admit,
+        # up to the curvature of the loops over a millirad
+        motions = measured(completion, completion.sensitivity())
+        np.testing.assert_allclose(motions.T @ found.misfit, 0.0, atol=1e-9, rtol=0)
+        assert np.linalg.norm(found.misfit) < np.linalg.norm(error)
+
+
+def test_exact_encoders_count_more_than_coarse_ones() -> None:
+    mechanism = variant("parallel_2dof", "measured: {a1: 1.0e-6, a2: 1.0e-6, a3: 1.0e-2}\n")
+    completion = StateCompletion(mechanism)
+    exact = measured(completion, mechanism.assemble())
+    found = completion.complete(exact + np.array([0.0, 0.0, 5e-3]))
+    np.testing.assert_allclose(found.misfit, [0.0, 0.0, 5e-3], atol=1e-9, rtol=0)
+    np.testing.assert_allclose(found.q, mechanism.assemble(), atol=1e-9, rtol=0)
+
+
+def test_encoders_that_contradict_each_other_are_named() -> None:
+    completion = StateCompletion(shipped("parallel_2dof"))
+    exact = measured(completion, completion.mechanism.assemble())
+    completion.complete(exact)
+    found = completion.complete(exact + np.array([0.0, 0.0, 0.1]))
+    assert found.status is CompletionStatus.CONTRADICTING
+    assert len(found.joints) == 1
+    assert completion.complete(exact).status is COMPLETE
+
+
+def test_joints_that_stay_open_are_named() -> None:
+    mechanism = shipped("stewart_platform")
+    with pytest.raises(InputError, match=r"do not determine platform_x.*6 freedoms") as caught:
+        StateCompletion(mechanism, [f"leg_{i}_slide" for i in range(1, 6)])
+    assert caught.value.place == "measured"
+    with pytest.raises(UnknownNameError, match='"leg_1_slide"'):
+        StateCompletion(mechanism, ["leg_1_slid"])
+    with pytest.raises(InputError, match="twice"):
+        StateCompletion(mechanism, ["leg_1_slide", "leg_1_slide"])
+
+
+def test_the_first_measurement_may_be_far_from_the_initial_guess() -> None:
+    found = StateCompletion(shipped("five_bar")).complete([2.9])
+    assert found.status is COMPLETE
+    np.testing.assert_allclose(found.q, [2.9, -2.9, 2.9, 2.9], atol=EXACT, rtol=0)
+
+
+def test_a_jump_is_told_and_followed_on_the_same_branch() -> None:
+    completion = StateCompletion(shipped("five_bar"))
+    completion.complete([0.6])
+    found = completion.complete([1.9], [1.0])
+    assert found.status is CompletionStatus.JUMP
+    assert found.joints == ("crank",)
+    np.testing.assert_allclose(found.q, [1.9, -1.9, 1.9, 1.9], atol=EXACT, rtol=0)
+    assert completion.complete([1.91]).status is COMPLETE
+
+
+def test_a_singular_configuration_is_told_and_the_branch_is_doubtful_behind_it() -> None:
+    completion = StateCompletion(shipped("five_bar"))
+    seen = []
+    for angle in np.linspace(0.3, -0.3, 301):
+        found = completion.complete([angle], [-1.0])
+        seen.append(found.status)
+        assert np.isfinite(found.v).all()
+        # straight through, as the machine goes by its inertia; flat, ψ grows with the square
+        np.testing.assert_allclose(found.q, [angle, -angle, angle, angle], atol=1e-7, rtol=0)
+        if found.status is CompletionStatus.SINGULAR:
+            assert set(found.joints) <= {"coupler", "middle", "right"}
+            assert found.joints
+            assert found.condition == np.inf
+            assert abs(angle) < 0.02
+        assert found.branch_doubtful == (CompletionStatus.SINGULAR in seen)
+    assert CompletionStatus.SINGULAR in seen
+    assert seen[-1] is COMPLETE
+    completion.reset()
+    assert not completion.complete([0.6]).branch_doubtful
+
+
+def test_measurements_that_no_position_of_the_loops_has_are_lost_until_they_return() -> None:
+    mechanism = shipped("slider_crank")
+    completion = StateCompletion(mechanism, ["slider"])
+    home = mechanism.assemble()
+    before = completion.complete([home[2]])
+    found = completion.complete([home[2] + 0.3])  # longer than crank and rod together
+    assert found.status is CompletionStatus.LOST
+    assert found.joints == ("slider",)
+    assert not found.usable
+    np.testing.assert_array_equal(found.q, before.q)
+    after = completion.complete([home[2] + 0.001])
+    assert after.status is COMPLETE
+    assert after.residual < EXACT
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([np.nan], "crank is not finite"),
+        ([np.inf], "crank is not finite"),
+        ([1.0, 2.0], "expected 1 numbers"),
+        (["a"], "expected numbers"),
+        ({}, "crank is missing"),
+    ],
+)
+def test_unusable_measurements_are_refused_and_change_nothing(values, reason) -> None:
+    completion = StateCompletion(shipped("five_bar"))
+    before = completion.complete([0.6]).q
+    with pytest.raises(StateError, match=reason):
+        completion.complete(values)
+    with pytest.raises(StateError, match=reason.replace("position", "velocity")):
+        completion.complete([0.6], values)
+    with pytest.raises(UnknownNameError, match="crank"):
+        completion.complete({"crnk": 0.0})
+    np.testing.assert_array_equal(completion.complete([0.6]).q, before)
+
+
+def test_loops_that_move_in_time_carry_their_joints_along() -> None:
+    # the slider is led by a reference, so nothing has to be measured
+    more = (
+        "  lead: {type: joint, joint: slider,"
+        " reference: {type: sinusoid, offset: 0.19, amplitude: 0.02, frequency: 1.0}}\n"
+    )
+    mechanism = variant("slider_crank", more)
+    completion = StateCompletion(mechanism, [])
+    h = 1e-5
+    completion.complete([])
+    for t in np.linspace(0.0, 1.0, 101):
+        found = completion.complete([], [], t)
+        assert found.q[2] == pytest.approx(0.19 + 0.02 * np.sin(2.0 * np.pi * t), abs=1e-12)
+        after = completion.complete([], [], t + h).q
+        before = completion.complete([], [], t - h).q
+        np.testing.assert_allclose(found.v, (after - before) / (2 * h), atol=1e-6, rtol=0)
+
+
+def test_measured_joints_are_those_of_the_file_or_of_the_motors() -> None:
+    assert shipped("parallel_2dof").measured.names == ("a1", "a2", "a3")
+    listed = variant("five_bar", "measured: [right]\n")
+    assert listed.measured.names == ("right",)
+    found = StateCompletion(listed).complete([0.7])
+    np.testing.assert_allclose(found.q, [0.7, -0.7, 0.7, 0.7], atol=EXACT, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[crnk]", 'measured: no joint "crnk"; did you mean "crank"'),
+        ("[]", "measured: these are no measured joints; write a list"),
+        ("[crank, crank]", "measured: these are no measured joints; write a list"),
+        ("{crank: 0}", "above 0"),
+        ("{crank: fine}", "above 0"),
+        ("crank", "measured: these are no measured joints; write a list"),
+    ],
+)
+def test_mistakes_in_the_list_of_measured_joints(text: str, reason: str) -> None:
+    with pytest.raises((MechanismFileError, UnknownNameError)) as caught:
+        variant("five_bar", f"measured: {text}\n")
+    assert reason in str(caught.value)

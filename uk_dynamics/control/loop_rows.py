@@ -1,0 +1,60 @@
+"""The rows of a mechanism that hold positions: what closes its loops, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import ActiveConstraints, Array
+
+
+class LoopRows:
+    """Rows of order position that are rigid and switched on.
+
+    Attributes:
+        names: Of the rows.
+    """
+
+    def __init__(self, mechanism: Mechanism, active: ActiveConstraints | None) -> None:
+        """Choose the rows.
+
+        Args:
+            mechanism: Whose loops.
+            active: Switchable constraints that are on; None: those of the start.
+        """
+        self._constraints = mechanism.constraints
+        self._references = mechanism.references
+        hierarchy = mechanism.hierarchy
+        held = self._constraints.position_rows & hierarchy.rigid & hierarchy.acting(active)
+        self._held = np.flatnonzero(held)
+        self._all_held = bool(held.all())
+        self._captured = hierarchy.captured(active) or None
+        self._moving = self._constraints.time_dependent or bool(self._references.references)
+        self._still = np.zeros(mechanism.model.nv)
+        self._workspace = mechanism.model.workspace()
+        self.names = tuple(mechanism.row_names[i] for i in self._held)
+
+    def linearize(self, q: Array, t: float) -> tuple[Array, Array]:
+        """A (m, nv) and ψ (m,) at a configuration (nq,) and time in s."""
+        self._workspace.update_positions(q)
+        reference = self._references.sample(t, self._captured)
+        A, residual = self._constraints.position(self._workspace, t, q, reference)
+        if self._all_held:
+            return A, residual
+        return A[self._held], residual[self._held]
+
+    def coordinate_scale(self, q: Array) -> Array:
+        """How far each coordinate moves for a unit of row, (nv,); 1 where it moves none."""
+        self._workspace.update_positions(q)
+        rows = self._constraints.natural_scale(self._workspace, q)[self._held]
+        size = np.linalg.norm(rows, axis=0)
+        return np.asarray(1.0 / np.where(size > 0.0, size, 1.0))
+
+    def drift(self, q: Array, t: float) -> Array:
+        """Rate of the rows while the machine stands still, (m,): of loops that move in time."""
+        if not self._moving:
+            return np.zeros(len(self._held))
+        self._workspace.update(q, self._still)
+        reference = self._references.sample(t, self._captured)
+        rows = self._constraints.evaluate(self._workspace, t, q, self._still, reference)
+        return rows.rate[self._held]

@@ -1,0 +1,325 @@
+"""From measured joints to the whole state: passive positions and velocities solved on the loops."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uk_dynamics.control.loop_follower import LoopFollower
+from uk_dynamics.control.loop_rows import LoopRows
+from uk_dynamics.core.completion import Split, free_motions, undetermined
+from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import ActiveConstraints, Array
+
+_RANK_TOLERANCE = 1e-6  # of what a set of encoders determines, at a generic configuration
+_TRIALS = 4  # configurations that are tried, in case the initial guess is singular
+_TRIAL_STEP = 0.05  # rad or m
+_TURN = 2.0 * np.pi
+
+
+class CompletionStatus(enum.Enum):
+    """What became of a measurement."""
+
+    COMPLETE = "complete"
+    JUMP = "jump"  # measured joints are far from where they were; the loops were followed there
+    SINGULAR = "singular"  # measured joints do not determine the others here
+    CONTRADICTING = "contradicting"  # measured joints disagree with each other over the loops
+    LOST = "lost"  # the loops do not close with these measurements on this branch
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A complete state, and how far it can be trusted.
+
+    Attributes:
+        q: Positions, (nq,), in m or rad; the last good ones when lost.
+        v: Velocities, (nv,), in m/s or rad/s; without measured velocities, and when lost, zero.
+        status: What became of the measurement.
+        joints: Joints that the status speaks of.
+        residual: Largest violation of a loop row, in m or rad.
+        misfit: Measured minus found position of each measured joint, (d,), in m or rad; zero
+            unless more joints are measured than the loops need.
+        condition: How much the loops amplify errors of measurements; infinite when singular.
+        iterations: Newton steps.
+        branch_doubtful: Since the last reset the machine has been in a singular configuration,
+            where it may have changed to another way of closing its loops.
+    """
+
+    q: Array
+    v: Array
+    status: CompletionStatus
+    joints: tuple[str, ...]
+    residual: float
+    misfit: Array
+    condition: float
+    iterations: int
+    branch_doubtful: bool
+
+    @property
+    def usable(self) -> bool:
+        """Whether positions belong to this measurement."""
+        return self.status is not CompletionStatus.LOST
+
+
+class StateCompletion:
+    """Solves passive joints on the loops, always from the last state, so the branch is kept.
+
+    The first measurement is reached from the mechanism's initial guess, whose branch it takes.
+    Rows on velocities alone, compliant ones, and those that are switched off hold no position and
+    are not used.
+
+    Attributes:
+        mechanism: Whose joints.
+        names: The measured joints; measurements given as arrays have their order.
+        redundant: How many more are measured than the loops need.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        measured: Sequence[str] | None = None,
+        *,
+        jump: float = 0.5,
+        largest_misfit: float = 1e-2,
+        singular_tolerance: float = 1e-3,
+        active: ActiveConstraints | None = None,
+    ) -> None:
+        """Check that the measured joints determine all others.
+
+        Args:
+            mechanism: With loops that close.
+            measured: Joints with an encoder; None: those of the mechanism file.
+            jump: Way of a measured joint between two measurements above which it has jumped, in
+                rad or m.
+            largest_misfit: Disagreement of redundant measurements above which they contradict each
+                other, in rad or m.
+            singular_tolerance: One over the condition above which the loops are singular.
+            active: Switchable constraints that are on; None: those of the start.
+
+        Raises:
+            UnknownNameError: A measured joint does not exist.
+            InputError: The measured joints leave others open; they are named.
+            AssemblyError: The loops do not close at the initial guess.
+        """
+        self.mechanism = mechanism
+        self.jump = jump
+        self.largest_misfit = largest_misfit
+        self._model = model = mechanism.model
+        self.names, deviations = _measured(mechanism, measured)
+        self._places = np.array([model.position_index(n) for n in self.names], dtype=np.intp)
+        columns = np.array([model.velocity_index(n) for n in self.names], dtype=np.intp)
+        self._home = mechanism.assemble()
+        self._rows = LoopRows(mechanism, active)
+        scale = self._rows.coordinate_scale(self._home)
+        A = self._determining(columns, scale)
+        others = np.setdiff1d(np.arange(model.nv), columns)
+        self.redundant = len(columns) - free_motions(A, scale, _RANK_TOLERANCE)
+        self._follower = LoopFollower(
+            self._rows,
+            model,
+            self._places,
+            Split(columns, others, scale[others], deviations, self.redundant),
+            singular_tolerance,
+        )
+        self._turning = _turning(mechanism, self.names)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last state: the next measurement is reached from the initial guess again."""
+        self._q = self._home
+        self._t: float | None = None
+        self._doubtful = False
+        self._follower.forget()
+
+    def complete(
+        self,
+        positions: Mapping[str, float] | ArrayLike,
+        velocities: Mapping[str, float] | ArrayLike | None = None,
+        t: float = 0.0,
+    ) -> Completion:
+        """The state of all joints.
+
+        Args:
+            positions: Of the measured joints, by name or (d,), in rad or m.
+            velocities: Of the measured joints, in rad/s or m/s; None: they stand still.
+            t: Time, for loops that move in time, in s.
+
+        Raises:
+            UnknownNameError: A name is not one of a measured joint.
+            StateError: Some measured joint is missing, or a number is not finite.
+        """
+        wanted = self._values(positions, "position")
+        rates = None if velocities is None else self._values(velocities, "velocity")
+        follower = self._follower
+        # an encoder that counts within one turn is read as the nearest of its turns
+        last = self._q[self._places]
+        wanted += _TURN * np.round((last - wanted) / _TURN) * self._turning
+        far = np.abs(wanted - last) > self.jump
+        first = self._t is None
+        before = t if self._t is None else self._t
+        follower.iterations = 0
+        follower.passed_singularity = False
+        q = None
+        if not first and not far.any():
+            q = follower.step(self._q, t, wanted)
+        if q is None:
+            q = follower.lead(self._q, (before, t), wanted)
+        if q is None and first:
+            q = self._assembled(wanted, t)
+        if q is None:
+            return self._lost(wanted)
+        self._q, self._t = q, t
+        return self._judged(wanted, rates, t, () if first else self._named(far))
+
+    def sensitivity(self) -> Array:
+        """How far every coordinate moves per measured joint at the last state, J, (nv, d).
+
+        Errors of encoders with covariance C become errors of the state with covariance J C Jᵀ.
+        """
+        A, _ = self._rows.linearize(self._q, self._t or 0.0)
+        return self._follower.factor(A).sensitivity()
+
+    def _assembled(self, wanted: Array, t: float) -> Array | None:
+        """Close the loops around the first measurement, where nothing leads there."""
+        if self.redundant:
+            return None
+        guess = self._q.copy()
+        guess[self._places] = wanted
+        found = self.mechanism.assembly(guess, hold=self.names, t=t)
+        if not found.closed:
+            return None
+        self._follower.forget()
+        return self._follower.correct(found.q, t, wanted)
+
+    def _judged(
+        self, wanted: Array, rates: Array | None, t: float, far: tuple[str, ...]
+    ) -> Completion:
+        factors = self._follower.factors
+        self._doubtful |= self._follower.passed_singularity
+        status = CompletionStatus.COMPLETE
+        joints: tuple[str, ...] = ()
+        misfit = wanted - self._q[self._places]
+        if factors.singular:
+            status = CompletionStatus.SINGULAR
+            joints = tuple(self._model.velocity_names[i] for i in factors.open_others)
+        elif self.redundant and np.abs(misfit).max() > self.largest_misfit:
+            status = CompletionStatus.CONTRADICTING
+            joints = (self.names[int(np.abs(misfit).argmax())],)
+        elif far:
+            status, joints = CompletionStatus.JUMP, far
+        v = np.zeros(self._model.nv)
+        if rates is not None:
+            v = factors.move(-self._rows.drift(self._q, t), rates)
+        return Completion(
+            q=self._q.copy(),
+            v=v,
+            status=status,
+            joints=joints,
+            residual=self._follower.residual,
+            misfit=misfit,
+            condition=np.inf if factors.singular else 1.0 / factors.regularity,
+            iterations=self._follower.iterations,
+            branch_doubtful=self._doubtful,
+        )
+
+    def _lost(self, wanted: Array) -> Completion:
+        misfit = wanted - self._q[self._places]
+        return Completion(
+            q=self._q.copy(),
+            v=np.zeros(self._model.nv),
+            status=CompletionStatus.LOST,
+            joints=self._named(np.abs(misfit) >= 0.5 * np.abs(misfit).max()),
+            residual=self._follower.residual,
+            misfit=misfit,
+            condition=np.inf,
+            iterations=self._follower.iterations,
+            branch_doubtful=self._doubtful,
+        )
+
+    def _determining(self, columns: NDArray[np.intp], scale: Array) -> Array:
+        """A (m, nv) at a configuration where the measured joints determine the others.
+
+        The initial guess may be singular, as a flat parallelogram is, so others near it are tried.
+
+        Raises:
+            InputError: They never do.
+        """
+        random = np.random.default_rng(1)
+        q = self._home
+        for _ in range(_TRIALS):
+            A, _ = self._rows.linearize(q, 0.0)
+            open_ = undetermined(A, scale, columns, _RANK_TOLERANCE)
+            if not len(open_):
+                return A
+            guess = self._model.integrate(
+                self._home, random.uniform(-_TRIAL_STEP, _TRIAL_STEP, self._model.nv)
+            )
+            q = self.mechanism.assembly(guess).q
+        names = self._model.velocity_names
+        loose = ", ".join(names[i] for i in open_)
+        freedoms = free_motions(A, scale, _RANK_TOLERANCE)
+        raise InputError(
+            f"the measured joints ({', '.join(self.names) or 'none'}) do not determine {loose}: "
+            f"the mechanism has {freedoms} freedoms; measure some of these too",
+            file=self.mechanism.spec.file,
+            place="measured",
+        )
+
+    def _values(self, values: Mapping[str, float] | ArrayLike, what: str) -> Array:
+        """Numbers of the measured joints, fresh, (d,)."""
+        if isinstance(values, Mapping):
+            for name in values:
+                if name not in self.names:
+                    raise UnknownNameError("measured joint", name, self.names)
+            if missing := [name for name in self.names if name not in values]:
+                raise StateError(f"the {what} of {', '.join(missing)} is missing")
+            values = [values[name] for name in self.names]
+        try:
+            array = np.array(values, dtype=float)
+        except (TypeError, ValueError):
+            raise StateError(f"expected numbers as {what}, found {values!r:.80}") from None
+        if array.shape != (len(self.names),):
+            raise StateError(
+                f"expected {len(self.names)} numbers ({', '.join(self.names)}) as {what}, "
+                f"found shape {array.shape}"
+            )
+        if not np.isfinite(array).all():
+            bad = self.names[int(np.flatnonzero(~np.isfinite(array))[0])]
+            raise StateError(f"the {what} of {bad} is not finite")
+        return array
+
+    def _named(self, chosen: NDArray[np.bool_]) -> tuple[str, ...]:
+        return tuple(name for name, is_it in zip(self.names, chosen, strict=True) if is_it)
+
+
+def _measured(mechanism: Mechanism, names: Sequence[str] | None) -> tuple[tuple[str, ...], Array]:
+    """Measured joints and the deviations of their measurements."""
+    declared = mechanism.measured
+    if names is None:
+        return declared.names, declared.deviations
+    known = dict(zip(declared.names, declared.deviations.tolist(), strict=True))
+    for name in names:
+        if name not in mechanism.joint_names:
+            raise UnknownNameError("joint", name, mechanism.joint_names)
+    if len(set(names)) < len(names):
+        raise InputError(f"a joint is measured twice: {', '.join(names)}")
+    return tuple(names), np.array([known.get(name, 1.0) for name in names])
+
+
+def _turning(mechanism: Mechanism, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Which joints turn without end."""
+    joints = {joint.name: joint for joint in mechanism.model.description.joints}
+    return np.array(
+        [
+            name in joints
+            and joints[name].type == "revolute"
+            and not np.isfinite([joints[name].lower, joints[name].upper]).any()
+            for name in names
+        ],
+        dtype=bool,
+    )
