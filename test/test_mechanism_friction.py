@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mechanism_builder import cases, joint, link, mechanism, near
+from scipy.optimize import brentq
 
 from uk_dynamics.core.solution import Status
 from uk_dynamics.exceptions import MechanismFileError, StateError
@@ -410,3 +411,34 @@ def test_a_hinge_in_a_planar_machine_knows_its_load():
     frame, hinge = (pin.dynamics().evaluate(pin.state(None, [0.0, 0.0, 1.0])) for pin in pins)
     assert hinge.status is Status.OK
     near(hinge.qdd, frame.qdd)
+
+
+@settings(deadline=None, max_examples=25)
+@given(angle=st.floats(-3.0, 3.0), rate=st.floats(-8.0, 8.0), mu=st.floats(0.0, 2.0))
+def test_a_pendulum_rubs_with_the_load_that_its_own_acceleration_makes(angle, rate, mu):
+    """The pin bears m (a − g), and a depends on the friction: one equation for the acceleration."""
+    mass, inertia, arm_length, radius, v0 = 2.0, 0.3, 0.4, 0.1, 0.01
+    machine = flying_body(
+        "{type: hinge, axis: [0, 1, 0], parent: {link: base},"
+        f" child: {{link: body, xyz: [{-arm_length}, 0, 0]}},"
+        f" friction: {{coulomb: {mu + 1e-9!r}, radius: {radius}, velocity: {v0}}}}}"
+    )
+    c, s = np.cos(angle), np.sin(angle)
+    state = machine.state(
+        {"slide_x": arm_length * c, "slide_z": -arm_length * s, "turn_y": angle},
+        {"slide_x": -arm_length * s * rate, "slide_z": -arm_length * c * rate, "turn_y": rate},
+    )
+
+    def missing(alpha):
+        a_x = arm_length * (-s * alpha - c * rate**2)
+        a_z = arm_length * (-c * alpha + s * rate**2)
+        load = mass * np.hypot(a_x, a_z + G)
+        friction = mu * radius * load * np.tanh(radius * rate / v0)
+        weight = mass * G * arm_length * c
+        return (inertia + mass * arm_length**2) * alpha - weight + friction
+
+    alpha = brentq(missing, -1e4, 1e4, xtol=1e-12, rtol=1e-14)
+    solution = machine.dynamics().evaluate(state)
+    assert solution.status is Status.OK
+    # Accelerations of up to 50 rad/s², loads of up to 100 N.
+    assert solution.qdd[4] == pytest.approx(alpha, abs=1e-8)

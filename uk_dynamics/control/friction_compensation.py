@@ -22,6 +22,7 @@ def compensate_friction(
     inputs: Inputs,
     S: Array,
     law: Callable[[Array], ServoSolution],
+    first: ServoSolution,
 ) -> ServoSolution:
     """Repeat a servo law with the friction that its efforts lead to, until both agree.
 
@@ -32,13 +33,14 @@ def compensate_friction(
         inputs: What acts on it beside the motors.
         S: Generalized forces per unit effort, (nv, motors).
         law: Efforts from the acceleration with the motors at rest, (nv,).
+        first: What it gives with the friction that acts while they rest.
 
     Returns:
         What the law gave last. Where it does not settle, as near a jam, no row counts as
         reachable.
     """
     terms = prepared.terms
-    servo = law(dynamics.solve(prepared, state, inputs).qdd)
+    servo = first
     for _ in range(_STEPS):
         loaded = prepared._replace(terms=terms._replace(F=terms.F + S @ servo.efforts))
         friction = dynamics.solve(loaded, state, inputs).nonideal

@@ -152,11 +152,10 @@ class ServoController:
             feedback=feedback,
             rank_tolerance=self.mechanism.spec.solver.task_rank_tolerance,
         )
-        if free.nonideal is None:
-            servo = law(free.qdd)
-        else:
+        servo = law(free.qdd)
+        if self.mechanism.friction.dry or self.mechanism.nonideal is not None:
             servo = compensate_friction(
-                self._dynamics, prepared, state, inputs, actuators.matrix, law
+                self._dynamics, prepared, state, inputs, actuators.matrix, law, servo
             )
         limited = np.clip(servo.efforts, -self._limits, self._limits)
         return Command(
