@@ -153,3 +153,28 @@ def test_a_machine_without_motors_cannot_follow_tasks(tmp_path, capsys):
     file.write_text("schema: 1\nmodel: {urdf: package://uk_dynamics/urdf/four_bar.urdf.xacro}\n")
     message = refused(capsys, str(file), "--tasks", "four_bar_turn")
     assert f"{file}: actuators: " in message
+
+
+def test_constraints_are_switched_on_the_way(capsys):
+    command = ["simulate", "landing_leg", "--duration", "0.4", "--switch", "0.3", "foot=on"]
+    assert main([*command, "--json"]) == 0
+    (switching,) = json.loads(capsys.readouterr().out)["switchings"]
+    assert switching["t"] == 0.3
+    assert switching["changes"] == {"foot": True}
+    assert switching["energy_lost"] > 1.0
+    assert main(command) == 0
+    assert "foot on; " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("switch", "problem"),
+    [
+        (("0.1", "foot"), '"foot" is not NAME=on or NAME=off'),
+        (("soon", "foot=on"), '"soon" is not a number'),
+        (("9", "foot=on"), "expected a time between 0 and 0.4 s"),
+        (("0.1", "hand=on"), 'no switchable constraint "hand"'),
+    ],
+)
+def test_switching_that_cannot_be_is_refused(switch, problem, capsys):
+    assert main(["simulate", "landing_leg", "--duration", "0.4", "--switch", *switch]) == 2
+    assert problem in capsys.readouterr().err

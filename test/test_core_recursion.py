@@ -320,3 +320,9 @@ def test_recursion_needs_a_regular_mass_and_clearances_need_the_recursion():
     with pytest.raises(InputError, match="clearances"):
         factorize(mass, np.eye(2), method="udwadia_kalaba", clearance=np.ones(2))
     assert isinstance(factorize(mass, np.eye(2), clearance=np.ones(2)), Hierarchical)
+
+
+def test_clearances_without_inertia_are_refused_for_what_they_are():
+    singular = SingularMass(np.diag([1.0, 0.0]))
+    with pytest.raises(InputError, match="compliant constraints need its inverse"):
+        factorize(singular, np.eye(2), clearance=np.ones(2))

@@ -84,6 +84,11 @@ def factorize(
         method = _suitable(mass, clearance)
     if clearance is not None and method != "hierarchical":
         raise InputError(f'method "{method}" knows no clearances; use "auto" or "hierarchical"')
+    if clearance is not None and isinstance(mass, SingularMass):
+        raise SingularMassError(
+            "the mass matrix is singular, and compliant constraints need its inverse: give every "
+            "link a mass and every joint an armature, or leave the compliance out"
+        )
     if method in WHITENING:
         if isinstance(mass, SingularMass):
             raise SingularMassError(

@@ -112,7 +112,7 @@ def simulate(
     controls = _ticks(state.t, duration, control_period or duration)
     same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
     current = State(state.t, *plant.project(state.t, state.q, state.v))
-    gaps = np.abs(plant.dynamics.residual(state, plant.inputs).position)
+    gaps = np.abs(plant.dynamics.residual(state, plant.inputs).position) * mechanism.hierarchy.rigid
     if np.max(gaps, initial=0.0) > _OPEN:
         row = mechanism.row_names[int(np.argmax(gaps))]
         recorder.warn(

@@ -76,7 +76,7 @@ class Recursion:
         added: list[Block] = []
         for members, members_rows in group(touched):
             joined = join([blocks[i] for i in members]) if members else _NOWHERE
-            part = H[np.ix_(members_rows, joined.coordinates)]
+            part = H[members_rows][:, joined.coordinates]
             ids = rows[members_rows]
             rigid = np.ones(len(ids), bool) if clearance is None else clearance[members_rows] == 0.0
             if rigid.any():

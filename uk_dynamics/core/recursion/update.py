@@ -8,16 +8,21 @@ to what is new in the rows; H̃ P H̃ᵀ would show their squares, and rounding 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
+from scipy.linalg.lapack import dgeqp3, dgesdd, dormqr, dtrtrs
 
 from uk_dynamics.core.recursion.blocks import Block
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+
+_NO_ROWS: Indices = np.empty(0, dtype=np.intp)
+_NOTHING: Array = np.empty(0)
 
 
 class Update(NamedTuple):
@@ -46,8 +51,8 @@ class Update(NamedTuple):
     triangle: Array
     response: Array
     rigid: bool
-    dropped: Indices
-    remainder: Array
+    dropped: Indices = _NO_ROWS
+    remainder: Array = _NOTHING
 
     @property
     def rank(self) -> int:
@@ -82,6 +87,12 @@ def solve_triangle(triangle: Array, x: Array) -> Array:
     return result
 
 
+@lru_cache(maxsize=256)
+def _upper(rows: int, columns: int) -> Array:
+    """Ones on and above the diagonal; numpy.triu makes such a mask anew at every call."""
+    return np.triu(np.ones((rows, columns)))
+
+
 def enforce_rigid(
     block: Block, rows: Indices, H: Array, inverse_scale: Array, tolerance: float
 ) -> tuple[Update, Block]:
@@ -97,24 +108,25 @@ def enforce_rigid(
     Returns:
         The update and what it leaves of the block.
     """
-    k = block.Z.shape[1]
-    m = len(rows)
-    rank, order, remainder = 0, np.arange(m), np.zeros(m)
-    triangle, Q = np.empty((0, 0)), np.eye(k, order="F")
-    if min(k, m):  # LAPACK knows no empty matrices
-        restricted = (H @ block.Z).T * inverse_scale
-        factors, pivots, tau, _, _ = dgeqp3(restricted, 3 * m + 3, 1)
-        upper = np.triu(factors)
-        singular = np.linalg.svd(upper[: min(k, m)], compute_uv=False)
-        rank = int(np.count_nonzero(singular > tolerance))
-        order = pivots - 1
-        triangle = upper[:rank, :rank]
-        remainder[:rank] = np.abs(triangle.diagonal())
-        remainder[rank:] = np.linalg.norm(upper[rank:, rank:], axis=0)
-        if rank:
-            Q = dormqr("L", "N", factors[:, :rank], tau[:rank], Q, k)[0]
+    k, m = block.Z.shape[1], len(rows)
+    if min(k, m) == 0:  # LAPACK knows no empty matrices
+        nothing = np.empty((0, 0)), np.empty((len(block.coordinates), 0))
+        update = Update(rows[:0], block.coordinates, H[:0], inverse_scale[:0], *nothing, True)
+        return update._replace(dropped=rows, remainder=np.zeros(m)), block
+    restricted = H.dot(block.Z).T * inverse_scale
+    factors, pivots, tau, _, _ = dgeqp3(restricted, 3 * m + 3, 1)
+    upper = factors * _upper(k, m)
+    rank = int(np.count_nonzero(dgesdd(upper, compute_uv=0)[1] > tolerance))
+    order = pivots - 1
+    triangle = upper[:rank, :rank]
+    remainder = np.empty(m)
+    remainder[:rank] = np.abs(triangle.diagonal())
+    remainder[rank:] = np.sqrt(np.add.reduce(upper[rank:, rank:] ** 2, 0))
+    Q = np.eye(k, order="F")
+    if rank:
+        Q = dormqr("L", "N", factors[:, :rank], tau[:rank], Q, k)[0]
     row_space, kernel = Q[:, :rank], Q[:, rank:]
-    response, W = block.Z @ row_space, block.W
+    response, W = block.Z.dot(row_space), block.W
     if W is not None:
         # K = ZW (Q₁ᵀW)⁺ T⁻ᵀ D, and the W of what is left from the kernel of Q₁ᵀW.
         full, small = np.linalg.qr(W.T @ row_space, mode="complete")
@@ -133,7 +145,7 @@ def enforce_rigid(
         rows[order[rank:]],
         remainder,
     )
-    return update, Block(block.coordinates, block.Z @ kernel, W)
+    return update, Block(block.coordinates, block.Z.dot(kernel), W)
 
 
 def enforce_with_clearance(block: Block, rows: Indices, H: Array, R: Array) -> tuple[Update, Block]:
@@ -167,7 +179,5 @@ def enforce_with_clearance(block: Block, rows: Indices, H: Array, R: Array) -> t
         triangle,
         root @ orthogonal[: root.shape[1]],
         False,
-        rows[:0],
-        np.zeros(0),
     )
     return update, Block(block.coordinates, block.Z, W if block.W is None else block.W @ W)
