@@ -200,6 +200,20 @@ def test_rates_that_nothing_can_satisfy_are_an_error() -> None:
         mechanism.dynamics().project(mechanism.state(v={"x": 1.0}))
 
 
+def test_an_expression_can_be_switched_on_where_it_is() -> None:
+    """Its positions are captured, its rates are taken on; the energy of the jump is told."""
+    mechanism = machine("expressions: [x - y, d(z) - 1], switchable: true, active: false")
+    state = mechanism.state({"x": 1.0, "y": 0.25}, {"x": 2.0, "z": 0.25})
+    switched = mechanism.switch(state, {"c": True})
+    close(switched.state.q, state.q, 1e-14)
+    at = dict(zip(mechanism.model.velocity_names, switched.state.v, strict=True))
+    close([at["x"], at["z"]], [at["y"], 1.0], 1e-13)
+    # Masses: x carries three bodies, y two of them, z one, of 1 kg each; momentum along x is kept.
+    close(at["x"], 3.0 * 2.0 / (3.0 + 2.0), 1e-13)
+    kept = 0.5 * (3.0 + 2.0) * at["x"] ** 2 + 0.5
+    close(switched.energy_lost, 0.5 * 3.0 * 2.0**2 + 0.5 * 0.25**2 - kept, 1e-12)
+
+
 # --- files --------------------------------------------------------------------------------------
 
 
