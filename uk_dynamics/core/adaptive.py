@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853, RK23, RK45, Radau
 
 from uk_dynamics.core.integrators import Acceleration, ConfigurationSpace
-from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.exceptions import ExpressionValueError, SimulationError
 
 Array = NDArray[np.float64]
 Projection = Callable[[float, Array, Array], tuple[Array, Array]]
@@ -28,6 +28,9 @@ ADAPTIVE_METHODS: dict[str, Any] = {
     "RK23": RK23,
     "Radau": Radau,
 }
+
+# Their error estimate takes a trial that is no number for a step that was too long.
+_FORGIVING = ("DOP853", "RK45", "RK23")
 
 # Projection corrects a sound interpolant by some ten times the tolerances.
 _SOUND_INTERPOLANT = 1e3
@@ -101,6 +104,8 @@ class AdaptiveStepper:
         self._nv = space.nv
         self.evaluations = 0
         self.steps = 0
+        self._trying = False  # within a step whose trials may go too far
+        self._beyond: ExpressionValueError | None = None
         self.t, self.q, self.v = float(t), self._base, np.array(v, dtype=float)
         self._solver: Any = ADAPTIVE_METHODS[method](
             self._rates,
@@ -132,13 +137,18 @@ class AdaptiveStepper:
         Raises:
             SimulationError: The acceleration is not finite, or the step size fell below what
                 numbers can express.
+            ExpressionValueError: However short the step, it ends where an expression has no value.
         """
         solver = self._solver
         if self.steps:
             self._move_chart()
         self._start = self._way_point = (self.t, self.q, self.v)
+        self._trying, self._beyond = self._method in _FORGIVING, None
         solver.step()
+        self._trying = False
         if solver.status == "failed":
+            if self._beyond is not None:
+                raise self._beyond
             raise SimulationError(
                 "the step size vanished; accelerations jump, grow without bound or are not finite",
                 self.t,
@@ -213,8 +223,17 @@ class AdaptiveStepper:
 
     def _rates(self, t: float, y: Array) -> Array:
         self.evaluations += 1
+        if self._beyond is not None and not math.isfinite(y.dot(y)):
+            return np.full(len(y), np.nan)
         xi, v = y[: self._nv], y[self._nv :]
-        a = self._acceleration(t, self._space.integrate(self._base, xi), v)
+        try:
+            a = self._acceleration(t, self._space.integrate(self._base, xi), v)
+        except ExpressionValueError as error:
+            if not self._trying:
+                raise
+            # A trial too far: NaN makes the method take the step again, shorter.
+            self._beyond = error
+            return np.full(len(y), np.nan)
         return np.concatenate((self._space.tangent_rate(self._base, xi, v), a))
 
     def _require_finite(self, values: Array) -> None:
