@@ -50,3 +50,10 @@ def test_its_page_shows_what_the_study_shows(paper):
         assert f"({paper}/{figure.name}.png)" in page
     for picture in re.findall(r"\((\w+/\w+\.png)\)", page):
         assert (DOCS / picture).is_file()
+
+
+def test_the_index_lists_every_page():
+    index = (DOCS / "README.md").read_text()
+    listed = set(re.findall(r"\((\w+)\.md\)", index))
+    assert listed == set(PAPERS)
+    assert listed | {"README"} == {page.stem for page in DOCS.glob("*.md")}
