@@ -19,6 +19,8 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec, SolverSpec
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.papers.de_falco_machine import exact_angle, state_at
+from uk_dynamics.simulation.simulate import simulate
 
 NAMES = sorted(shipped_files("mechanism"))
 # Every form once on every machine; every algorithm on the one that needs it most.
@@ -123,3 +125,18 @@ def test_describe_says_how_it_is_solved(solver, said, tmp_path, capsys) -> None:
     assert main(["describe", str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(maxsplit=1)[1] for line in lines if line.startswith("  method")] == [said]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "algorithm"), FORMS)
+def test_through_the_flat_configuration_with_every_form(method, algorithm) -> None:
+    """Where the rank drops from 11 to 10 for an instant."""
+    machine = solved_by("five_bar_maximal", method, algorithm)
+    start = np.radians(5.0)
+    trajectory = simulate(machine, state_at(machine, start), 0.8, rtol=1e-9, sample_period=0.02)
+    exact = exact_angle(trajectory.t, start)
+    assert exact[-1] < -1.0  # well past it
+    for leg in ("left", "middle", "right"):
+        error = np.abs(trajectory.position(f"{leg}_angle") - exact).max()
+        assert error < 1e-7  # some 1e-9 are seen
+    assert np.abs(trajectory.residual).max() < 1e-10

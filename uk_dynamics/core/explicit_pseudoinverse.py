@@ -140,7 +140,9 @@ class UdwadiaPhohomsiri(ExplicitPseudoinverse):
         stacked = np.vstack((self._projector @ mass, rows.truncated))
         inverse, rank = _inverse(stacked, algorithm, tolerance)
         n = len(mass)
-        return inverse[:, :n], inverse[:, n:], rank - rows.rank
+        # E F instead of F is the same, but then the equations have an exact solution: rounding
+        # grows with the condition number and not, as in least squares, with its square.
+        return inverse[:, :n] @ self._projector, inverse[:, n:], rank - rows.rank
 
 
 def _inverse(
