@@ -112,3 +112,20 @@ def test_without_a_configuration_the_loops_are_closed_first():
     open_loop = PIN.format("far", "x, z").replace("1.2", "9.0")
     with pytest.raises(AssemblyError, match="far by"):
         closed_arm(open_loop).report()
+
+
+def test_what_a_task_lacks_is_told_by_its_name():
+    """A load that nothing holds falls; a task that holds another joint lacks nothing."""
+    parts = link("base")
+    for name in ("held", "loose"):
+        parts += link(name) + joint(f"{name}_slide", "base", name, kind="prismatic", axis="0 0 1")
+    machine = mechanism(parts, "actuators: {a: {joint: held_slide}, b: {joint: held_slide}}\n")
+    both = tasks(
+        machine,
+        "{held: {type: joint, joint: held_slide}, loose: {type: joint, joint: loose_slide}}",
+    )
+    facts = machine.report(tasks=both).tasks
+    assert facts.actuation == "underactuated and redundantly actuated"
+    assert facts.unreachable == ("loose",)
+    assert facts.missing == {"loose": pytest.approx(9.81, rel=1e-12)}
+    assert machine.report(tasks=tasks(machine, "{a: {type: joint, joint: held_slide}}")).tasks

@@ -84,7 +84,13 @@ def describe(facts: MechanismReport) -> str:
         ("method", _method(facts)),
     ]
     if facts.tasks is not None:
-        rows += [("tasks", _counted(facts.tasks.names)), ("task rows", _reach(facts.tasks))]
+        rows += [
+            ("tasks", _counted(facts.tasks.names)),
+            ("task rows", _reach(facts.tasks)),
+            ("task actuation", facts.tasks.actuation),
+        ]
+        for name, norm in facts.tasks.missing.items():
+            rows.append(("out of reach", f"{name} lacks {norm:.3g} m/s^2 or rad/s^2 m at t = 0"))
         if facts.tasks.reason:
             rows.append(("servo control", _not_controllable(facts.tasks)))
     rows += [

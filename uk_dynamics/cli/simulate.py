@@ -118,7 +118,11 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = Mechanism.from_file(arguments.file)
     controller = None
     if arguments.tasks:
-        controller = ServoController(mechanism, Tasks.from_file(arguments.tasks, mechanism))
+        controller = ServoController(
+            mechanism,
+            Tasks.from_file(arguments.tasks, mechanism),
+            control_period=arguments.control_period,
+        )
     state = mechanism.start(dict(arguments.positions), dict(arguments.velocities))
     with _progress(arguments.duration) as progress:
         trajectory = run_simulation(

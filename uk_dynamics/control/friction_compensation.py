@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.state import Array, Inputs, State
 
@@ -23,7 +24,7 @@ def compensate_friction(
     S: Array,
     law: Callable[[Array], ServoSolution],
     first: ServoSolution,
-) -> ServoSolution:
+) -> tuple[ServoSolution, Solution]:
     """Repeat a servo law with the friction that its efforts lead to, until both agree.
 
     Args:
@@ -36,8 +37,8 @@ def compensate_friction(
         first: What it gives with the friction that acts while they rest.
 
     Returns:
-        What the law gave last. Where it does not settle, as near a jam, no row counts as
-        reachable.
+        What the law gave last, and the motion with this friction but without motors. Where it does
+        not settle, as near a jam, no row counts as reachable.
     """
     terms = prepared.terms
     servo = first
@@ -48,5 +49,5 @@ def compensate_friction(
         last, servo = servo, law(rubbing.qdd)
         change = float(np.abs(servo.efforts - last.efforts).max(initial=0.0))
         if change <= _AGREEMENT * float(np.abs(servo.efforts).max(initial=0.0)):
-            return servo
-    return replace(servo, reachable=np.zeros_like(servo.reachable))
+            return servo, rubbing
+    return replace(servo, reachable=np.zeros_like(servo.reachable)), rubbing

@@ -3,76 +3,68 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint_set import Rows
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.control.command import Command, missing_by_task, selected
 from uk_dynamics.control.friction_compensation import compensate_friction
+from uk_dynamics.control.limited_allocation import LimitedAllocation
+from uk_dynamics.control.motor_limits import Bounds, MotorLimits
+from uk_dynamics.control.prediction import Prediction
 from uk_dynamics.core.servo import ServoSolution, servo_efforts
-from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What the controller decided at one state.
-
-    Attributes:
-        efforts: Motor efforts in declared order, (motors,), within the limits, in N or N·m.
-        requested: The same before limiting.
-        saturated: Names of the motors that were limited.
-        unreachable: Names of the task rows that the motors cannot serve as asked, limits aside.
-        tracking_error: Residual of each task row, (mt,), in m (angular rows: rad times the
-            declared length).
-        tracking_rate: Its rate, (mt,).
-        servo: Ranks, reachability and what the tasks cannot get.
-        free: Solution of the structure with motors at rest.
-        violation: Largest residual of a structural constraint, in m or rad.
-    """
-
-    efforts: Array
-    requested: Array
-    saturated: tuple[str, ...]
-    unreachable: tuple[str, ...]
-    tracking_error: Array
-    tracking_rate: Array
-    servo: ServoSolution
-    free: Solution
-    violation: float
+__all__ = ["Command", "ServoController"]
 
 
 class ServoController:
-    """The closed-form servo law (servo paper (35), in the dynamics constrained by the structure).
+    """The servo law (servo paper (35), in the dynamics constrained by the structure), in limits.
 
     Where tasks leave efforts open, uᵀ W u is least with W = 1/limit², so that motors of different
-    kind and size share the work; or, if the tasks file says so, the motion deviates least from the
-    free one (Gauss). Feedback of a task may have a distribution of its own, review (72). Friction
-    of loop joints is allowed for, with the load that the efforts themselves put on them.
+    kind and size share the work, or what the tasks file says instead. Feedback of a task may have a
+    distribution of its own, review (72). Friction of loop joints is allowed for, with the load that
+    the efforts themselves put on them.
+
+    Where motors cannot give this, or not all tasks can be served, those of lower priority give way
+    first; see :class:`LimitedAllocation`.
 
     Attributes:
         mechanism: What is controlled.
         tasks: What it shall do.
         weights: Diagonal of W, (motors,).
         active: Switchable constraints that are on; None: those that the mechanism file says.
+        control_period: Time for which efforts are held, in s; None: they change continuously.
     """
 
-    def __init__(self, mechanism: Mechanism, tasks: Tasks) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        tasks: Tasks,
+        *,
+        control_period: float | None = None,
+        friction: Literal["model", "none"] = "model",
+    ) -> None:
         """Prepare the evaluation.
 
         Args:
             mechanism: With at least one motor.
             tasks: Made for this mechanism.
+            control_period: Time for which efforts are held, in s: they are made right for its
+                middle. None: for the instant of the state.
+            friction: ``model``: friction and damping of the mechanism file are fed forward, at the
+                velocity of the state; ``none``: they are left to the feedback.
 
         Raises:
-            InputError: The mechanism has no motors, or the tasks belong to another mechanism.
+            InputError: The mechanism has no motors, or the tasks belong to another mechanism, or
+                there is a rate limit and no control period, or an option is none.
         """
         if tasks.mechanism is not mechanism:
             raise InputError("the tasks were made for another mechanism", file=tasks.spec.file)
@@ -82,17 +74,27 @@ class ServoController:
                 file=mechanism.spec.file,
                 place="actuators",
             )
+        if control_period is not None and not (np.isfinite(control_period) and control_period > 0):
+            raise InputError(
+                f"expected a time in s, found {control_period}", place="control_period"
+            )
         self.mechanism = mechanism
         self.tasks = tasks
         self.active: ActiveConstraints | None = None
+        self.control_period = control_period
+        self.weights: Array = tasks.allocation.weights
         self._dynamics = InterpretedDynamics(mechanism, tasks.model)
         self._workspace = tasks.model.workspace()
-        limits = mechanism.actuators.effort_limits
-        # Without any declared limit all motors count alike; with some, the others get the largest.
-        known = limits[np.isfinite(limits)]
-        usual = float(known.max()) if len(known) else 1.0
-        self.weights: Array = 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
-        self._limits = limits
+        if friction not in ("model", "none"):
+            raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
+        self._friction = friction == "model"
+        self._prediction = None
+        if control_period is not None:
+            self._prediction = Prediction(mechanism.model, control_period)
+        self._limits = MotorLimits(mechanism, control_period)
+        self._allocation = LimitedAllocation(
+            tasks.priorities, self.weights, mechanism.spec.solver.task_rank_tolerance
+        )
         self._by_generalized_inverse = np.zeros(len(tasks.constraints), dtype=bool)
         for task in tasks.spec.tasks:
             if task.feedback == "generalized_inverse":
@@ -102,6 +104,21 @@ class ServoController:
     def row_names(self) -> tuple[str, ...]:
         """Names of the task rows, ``task.label``."""
         return self.tasks.row_names
+
+    def reset(self, efforts: Mapping[str, float] | Array | None = None) -> None:
+        """Forget the past: before a start, after a pause or a jump of time or state.
+
+        Args:
+            efforts: What the motors give now, by name or (motors,), in N or N·m, from where rate
+                limits count; None: unknown.
+
+        Raises:
+            UnknownNameError, StateError: There are no such efforts.
+        """
+        self._limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
+        self._allocation.reset()
+        if self._prediction is not None:
+            self._prediction.reset()
 
     def compute(self, state: State) -> dict[str, float]:
         """Efforts by motor name, in N or N·m, within the limits; see :meth:`command`.
@@ -124,47 +141,58 @@ class ServoController:
             state: Where the mechanism is; t is the time of the references.
             references: Samples that replace those of the tasks file, by task name.
             preload: Efforts s to approach where the tasks leave freedom, by motor name or
-                (motors,), in N or N·m.
+                (motors,), in N or N·m; None: those of the tasks file.
 
         Raises:
             UnknownNameError: A reference or preload is for a task or motor that does not exist.
             StateError: A reference or preload has the wrong size.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
+        actuators = self.mechanism.actuators
+        wished = self.tasks.allocation.preload if preload is None else actuators.efforts(preload)
         inputs = Inputs(active=self.active)
-        prepared = self._dynamics.prepare(state, inputs)
-        free = self._dynamics.solve(prepared, state, inputs)
-        rows: Rows = self.tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
-        constraints, actuators = self.tasks.constraints, self.mechanism.actuators
-        wanted = rows.right_hand_side(constraints.damping, constraints.stiffness)
-        feedback = None
-        if self._by_generalized_inverse.any():
-            feedback = np.where(self._by_generalized_inverse, wanted + rows.bias, 0.0)
-        law = functools.partial(
-            servo_efforts,
-            prepared.factorization,
-            S=actuators.matrix,
-            A_t=rows.A,
-            b_t=wanted,
-            weights=self.weights,
-            preload=None if preload is None else actuators.efforts(preload),
-            distribution=self.tasks.spec.distribution,
-            feedback=feedback,
-            rank_tolerance=self.mechanism.spec.solver.task_rank_tolerance,
-        )
-        servo = law(free.qdd)
-        if self.mechanism.friction.dry or self.mechanism.nonideal is not None:
-            servo = compensate_friction(
-                self._dynamics, prepared, state, inputs, actuators.matrix, law, servo
+        ahead = state if self._prediction is None else self._prediction.ahead(state)
+        prepared = self._dynamics.prepare(ahead, inputs)
+        rows = self.tasks.evaluate(prepared.workspace, ahead.q, ahead.v, ahead.t, references)
+        if self._prediction is not None:  # feedback knows the state as it is
+            self._workspace.update(state.q, state.v)
+            now = self.tasks.evaluate(self._workspace, state.q, state.v, state.t, references)
+            rows = rows._replace(residual=now.residual, rate=now.rate)
+
+        law = self._law(prepared, rows, wished)
+        if self._friction:
+            free = moving = self._dynamics.solve(prepared, ahead, inputs)
+        else:
+            rubbing = self.mechanism.passive.resistance(ahead.v)
+            free = moving = prepared.factorization.solve(
+                prepared.terms.F - rubbing, prepared.terms.b
             )
-        limited = np.clip(servo.efforts, -self._limits, self._limits)
+        servo = law(free.qdd)
+        if self._friction and (self.mechanism.friction.dry or self.mechanism.nonideal is not None):
+            servo, moving = compensate_friction(
+                self._dynamics, prepared, ahead, inputs, actuators.matrix, law, servo
+            )
+        bounds = self._limits.bounds(state.v)
+        efforts = self._within(servo, bounds)
+        self._limits.remember(efforts)
+        qdd = moving.qdd + prepared.factorization.admissible(actuators.matrix @ efforts)
+        if self._prediction is not None:
+            self._prediction.remember(qdd)
+        residual, missed = servo.missed(efforts)
+        limited = {}
+        if efforts is not servo.efforts:
+            reasons = ((n, bounds.reason(i, efforts[i])) for i, n in enumerate(actuators.names))
+            limited = {name: reason for name, reason in reasons if reason}
         return Command(
-            efforts=limited,
+            efforts=efforts,
             requested=servo.efforts,
-            saturated=_selected(actuators.names, limited != servo.efforts),
-            unreachable=_selected(self.row_names, ~servo.reachable),
+            limited_by=limited,
+            unreachable=selected(self.row_names, ~servo.reachable),
+            missing=missing_by_task(self.tasks.constraints.slices, residual, missed),
+            residual=residual,
             tracking_error=rows.residual,
             tracking_rate=rows.rate,
+            qdd=qdd,
             servo=servo,
             free=free,
             violation=float(np.abs(prepared.rows.residual).max(initial=0.0)),
@@ -180,6 +208,33 @@ class ServoController:
         """Inputs that apply a command to the mechanism."""
         return Inputs(tau=self.mechanism.actuators.matrix @ command.efforts, active=self.active)
 
+    def _law(
+        self, prepared: Prepared, rows: Rows, preload: Array | None
+    ) -> Callable[[Array], ServoSolution]:
+        """The closed form, from the acceleration with the motors at rest, (nv,)."""
+        constraints = self.tasks.constraints
+        wanted = rows.right_hand_side(constraints.damping, constraints.stiffness)
+        feedback = None
+        if self._by_generalized_inverse.any():
+            feedback = np.where(self._by_generalized_inverse, wanted + rows.bias, 0.0)
+        return functools.partial(
+            servo_efforts,
+            prepared.factorization,
+            S=self.mechanism.actuators.matrix,
+            A_t=rows.A,
+            b_t=wanted,
+            weights=self.weights,
+            preload=preload,
+            distribution=self.tasks.spec.distribution,
+            feedback=feedback,
+            rank_tolerance=self.mechanism.spec.solver.task_rank_tolerance,
+        )
 
-def _selected(names: tuple[str, ...], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(names[index] for index in np.flatnonzero(chosen))
+    def _within(self, servo: ServoSolution, bounds: Bounds) -> Array:
+        """The efforts of the closed form where they are allowed and serve all they can."""
+        conflict = len(self._allocation.levels) > 1 and not servo.fully_reachable
+        if bounds.contain(servo.efforts) and not conflict:
+            return servo.efforts
+        return self._allocation.solve(
+            servo.map, servo.wanted, bounds.lower, bounds.upper, servo.efforts
+        )

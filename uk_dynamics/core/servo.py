@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.actuation import actuation
 from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION, Factorization
 from uk_dynamics.core.row_basis import ZERO_ROW, RowBasis
 from uk_dynamics.core.servo_distribution import least_motion_efforts, least_solution
@@ -40,6 +41,9 @@ class ServoSolution:
         task_rank: Rank of A_t within the admissible motions: what would have to be moved.
         controllable: Whether the motors can serve each row whatever (attainable) b_t asks, (mt,).
         reachable: Whether they serve each row now: controllable, and no residual, (mt,).
+        size: What is large for each row: a residual is one above a millionth of it, (mt,).
+        map: C = A_t N S, task acceleration per unit effort, (mt, nu).
+        wanted: b_t − A_t a_s, what the motors have to add, (mt,).
     """
 
     efforts: Array
@@ -48,6 +52,23 @@ class ServoSolution:
     task_rank: int
     controllable: Flags
     reachable: Flags
+    size: Array
+    map: Array
+    wanted: Array
+
+    @property
+    def actuation(self) -> str:
+        """Full, under- or redundant actuation of the tasks, see :func:`actuation`."""
+        return actuation(self.map.shape[1], self.rank, self.task_rank)
+
+    def missed(self, efforts: Array) -> tuple[Array, Flags]:
+        """What other efforts leave of the tasks: residual b_t − A_t q̈, and where it is one, (mt,).
+
+        Args:
+            efforts: (nu,), in N or N·m.
+        """
+        residual = self.wanted - self.map @ efforts
+        return residual, np.abs(residual) > _MET * self.size
 
     @property
     def fully_reachable(self) -> bool:
@@ -122,6 +143,9 @@ def servo_efforts(
         task_rank=task_rank,
         controllable=controllable,
         reachable=controllable & (np.abs(residual) <= _MET * size),
+        size=size,
+        map=C * root,
+        wanted=wanted,
     )
 
 

@@ -21,11 +21,16 @@ class Actuators:
         names: Motor names in declared order.
         matrix: S, (nv, motors): generalized force τ = S u.
         effort_limits: (motors,), in N or N·m, infinite where none is declared.
+        power_limits: (motors,), in W, infinite where none is declared.
+        rate_limits: Of commanded efforts, (motors,), in N/s or N·m/s, infinite where none is
+            declared.
     """
 
     names: tuple[str, ...]
     matrix: Array
     effort_limits: Array
+    power_limits: Array
+    rate_limits: Array
 
     def __len__(self) -> int:
         """Number of motors."""

@@ -110,6 +110,7 @@ class ConstraintSpec:
         links: Of type center_of_mass: whose masses count; empty: all that move.
         expression: Of type expression: its rows.
         level: Place in the hierarchy, 1 first.
+        priority: Of tasks: which give way where motors cannot serve all; 1 is served first.
         stabilization: How a violation decays.
         reference: Wanted value of each row over time; None is zero.
         friction: What rubs in the joint; None: nothing.
@@ -133,6 +134,7 @@ class ConstraintSpec:
     links: tuple[str, ...] = ()
     expression: ExpressionSpec | None = None
     level: int = 1
+    priority: int = 1
     stabilization: StabilizationSpec = StabilizationSpec()
     reference: ReferenceSpec | None = None
     friction: FrictionSpec | None = None
@@ -211,6 +213,7 @@ class ConstraintSpec:
             links=tuple(data.get("links", ())),
             expression=expression,
             level=int(data.get("level", 1)),
+            priority=int(data.get("priority", 1)),
             stabilization=StabilizationSpec.from_data(data.get("stabilization", {}), default),
             parent=frames.get("parent"),
             child=frames.get("child"),

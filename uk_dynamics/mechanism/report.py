@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.actuation import actuation
 from uk_dynamics.core.factorization import Factorization, SingularMassError, factorize
 from uk_dynamics.core.mass_factor import DenseMass, mass_factor
 from uk_dynamics.core.methods import WITH_PSEUDOINVERSE
@@ -130,7 +131,7 @@ def report(
         mobility=mobility,
         motors=mechanism.actuators.names,
         actuated_freedoms=actuated,
-        actuation=_actuation(len(mechanism.actuators), actuated, mobility),
+        actuation=actuation(len(mechanism.actuators), actuated, mobility),
         configuration=model.positions_by_name(q),
         largest_residual=float(np.max(np.abs(gaps), initial=0.0)),
         method=factorization.method if determined else "",
@@ -180,15 +181,3 @@ def _undetermined_friction(
                 f"friction in {name} needs the force that it bears, which redundant rows share in a"
                 " way that rigid bodies do not determine: it is split by least squares"
             )
-
-
-def _actuation(motors: int, actuated: int, mobility: int) -> str:
-    if motors == 0 or actuated == 0:
-        return "not actuated"
-    under = actuated < mobility
-    redundant = motors > actuated
-    if under and redundant:
-        return "underactuated and redundantly actuated"
-    if under:
-        return "underactuated"
-    return "redundantly actuated" if redundant else "fully actuated"

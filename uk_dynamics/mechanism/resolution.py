@@ -260,7 +260,10 @@ def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: st
                 limits[column] = model.effort_limit[index] / abs(coefficient)
         if spec.effort_limit is not None:
             limits[column] = spec.effort_limit
-    return Actuators(tuple(spec.name for spec in specs), matrix, limits)
+    powers = [np.inf if spec.power_limit is None else spec.power_limit for spec in specs]
+    rates = [np.inf if spec.rate_limit is None else spec.rate_limit for spec in specs]
+    names = tuple(spec.name for spec in specs)
+    return Actuators(names, matrix, limits, np.array(powers), np.array(rates))
 
 
 def joint_forces(specs: Iterable[tuple[str, JointSpec]]) -> dict[str, JointForces]:

@@ -10,11 +10,13 @@ from uk_dynamics.mechanism.wording import place_text
 
 _FOREIGN = {
     "tasks": {"friction": "friction is in the joints of a machine, not in its tasks; remove it"}
+    | {"level": "level orders constraints of the mechanism file; of tasks it is priority"}
     | dict.fromkeys(
         ("compliance", "switchable", "active", "on_activation"),
         "this is for constraints of the mechanism file; motors enforce tasks",
     ),
     "constraints": {
+        "priority": "priority orders tasks; of constraints it is level",
         "feedback": "feedback is what motors do about a task, joints do not; remove it",
     },
 }

@@ -102,11 +102,15 @@ class ActuatorSpec:
         name: Its key in the file.
         joints: Joints it drives, with the factor of its effort on each.
         effort_limit: In N·m or N; None: not declared here.
+        power_limit: Driving or braking, in W; None: there is none.
+        rate_limit: Of the commanded effort, in N·m/s or N/s; None: there is none.
     """
 
     name: str
     joints: WeightedJoints
     effort_limit: float | None = None
+    power_limit: float | None = None
+    rate_limit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -239,9 +243,9 @@ def _measured(data: Sequence[str] | Mapping[str, float]) -> tuple[tuple[str, flo
 def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
     place = place_text(("actuators", name, "joints"))
     joints = data["joints"] if "joints" in data else {data["joint"]: 1.0}
-    limit = data.get("effort_limit")
-    return ActuatorSpec(
-        name,
-        weighted_joints(joints, file=file, place=place),
-        None if limit is None else float(limit),
-    )
+    limits = {
+        key: float(data[key])
+        for key in ("effort_limit", "power_limit", "rate_limit")
+        if key in data
+    }
+    return ActuatorSpec(name, weighted_joints(joints, file=file, place=place), **limits)

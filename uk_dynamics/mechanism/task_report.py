@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.servo import servo_efforts
+from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.state import Array, State
 from uk_dynamics.model.workspace import Workspace
 
@@ -31,6 +32,9 @@ class TaskReport:
         reachable_rows: Rank of A_t N S (servo paper (34)): what the motors move.
         unreachable: Names of the rows that the motors cannot serve whatever is asked.
         reason: Why they cannot; empty where they can.
+        actuation: Full, under- or redundant actuation of the tasks.
+        missing: What each task that the motors cannot serve does not get of what its file asks at
+            t = 0, by name: norm of b_t − A_t q̈ in m/s², limits aside.
     """
 
     names: tuple[str, ...]
@@ -39,6 +43,8 @@ class TaskReport:
     reachable_rows: int
     unreachable: tuple[str, ...]
     reason: str = ""
+    actuation: str = ""
+    missing: dict[str, float] = field(default_factory=dict)
 
 
 def task_report(
@@ -59,14 +65,19 @@ def task_report(
         q: Configuration, (nq,).
         v: Velocity, for tasks that are not linear in the rates, (nv,).
     """
-    A = tasks.evaluate(workspace, q, v, 0.0).A
-    S = mechanism.actuators.matrix
+    rows, constraints = tasks.evaluate(workspace, q, v, 0.0), tasks.constraints
+    A, S = rows.A, mechanism.actuators.matrix
+    wanted = rows.right_hand_side(constraints.damping, constraints.stiffness)
+    try:
+        free = mechanism.dynamics().evaluate(State(0.0, q, v)).qdd
+    except UndeterminedMotionError:  # then nobody knows what is missing either
+        free, wanted = np.zeros(mechanism.model.nv), np.zeros(len(A))
     servo = servo_efforts(
         factorization,
-        np.zeros(mechanism.model.nv),
+        free,
         S,
         A,
-        np.zeros(len(A)),
+        wanted,
         rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
     )
     missed = ~servo.controllable
@@ -81,6 +92,12 @@ def task_report(
         reachable_rows=servo.rank,
         unreachable=tuple(tasks.row_names[index] for index in np.flatnonzero(missed).tolist()),
         reason=reason,
+        actuation=servo.actuation,
+        missing={
+            name: float(np.linalg.norm(servo.residual[part]))
+            for name, part in constraints.slices.items()
+            if not servo.reachable[part].all()
+        },
     )
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism.allocation import Allocation
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import (
     attached_frames,
@@ -27,6 +31,8 @@ class Tasks:
         model: The mechanism's robot, extended by the frames of the tasks.
         constraints: The tasks as constraints, in declared order.
         references: What the tasks follow over time.
+        allocation: What decides where they leave efforts open.
+        priorities: Priority of each row, 1 first, (mt,).
     """
 
     def __init__(self, spec: TasksSpec, mechanism: Mechanism) -> None:
@@ -46,6 +52,9 @@ class Tasks:
             constraints, self.model.ancestor_mask, self.model.nq, mechanism.spec.model.length
         )
         self.references = resolve_references(spec.tasks, constraints, "task")
+        self.allocation = Allocation.of(spec.allocation, mechanism.actuators, spec.file)
+        sizes = [len(constraint.rows) for constraint in constraints]
+        self.priorities: NDArray[np.intp] = np.repeat([t.priority for t in spec.tasks], sizes)
 
     @classmethod
     def from_file(cls, path: str | Path, mechanism: Mechanism) -> Tasks:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from uk_dynamics.mechanism.allocation_specification import AllocationSpec
 from uk_dynamics.mechanism.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.file_location import find_file
 from uk_dynamics.mechanism.roles import refuse_foreign_keys
@@ -23,11 +24,13 @@ class TasksSpec:
         tasks: What shall hold, in declared order.
         distribution: What is least where motors can serve them in several ways: effort, relative
             to the limits, or, with gauss, the deviation from the free motion.
+        allocation: Weights of the efforts, and where they shall be where tasks leave them open.
     """
 
     file: str
     tasks: tuple[ConstraintSpec, ...]
     distribution: Literal["effort", "gauss"] = "effort"
+    allocation: AllocationSpec = field(default_factory=AllocationSpec)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> TasksSpec:
@@ -65,4 +68,5 @@ class TasksSpec:
                 for name, task in data["tasks"].items()
             ),
             data.get("distribution", cls.distribution),
+            AllocationSpec.from_data(data.get("allocation", {})),
         )

@@ -105,9 +105,7 @@ class PassiveForces:
         Returns:
             (nv,), in N m or N.
         """
-        force = np.multiply(v, self._negative_damping, out=out)
-        if self._rubbing:
-            force -= self._friction * np.tanh(v / self._friction_velocity)
+        force = self.resistance(v, out)
         if self._spring_v.size:
             force[self._spring_v] += self._stiffness * (self._rest - q[self._spring_q])
         if self._stop_v.size:
@@ -116,6 +114,13 @@ class PassiveForces:
             push_up = np.maximum(0.0, self._stop_stiffness * below - resisting) * (below > 0.0)
             push_down = np.maximum(0.0, self._stop_stiffness * above + resisting) * (above > 0.0)
             force[self._stop_v] += push_up - push_down
+        return force
+
+    def resistance(self, v: Array, out: Array | None = None) -> Array:
+        """The part of damping and friction, (nv,), in N m or N; see :meth:`force`."""
+        force = np.multiply(v, self._negative_damping, out=out)
+        if self._rubbing:
+            force -= self._friction * np.tanh(v / self._friction_velocity)
         return force
 
     def potential_energy(self, q: Array) -> float:

@@ -1,0 +1,75 @@
+"""Efforts within limits: least task slack by priority, then least distance from what is preferred.
+
+The unknowns are scaled, x = √W u, so that limits of different kind and size are comparable. One
+problem of least squares per priority finds what of its rows can be had without touching those
+before it; a last one chooses among the efforts that give just that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.bounded_least_squares import bounded_least_squares
+from uk_dynamics.mechanism.state import Array
+
+Indices = NDArray[np.intp]
+
+
+class LimitedAllocation:
+    """Allocates efforts again and again, each time starting from the last.
+
+    Attributes:
+        levels: Rows of each priority, the first served first.
+        finished: Whether the last search came to its end; else its efforts are within the limits,
+            but others may serve the tasks better.
+    """
+
+    def __init__(self, priorities: NDArray[np.intp], weights: Array, rank_tolerance: float) -> None:
+        """Prepare for tasks and motors.
+
+        Args:
+            priorities: Of each task row, 1 first, (mt,).
+            weights: Diagonal of W, positive, (nu,).
+            rank_tolerance: A row is dependent when at most this part of it is left by the others.
+        """
+        self.levels: tuple[Indices, ...] = tuple(
+            np.flatnonzero(priorities == priority) for priority in np.unique(priorities)
+        )
+        self.finished = True
+        self._root = np.sqrt(weights)
+        self._tolerance = rank_tolerance
+        self._last: Array | None = None
+
+    def solve(self, C: Array, wanted: Array, lower: Array, upper: Array, preferred: Array) -> Array:
+        """Efforts, (nu,), in N or N·m.
+
+        Args:
+            C: Task acceleration per unit effort, A_t N S, (mt, nu).
+            wanted: Task acceleration that the motors shall add, (mt,).
+            lower: Smallest efforts, (nu,).
+            upper: Largest efforts, (nu,).
+            preferred: Efforts to come close to where several give the same, (nu,).
+        """
+        low, high, goal = self._root * lower, self._root * upper, self._root * preferred
+        x = np.clip(goal if self._last is None else self._last, low, high)
+        scaled = C / self._root
+        stages = [(scaled[rows], wanted[rows]) for rows in self.levels]
+        stages.append((np.eye(len(x)), goal))
+        motions = np.eye(len(x))
+        self.finished = True
+        for rows, right in stages:
+            found = bounded_least_squares(
+                rows, right, motions, x, low, high, rank_tolerance=self._tolerance
+            )
+            x, motions = found.x, found.motions
+            self.finished &= found.finished
+            if not motions.shape[1]:
+                break
+        self._last = x
+        efforts: Array = np.clip(x / self._root, lower, upper)
+        return efforts
+
+    def reset(self) -> None:
+        """Forget the last efforts."""
+        self._last = None

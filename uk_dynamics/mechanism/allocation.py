@@ -1,0 +1,66 @@
+"""How the motors of a mechanism share their work: weights and preload by motor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.exceptions import MechanismFileError, UnknownNameError
+from uk_dynamics.mechanism.actuators import Actuators, Array
+from uk_dynamics.mechanism.allocation_specification import AllocationSpec, Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """What decides where tasks leave efforts open: (u − s)ᵀ W (u − s) is least.
+
+    Attributes:
+        weights: Diagonal of W, positive, (motors,).
+        preload: s, (motors,), in N or N·m; None is zero.
+    """
+
+    weights: Array
+    preload: Array | None
+
+    @classmethod
+    def of(cls, spec: AllocationSpec, actuators: Actuators, file: str) -> Allocation:
+        """Look up the motors.
+
+        Raises:
+            UnknownNameError: A motor does not exist.
+            MechanismFileError: Some motors have a weight and others have none.
+        """
+        preload = None
+        if spec.preload:
+            _check_names(spec.preload, actuators, file, "allocation.preload")
+            preload = actuators.efforts(dict(spec.preload))
+        return cls(_weights(spec, actuators, file), preload)
+
+
+def _weights(spec: AllocationSpec, actuators: Actuators, file: str) -> Array:
+    if spec.weights == "equal":
+        return np.ones(len(actuators))
+    if spec.weights == "limits":
+        limits = actuators.effort_limits
+        # Without any declared limit all motors count alike; with some, the others get the largest.
+        known = limits[np.isfinite(limits)]
+        usual = float(known.max()) if len(known) else 1.0
+        scaled: Array = 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
+        return scaled
+    _check_names(spec.weights, actuators, file, "allocation.weights")
+    given = dict(spec.weights)
+    missing = [name for name in actuators.names if name not in given]
+    if missing:
+        raise MechanismFileError(
+            f"no weight for {', '.join(missing)}; give every motor one",
+            file=file,
+            place="allocation.weights",
+        )
+    return np.array([given[name] for name in actuators.names])
+
+
+def _check_names(values: Numbers, actuators: Actuators, file: str, place: str) -> None:
+    for name, _ in values:
+        if name not in actuators.names:
+            raise UnknownNameError("actuator", name, actuators.names, file=file, place=place)
