@@ -43,7 +43,7 @@ def shelf(monkeypatch, tmp_path):
     """Papers of our own; what is written goes to a fresh directory."""
     studies = {"pendulum": pendulum, "doubtful": lambda: pendulum(gap=float("nan"))}
     monkeypatch.setattr(papers, "PAPERS", {"pendulum": "one that swings", "doubtful": "another"})
-    monkeypatch.setattr(papers, "study", lambda paper, quick=False: studies[paper]())
+    monkeypatch.setattr(papers, "reproduce", lambda paper, quick=False: studies[paper]())
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from uk_dynamics.papers import PAPERS, study
+from uk_dynamics import papers
+from uk_dynamics.papers import PAPERS, reproduce
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "papers"
-quick_study = cache(lambda paper: study(paper, quick=True))
+quick_study = cache(lambda paper: reproduce(paper, quick=True))
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -57,3 +60,10 @@ def test_the_index_lists_every_page():
     listed = set(re.findall(r"\((\w+)\.md\)", index))
     assert listed == set(PAPERS)
     assert listed | {"README"} == {page.stem for page in DOCS.glob("*.md")}
+
+
+def test_no_module_takes_the_place_of_a_function():
+    """Importing a module puts its name into the package, over whatever was there."""
+    offered = {name for name, value in vars(papers).items() if inspect.isfunction(value)}
+    assert "reproduce" in offered
+    assert offered & {module.name for module in pkgutil.iter_modules(papers.__path__)} == set()

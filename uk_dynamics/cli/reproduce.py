@@ -81,11 +81,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _redo(paper: str, number: int, count: int, *, quick: bool) -> Study:
-    from uk_dynamics.papers import study
+    from uk_dynamics.papers import reproduce
 
     begin = time.monotonic()
     print(f"{paper} ({number + 1} of {count}): redoing its study ...", file=sys.stderr, flush=True)
-    result = study(paper, quick=quick)
+    result = reproduce(paper, quick=quick)
     print(f"{paper}: done in {time.monotonic() - begin:.1f} s", file=sys.stderr, flush=True)
     return result
 

@@ -31,7 +31,7 @@ PAPERS = {
 }
 
 
-def study(paper: str, *, quick: bool = False) -> Study:
+def reproduce(paper: str, *, quick: bool = False) -> Study:
     """Redo the study of a paper.
 
     Args:
