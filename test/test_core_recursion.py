@@ -21,6 +21,7 @@ from uk_dynamics.core.recursion.kernel import (
 )
 from uk_dynamics.core.recursion.recursion import Recursion
 from uk_dynamics.core.solution import Status
+from uk_dynamics.core.structured_mass import BlockDiagonalMass
 from uk_dynamics.exceptions import InputError
 
 # Rounding times the condition 1e6 is 2e-10, relative to the size of the result.
@@ -299,6 +300,12 @@ def test_modules_without_a_common_constraint_are_computed_apart():
     a = first.advance(np.ones(9), b)
     assert np.isnan(a[modules[1]]).all()
     assert np.isfinite(a[np.concatenate((modules[0], modules[2]))]).all()
+    # With a mass factor of the same blocks this is so for forces and for the mass, too.
+    F = np.ones(9)
+    F[modules[1]] = np.nan
+    apart = Hierarchical(BlockDiagonalMass(M, modules), A, None, 1e-6, levels)
+    qdd = apart.accelerate(F, b, 1)
+    assert np.isfinite(qdd[np.concatenate((modules[0], modules[2]))]).all()
     assert len(hierarchy.recursions[1].updates) == 4
     assert len(hierarchy.recursions[1].blocks) == 1
 

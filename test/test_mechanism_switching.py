@@ -237,3 +237,71 @@ def test_mistakes_in_the_file_are_named_with_their_place(text, place):
 def test_tasks_cannot_be_switched_by_keys_of_the_structure(key):
     with pytest.raises(MechanismFileError, match="motors enforce tasks"):
         TasksSpec.from_text(f"schema: 1\ntasks: {{a: {{type: joint, joint: j, {key}}}}}")
+
+
+def test_held_efforts_do_not_change_when_a_constraint_does():
+    """The controller decides at its own times; the constraint is switched between two of them."""
+    mechanism = shipped("landing_leg")
+    controller = ServoController(mechanism, Tasks.from_file("landing_leg_knee", mechanism))
+    trajectory = simulate(
+        mechanism,
+        mechanism.start(),
+        0.33,
+        controller=controller,
+        control_period=0.02,
+        sample_period=0.005,
+        events=[(0.31, {"foot": True})],
+    )
+    at = {round(t, 4): effort for t, effort in zip(trajectory.t, trajectory.efforts, strict=True)}
+    assert at[0.305] == at[0.31] == at[0.315]
+    assert at[0.315] != at[0.32]
+    assert [int(rank) for rank in trajectory.rank[-5:]] == [2] * 5
+    assert trajectory.rank[61] == 0
+
+
+_ARM = "".join(
+    (
+        link("base"),
+        *(link(name, mass=1.0, inertia=0.05, com="0.1 0 0.1") for name in ("a", "b", "c", "d")),
+        joint("j1", "base", "a", axis="0 0 1"),
+        joint("j2", "a", "b", axis="0 1 0", xyz="0.3 0 0.1"),
+        joint("j3", "b", "c", axis="1 0 0", xyz="0.3 0 0"),
+        joint("j4", "c", "d", axis="0 1 0", xyz="0.2 0.1 0"),
+    )
+)
+_FRAMES = "parent: {link: base, xyz: [0.2, 0.1, 0]}, child: {link: d, xyz: [0.1, 0.2, 0.3]}"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(f"type: {name}, {_FRAMES}" for name in ("point", "weld")),
+        *(
+            f"type: {name}, axis: [1, 2, 2], {_FRAMES}"
+            for name in ("hinge", "universal", "cylindrical", "prismatic", "planar")
+        ),
+        f"type: distance, distance: 0.7, {_FRAMES}",
+        *(f"type: frame, axes: [y, {axes}], {_FRAMES}" for axes in ("rx, rz", "ry")),
+        "type: joint, joint: j3",
+        "type: joint_coupling, joints: {j1: 1.0, j4: -2.0}, offset: 0.3",
+        'type: expression, expression: "j1 * j2 - sin(j4)"',
+        "type: center_of_mass, axes: [x, y]",
+    ],
+)
+def test_every_kind_can_be_captured_anywhere(kind):
+    machine = mechanism_of(
+        _ARM,
+        "model: {length: 0.5}\n"
+        f"constraints: {{grip: {{{kind}, switchable: true, active: false}}}}",
+    )
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        state = State(0.0, rng.uniform(-1.2, 1.2, 4), rng.uniform(-1.0, 1.0, 4))
+        switched = machine.switch(state, {"grip": True})
+        # Nothing is pulled anywhere, and what was closed stands still: rounding.
+        assert np.abs(switched.state.q - state.q).max() < 1e-11
+        inputs = Inputs(active=switched.active)
+        residual = machine.dynamics().residual(switched.state, inputs)
+        assert np.abs(residual.position).max() < 1e-11
+        assert np.abs(residual.velocity).max() < 1e-11
+        assert switched.energy_lost >= -1e-12

@@ -96,6 +96,7 @@ def describe(facts: MechanismReport) -> str:
     rows += [
         ("position", _position(facts)),
         *([("largest gap", f"{facts.largest_residual:.1e} m or rad")] if facts.rows else []),
+        *((f"level {i + 1}", ", ".join(names)) for i, names in _levels(facts)),
         *(("switchable", f"{name}, {_on(on)}") for name, on in facts.switchable.items()),
         *(("limit", violation) for violation in facts.limit_violations),
         *(("warning", warning) for warning in facts.warnings),
@@ -126,6 +127,11 @@ def _actuation(facts: MechanismReport) -> str:
 def _position(facts: MechanismReport) -> str:
     values = ", ".join(f"{name} {_short(q)}" for name, q in facts.configuration.items())
     return f"{values}  (rad or m)"
+
+
+def _levels(facts: MechanismReport) -> list[tuple[int, tuple[str, ...]]]:
+    """Levels, where there is more than one."""
+    return list(enumerate(facts.levels)) if len(facts.levels) > 1 else []
 
 
 def _on(on: bool) -> str:

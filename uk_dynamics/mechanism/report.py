@@ -34,6 +34,7 @@ class MechanismReport:
         joints: One-dof joint names.
         velocities: Size of v.
         constraints: Kind of each constraint by name.
+        levels: Constraints of each level of the hierarchy, lowest first.
         switchable: Whether each switchable constraint is on at the start, by name; what is off
             does not count below.
         rows: Number of constraint rows.
@@ -63,6 +64,7 @@ class MechanismReport:
     joints: tuple[str, ...]
     velocities: int
     constraints: dict[str, str]
+    levels: tuple[tuple[str, ...], ...]
     switchable: dict[str, bool]
     rows: int
     rank: int
@@ -124,6 +126,7 @@ def report(
         joints=model.joint_names,
         velocities=model.nv,
         constraints={c.name: c.kind for c in mechanism.constraints.constraints},
+        levels=mechanism.hierarchy.names,
         switchable={name: s.active for name, s in mechanism.hierarchy.switchable.items()},
         rows=len(A),
         rank=factorization.rank,

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.optimize import root
 
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.exceptions import ActivationError
+from uk_dynamics.exceptions import ActivationError, SimulationError
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 # m or rad: further away a constraint with on_activation: require is not where it belongs.
 CLOSE = 1e-3
-_CAPTURE_STEPS = 20
-_CAPTURED = 1e-15  # m or rad
+_CAPTURED = 1e-14  # m or rad
+_ROUNDING = 1e-11
 
 
 @dataclass(frozen=True)
@@ -80,17 +81,24 @@ def present_values(mechanism: Mechanism, state: State, name: str) -> Array:
         mechanism: Whose constraint.
         state: Where it is.
         name: Of the constraint, on or off.
+
+    Raises:
+        SimulationError: No reference makes the residual of all rows zero.
     """
     constraints = mechanism.constraints
     rows = constraints.slices[name]
     unit = constraints.position_rows[rows] / constraints.reference_scale[rows]
-    value = np.zeros(len(unit))
-    for _ in range(_CAPTURE_STEPS):  # one but for some axes of a rotation in space
+
+    def away(value: Array) -> Array:
         live = {name: ReferenceSample(value, 0.0 * value, 0.0 * value)}
-        gap = _gap(mechanism, state, name, live) * unit
-        value = value + gap
-        if np.abs(gap).max(initial=0.0) < _CAPTURED:
-            break
+        return _gap(mechanism, state, name, live) * unit
+
+    value = away(np.zeros(len(unit)))
+    if np.abs(away(value)).max(initial=0.0) > _CAPTURED:
+        # Some axes of a rotation in space do not add up.
+        value = root(away, value, tol=_CAPTURED).x
+        if np.abs(away(value)).max() > _ROUNDING:
+            raise SimulationError(f'the pose of "{name}" cannot be captured', state.t)
     return value
 
 
