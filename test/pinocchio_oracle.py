@@ -26,9 +26,6 @@ class PinocchioOracle:
         self.data = self.model.createData()
         self.constraints = pin.StdVec_RigidConstraintModel()
         for constraint in mechanism.constraints.constraints:
-            if constraint.kind == "frame":
-                labels = {name.split(".")[1] for name in constraint.row_names}
-                assert labels == {"x", "z"}, f"{constraint.name} is no planar pin"
             self.constraints.append(self._contact(constraint))
         self.constraint_data = pin.StdVec_RigidConstraintData()
         for contact in self.constraints:
@@ -36,6 +33,16 @@ class PinocchioOracle:
         # mu = 0 gives NaN on redundant rows, mu = 1e-12 drifts; these settings do neither.
         self.settings = pin.ProximalSettings(1e-12, 1e-8, 50)
         self._initialize()
+
+    @staticmethod
+    def expresses(mechanism: Mechanism) -> bool:
+        """Whether there are constraints, all of them contacts of Pinocchio that always hold."""
+        found = mechanism.constraints.constraints
+        planar = {f"{c.name}.{label}" for c in found if c.kind == "frame" for label in "xz"}
+        rows = {name for c in found if c.kind == "frame" for name in c.row_names}
+        if mechanism.hierarchy.switchable:
+            return False
+        return bool(found) and all(c.kind in _TYPES for c in found) and rows == planar
 
     def _contact(self, constraint):
         first, second = (
