@@ -178,3 +178,27 @@ def test_range_space_refuses_tolerances_whose_squares_are_rounding() -> None:
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(InputError, match=r'"lu"; there are: auto, udwadia_kalaba'):
         factorize(mass_factor(np.eye(2)), np.eye(2), method="lu")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["augmented_pseudoinverse", "udwadia_phohomsiri"])
+def test_an_inertia_lost_in_rounding_is_refused_not_guessed(method) -> None:
+    """Hardly any inertia in the free motion, rows that are nearly alike: right, or an error."""
+    rng = np.random.default_rng(0)
+    refused = {"svd": 0, "greville": 0}
+    for _ in range(40):
+        first, other = rng.standard_normal((2, 4))
+        A = np.vstack((first, first + 1e-3 * other, rng.standard_normal(4)))
+        A = np.vstack((A, A.sum(axis=0)))
+        z = np.linalg.svd(A)[2][3]
+        M = np.eye(4) - (1.0 - 1e-9) * np.outer(z, z)
+        force = 1e-9 * z  # M z = 1e-9 z: an acceleration of z
+        for algorithm in refused:
+            try:
+                form = factorize(mass_factor(M), A, method=method, pseudoinverse=algorithm)
+            except (InputError, UndeterminedCoordinatesError):
+                refused[algorithm] += 1
+                continue
+            found = form.solve(force, np.zeros(4)).qdd
+            np.testing.assert_allclose(found, z, rtol=0, atol=1e-2)
+    assert refused["svd"] == 0
+    assert refused["greville"] > 0

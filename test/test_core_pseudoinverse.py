@@ -103,11 +103,11 @@ def of_five_bar(method, angle: float, drift: float) -> tuple[Pseudoinverse, floa
 
 
 @pytest.mark.parametrize("drift", [0.0, 1e-9, 1e-6])
-@pytest.mark.parametrize("angle", [-1.0, 0.6, 0.1, 1e-2, 1e-3])
+@pytest.mark.parametrize("angle", [-1.0, 0.6, 0.1, 1e-2, 1e-3, 0.0])
 @pytest.mark.parametrize("method", STABLE)
 def test_five_bar_at_and_near_and_off_its_manifold(method, angle, drift) -> None:
     found, kappa = of_five_bar(method, angle, drift)
-    assert found.rank == 11
+    assert found.rank == (11 if angle else 10)
     assert defect(found.truncated, found.matrix) <= 10.0 * kappa * EPS
     # Drift makes the redundant row look independent by about its own size; that was cut off.
     cut = np.abs(found.truncated - five_bar_rows(angle, drift)).max()

@@ -22,6 +22,7 @@ from uk_dynamics.core.reduced_inertia import NO_INERTIA
 from uk_dynamics.core.row_basis import RowBasis, inverse_row_scale
 from uk_dynamics.core.row_space import PseudoinverseRows, projector_basis
 from uk_dynamics.core.scaled_coordinates import ScaledCoordinates
+from uk_dynamics.exceptions import InputError
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -57,8 +58,12 @@ class ExplicitPseudoinverse(ScaledCoordinates):
         tolerance = max(NO_INERTIA, _ROOM * _defect(found, E))
         scaled_mass = scale[:, None] * M * scale
         self._of_force, self._of_rows, rank = self._maps(scaled_mass, found, tolerance, algorithm)
-        if rank < len(M) - found.rank:
-            _ = self._reduced  # raises, unless inertia is just about to vanish
+        if rank != len(M) - found.rank:
+            _ = self._reduced  # raises where some motion has no inertia at all
+            raise InputError(
+                f"{self.method} by {algorithm} cannot tell the inertia of the free motions from "
+                'rounding here; use method "nullspace", or another pseudoinverse'
+            )
 
     @abstractmethod
     def _maps(

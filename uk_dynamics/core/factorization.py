@@ -77,7 +77,7 @@ def factorize(
     Raises:
         SingularMassError: M is singular and the method needs its inverse.
         InputError: A is not finite, there is no such method, the rank tolerance is too small for
-            the method, or the method knows no clearances.
+            the method, the method knows no clearances, or its pseudoinverse lost the inertia.
         UndeterminedCoordinatesError: [M; A] lacks full column rank.
     """
     if method == "auto":
