@@ -13,7 +13,13 @@ from ros_fixtures import Ros
 
 pytestmark = pytest.mark.ros
 
-NODES = ("simulator", "forward_dynamics", "servo_controller", "command_watchdog")
+NODES = (
+    "simulator",
+    "forward_dynamics",
+    "joint_state_completer",
+    "servo_controller",
+    "command_watchdog",
+)
 CONSTRAINTS = ("middle_pin", "right_pin")
 # What every ROS node has without being asked for.
 COMMON = {"/rosout", "/parameter_events", "/clock", "/robot_description"}
@@ -21,6 +27,7 @@ EVERYWHERE = {"use_sim_time", "start_type_description_service"}
 SETTINGS = {
     "simulator": {"mechanism": "five_bar"},
     "forward_dynamics": {"mechanism": "five_bar"},
+    "joint_state_completer": {"mechanism": "five_bar"},
     "command_watchdog": {"mechanism": "five_bar"},
     "servo_controller": {"mechanism": "five_bar", "tasks": "five_bar_track", "autostart": True},
 }

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uk_dynamics.control.completion_result import Completion, CompletionStatus
 from uk_dynamics.control.loop_follower import LoopFollower
 from uk_dynamics.control.loop_rows import LoopRows
 from uk_dynamics.core.completion import Split, free_motions, undetermined
@@ -22,50 +21,6 @@ _TRIAL_STEP = 0.05  # rad or m
 _TURN = 2.0 * np.pi
 
 
-class CompletionStatus(enum.Enum):
-    """What became of a measurement."""
-
-    COMPLETE = "complete"
-    JUMP = "jump"  # measured joints are far from where they were; the loops were followed there
-    SINGULAR = "singular"  # measured joints do not determine the others here
-    CONTRADICTING = "contradicting"  # measured joints disagree with each other over the loops
-    LOST = "lost"  # the loops do not close with these measurements on this branch
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """A complete state, and how far it can be trusted.
-
-    Attributes:
-        q: Positions, (nq,), in m or rad; the last good ones when lost.
-        v: Velocities, (nv,), in m/s or rad/s; without measured velocities, and when lost, zero.
-        status: What became of the measurement.
-        joints: Joints that the status speaks of.
-        residual: Largest violation of a loop row, in m or rad.
-        misfit: Measured minus found position of each measured joint, (d,), in m or rad; zero
-            unless more joints are measured than the loops need.
-        condition: How much the loops amplify errors of measurements; infinite when singular.
-        iterations: Newton steps.
-        branch_doubtful: Since the last reset the machine has been in a singular configuration,
-            where it may have changed to another way of closing its loops.
-    """
-
-    q: Array
-    v: Array
-    status: CompletionStatus
-    joints: tuple[str, ...]
-    residual: float
-    misfit: Array
-    condition: float
-    iterations: int
-    branch_doubtful: bool
-
-    @property
-    def usable(self) -> bool:
-        """Whether positions belong to this measurement."""
-        return self.status is not CompletionStatus.LOST
-
-
 class StateCompletion:
     """Solves passive joints on the loops, always from the last state, so the branch is kept.
 
@@ -77,6 +32,9 @@ class StateCompletion:
         mechanism: Whose joints.
         names: The measured joints; measurements given as arrays have their order.
         redundant: How many more are measured than the loops need.
+        columns: Places of the measured joints in v, (d,).
+        turning: Which measured joints turn without end, (d,); their encoders may count within one
+            turn.
     """
 
     def __init__(
@@ -113,6 +71,7 @@ class StateCompletion:
         self.names, deviations = _measured(mechanism, measured)
         self._places = np.array([model.position_index(n) for n in self.names], dtype=np.intp)
         columns = np.array([model.velocity_index(n) for n in self.names], dtype=np.intp)
+        self.columns = columns
         self._home = mechanism.assemble()
         self._rows = LoopRows(mechanism, active)
         scale = self._rows.coordinate_scale(self._home)
@@ -126,7 +85,7 @@ class StateCompletion:
             Split(columns, others, scale[others], deviations, self.redundant),
             singular_tolerance,
         )
-        self._turning = _turning(mechanism, self.names)
+        self.turning = _turning(mechanism, self.names)
         self.reset()
 
     def reset(self) -> None:
@@ -158,7 +117,7 @@ class StateCompletion:
         follower = self._follower
         # an encoder that counts within one turn is read as the nearest of its turns
         last = self._q[self._places]
-        wanted += _TURN * np.round((last - wanted) / _TURN) * self._turning
+        wanted += _TURN * np.round((last - wanted) / _TURN) * self.turning
         far = np.abs(wanted - last) > self.jump
         first = self._t is None
         before = t if self._t is None else self._t

@@ -245,9 +245,60 @@ COMMAND_WATCHDOG = (
     ),
 )
 
+JOINT_STATE_COMPLETER = (
+    *_MECHANISM,
+    Parameter(
+        "state_timeout",
+        0.5,
+        "Time after which the measurement of a joint is too old, and how far the stamps of several"
+        " sources may be apart.",
+        unit="s",
+        minimum=0.001,
+        maximum=3600.0,
+        live=True,
+    ),
+    Parameter(
+        "velocity_filter",
+        0.01,
+        "Time constant of the low pass behind differences of positions, for joints whose velocity"
+        " is not measured; 0: none.",
+        unit="s",
+        minimum=0.0,
+        maximum=10.0,
+        live=True,
+    ),
+    Parameter(
+        "jump",
+        0.5,
+        "Way of a joint between two messages above which it has jumped, in rad or m.",
+        minimum=1e-6,
+        maximum=1e3,
+        live=True,
+    ),
+    Parameter(
+        "misfit_warning",
+        1e-2,
+        "Disagreement of redundant measurements above which diagnostics report an error, in rad"
+        " or m.",
+        minimum=0.0,
+        maximum=1e3,
+        live=True,
+    ),
+    Parameter(
+        "condition_warning",
+        100.0,
+        "Amplification of measuring errors by the loops above which diagnostics warn.",
+        minimum=1.0,
+        maximum=1e12,
+        live=True,
+    ),
+    _RESIDUAL,
+)
+
 TABLES = {
     "simulator": SIMULATOR,
     "forward_dynamics": FORWARD_DYNAMICS,
     "servo_controller": SERVO_CONTROLLER,
     "command_watchdog": COMMAND_WATCHDOG,
+    "joint_state_completer": JOINT_STATE_COMPLETER,
 }

@@ -1,0 +1,199 @@
+"""The joint_state_completer node: states of all joints from those that are measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_system_default
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from uk_dynamics.control.state_completion import Completion, CompletionStatus, StateCompletion
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.ros.clock import TimeOrigin, nanoseconds, runs_on_simulated_time, write_stamp
+from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.joint_measurements import JointMeasurements
+from uk_dynamics.ros.mechanism_source import load_mechanism
+from uk_dynamics.ros.messages import JointStateMessage
+from uk_dynamics.ros.parameter_tables import JOINT_STATE_COMPLETER
+from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.rate_monitor import RateMonitor
+from uk_dynamics.ros.reports import report_rate
+from uk_dynamics.ros.run_node import run_node
+
+MEASURED = "measured_joint_states"
+# Deep enough for several sources that speak at once; they share one queue.
+MEASURED_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class JointStateCompleter(Node):
+    """Publishes complete ``joint_states`` whenever all measured joints have been heard of anew."""
+
+    def __init__(self, **options: Any) -> None:
+        """Read the mechanism and listen.
+
+        Args:
+            **options: Passed on to the node: namespace, parameter_overrides ...
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files, or the measured joints do
+                not determine the others.
+        """
+        super().__init__("joint_state_completer", **options)
+        self._settings = Parameters(self, JOINT_STATE_COMPLETER)
+        mechanism = load_mechanism(self, self._settings)
+        if not mechanism.model.is_euclidean:
+            raise InputError(
+                "a floating or planar joint does not fit joint_states; use single joints instead",
+                file=mechanism.spec.file,
+                place="model",
+            )
+        self._names = mechanism.joint_names
+        self._completion = StateCompletion(mechanism)
+        self._measurements = JointMeasurements(self._completion.names, self._completion.turning)
+        self._problems = MessageProblems(self.get_logger())
+        self._monitor = RateMonitor()
+        self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
+        self._message = self._new_message(effort=False)
+        self._stamp = Time()
+        self._found: Completion | None = None
+        self._failure = ""
+        self._jumps = 0
+        self._solve_time = 0.0
+        self._publisher = self.create_publisher(
+            JointState, "joint_states", qos_profile_system_default
+        )
+        self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
+        self.create_service(Trigger, "~/reset", self._on_reset)
+        self._diagnostics = DiagnosticsPublisher(self, "state completion", self._report)
+        self._diagnostics.hardware = mechanism.name
+
+    def _new_message(self, *, effort: bool) -> JointStateMessage:
+        return JointStateMessage(self._names, position=True, velocity=True, effort=effort)
+
+    def _on_message(self, message: JointState) -> None:
+        stamp = nanoseconds(message.header.stamp)
+        if not stamp and not runs_on_simulated_time(self):
+            stamp = self.get_clock().now().nanoseconds  # the source has no clock
+        measurements, settings = self._measurements, self._settings
+        problem = measurements.read(
+            message, stamp, settings["state_timeout"], settings["velocity_filter"]
+        )
+        if problem:
+            self._problems.note(MEASURED, problem)
+        if measurements.went_back:
+            self.get_logger().warning("time went back: starting anew")
+            self._origin.reset()
+            self._completion.reset()
+        if measurements.complete:
+            self._complete()
+
+    def _complete(self) -> None:
+        measurements, completion = self._measurements, self._completion
+        position, stamp, problem = measurements.take(self._settings["state_timeout"])
+        if problem:
+            self._problems.note(MEASURED, problem)
+            return
+        write_stamp(self._stamp, stamp)
+        completion.jump = self._settings["jump"]
+        completion.largest_misfit = self._settings["misfit_warning"]
+        start = time.perf_counter()
+        try:
+            found = completion.complete(
+                position, measurements.velocity, self._origin.since(self._stamp)
+            )
+        except UkDynamicsError as error:
+            self._failure = str(error)
+            return
+        self._solve_time = time.perf_counter() - start
+        self._found = found
+        self._failure = ""
+        self._jumps += found.status is CompletionStatus.JUMP
+        finite = np.isfinite(found.q).all() and np.isfinite(found.v).all()
+        if not finite:
+            self._failure = "the state found is not finite"
+        if found.usable and finite:
+            self._publish(found)
+
+    def _publish(self, found: Completion) -> None:
+        measurements = self._measurements
+        if measurements.has_effort and not len(self._message.effort):
+            self._message = self._new_message(effort=True)
+        message = self._message
+        message.position[:] = found.q
+        message.velocity[:] = found.v
+        if measurements.has_effort:
+            # passive joints have no motor: their effort is zero
+            message.effort[self._completion.columns] = measurements.effort
+        message.message.header.stamp = self._stamp
+        self._publisher.publish(message.message)
+        self._monitor.tick()
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._completion.reset()
+        self._measurements.forget()
+        self._origin.reset()
+        self._found = None
+        self._failure = ""
+        response.success = True
+        response.message = "the next state is on the branch of the initial guess"
+        return response
+
+    def _report(self, report: Report) -> None:
+        report_rate(report, self._monitor)
+        self._problems.report(report)
+        measurements = self._measurements
+        ages = measurements.ages
+        for name, age in zip(measurements.names, ages.tolist(), strict=True):
+            report.add(f"age of {name}", age)
+        timeout = self._settings["state_timeout"]
+        pairs = zip(measurements.names, ages.tolist(), strict=True)
+        if silent := [name for name, age in pairs if age > timeout]:
+            report.error(f"not measured for {timeout:g} s or more: {', '.join(silent)}")
+        chosen = zip(measurements.names, measurements.differentiated.tolist(), strict=True)
+        report.add("differentiated", ", ".join(n for n, missing in chosen if missing) or "none")
+        if measurements.unused:
+            report.add("unused_joints", ", ".join(measurements.unused[:8]))
+        if self._failure:
+            report.error(self._failure)
+        if self._found is not None:
+            self._report_found(report, self._found)
+
+    def _report_found(self, report: Report, found: Completion) -> None:
+        joints = ", ".join(found.joints)
+        misfit = float(np.abs(found.misfit).max(initial=0.0)) if found.usable else float("nan")
+        report.add("status", found.status.value)
+        report.add("residual", found.residual)
+        report.add("misfit", misfit)
+        report.add("condition", found.condition)
+        report.add("branch_doubtful", str(found.branch_doubtful).lower())
+        report.add("jumps", self._jumps)
+        report.add("solve_time", self._solve_time)
+        if found.status is CompletionStatus.LOST:
+            report.error(f"the loops do not close with what is measured, among it {joints}")
+        elif found.status is CompletionStatus.CONTRADICTING:
+            report.error(f"measurements contradict each other, most of all {joints}")
+        elif found.status is CompletionStatus.SINGULAR:
+            report.warn(f"singular: what is measured does not determine {joints}")
+        elif found.status is CompletionStatus.JUMP:
+            report.warn(f"jumped: {joints}")
+        if found.usable and self._settings["condition_warning"] < found.condition < np.inf:
+            report.warn(f"errors of measurements are amplified {found.condition:.3g} times")
+        if found.usable and found.residual > self._settings["residual_warning"]:
+            report.warn(f"the loops are open by {found.residual:.3g}")
+        if found.branch_doubtful:
+            report.warn("has been singular: the branch is doubtful until ~/reset")
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to end."""
+    return run_node(JointStateCompleter, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
