@@ -134,11 +134,14 @@ def test_switched_at_random_accelerations_are_as_of_a_machine_built_so():
     state = _some_state(levels, rng)
     worst = 0.0
     for event in range(1000):
-        if event % 50 == 0:
-            state = _some_state(levels, rng)
         name = names[rng.integers(4)]
         on = frozenset(active.names ^ {name})
-        captured = {n: present_values(levels, state, n) for n in on}
+        captured = dict(active.captured)
+        moved = event % 50 == 0
+        if moved:
+            state = _some_state(levels, rng)
+        for switched_on in on if moved else on - active.names:
+            captured[switched_on] = present_values(levels, state, switched_on)
         active = ActiveConstraints(on, captured)
         inputs = Inputs(tau=rng.standard_normal(4), active=active)
         solution, fresh = recursive.evaluate(state, inputs), other.evaluate(state, inputs)
@@ -305,3 +308,20 @@ def test_every_kind_can_be_captured_anywhere(kind):
         assert np.abs(residual.position).max() < 1e-11
         assert np.abs(residual.velocity).max() < 1e-11
         assert switched.energy_lost >= -1e-12
+
+
+def test_a_compliant_constraint_is_switched_on_without_a_jump():
+    soft = _GRIPS.replace("switchable: true, active: false}", "switchable: true, compliance: 1e-4}")
+    machine = mechanism_of(_TWO_ARMS, soft)
+    state = _some_state(machine, np.random.default_rng(4))
+    off = dict.fromkeys(("grip", "weld", "hold", "pin"), False)
+    before = Inputs(active=machine.switch(state, off).active)
+    switched = machine.switch(state, {"grip": True}, before)
+    np.testing.assert_array_equal(switched.state.v, state.v)
+    assert switched.energy_lost == 0.0
+    # It pulls against the motion from then on, and not at all while it is off.
+    rows = machine.constraints.slices["grip"]
+    dynamics = machine.dynamics()
+    after = dynamics.evaluate(state, Inputs(active=switched.active))
+    assert np.abs(after.multipliers[rows]).max() > 1.0
+    assert not dynamics.evaluate(state, before).multipliers[rows].any()

@@ -20,6 +20,7 @@ from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.interpreted import InterpretedDynamics
     from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.model.workspace import Workspace
 
 # m or rad: further away a constraint with on_activation: require is not where it belongs.
 CLOSE = 1e-3
@@ -61,7 +62,10 @@ def switch(
         if hierarchy.switchable[name].on_activation == "capture":
             captured[name] = present_values(mechanism, state, name)
             continue
-        gap = float(np.abs(_gap(mechanism, state, name, inputs.references or {})).max(initial=0.0))
+        workspace = mechanism.model.workspace()
+        workspace.update_positions(state.q)
+        rows = _gap(mechanism, workspace, state, name, inputs.references or {})
+        gap = float(np.abs(rows).max(initial=0.0))
         if not gap <= CLOSE:
             raise ActivationError(name, gap, CLOSE)
     active = ActiveConstraints(frozenset(names), captured)
@@ -89,9 +93,12 @@ def present_values(mechanism: Mechanism, state: State, name: str) -> Array:
     rows = constraints.slices[name]
     unit = constraints.position_rows[rows] / constraints.reference_scale[rows]
 
+    workspace = mechanism.model.workspace()
+    workspace.update_positions(state.q)
+
     def away(value: Array) -> Array:
         live = {name: ReferenceSample(value, 0.0 * value, 0.0 * value)}
-        return _gap(mechanism, state, name, live) * unit
+        return _gap(mechanism, workspace, state, name, live) * unit
 
     value = away(np.zeros(len(unit)))
     if np.abs(away(value)).max(initial=0.0) > _CAPTURED:
@@ -103,11 +110,13 @@ def present_values(mechanism: Mechanism, state: State, name: str) -> Array:
 
 
 def _gap(
-    mechanism: Mechanism, state: State, name: str, live: Mapping[str, ReferenceSample]
+    mechanism: Mechanism,
+    workspace: Workspace,
+    state: State,
+    name: str,
+    live: Mapping[str, ReferenceSample],
 ) -> Array:
     """Residual of the rows of one constraint, on or off, (rows,), in m or rad."""
-    workspace = mechanism.model.workspace()
-    workspace.update_positions(state.q)
     reference = mechanism.references.sample(state.t, live)
     residual = mechanism.constraints.position(workspace, state.t, state.q, reference)[1]
     return residual[mechanism.constraints.slices[name]]

@@ -79,6 +79,8 @@ def draw(trajectory: Trajectory, figure: Any) -> None:
         axis.set_ylabel(label)
         axis.grid(True, alpha=0.3)
         axis.margins(x=0.0)
+        for switching in trajectory.switchings:
+            axis.axvline(switching.t, color="0.4", linewidth=0.8)
     axes[-1].set_xlabel("time [s]")
     figure.align_ylabels(axes)
     figure.suptitle(trajectory.name.replace("_", " "))
