@@ -76,7 +76,7 @@ class Bench:
         ros.until(lambda: self.send(0.0) or self.efforts, "the first effort")
 
     def _heard_by_controller(self) -> bool:
-        return self.controller._commands.listeners > 0
+        return self.controller.loop.commands.listeners > 0
 
     def _hear(self, message: Any) -> None:
         data = message.data if isinstance(message, Float64MultiArray) else message.effort
@@ -98,7 +98,7 @@ class Bench:
 
     @property
     def active(self) -> bool:
-        return self.controller._active
+        return self.controller.active
 
 
 def _freeze(bench: Bench) -> None:
@@ -128,7 +128,7 @@ def _break(bench: Bench) -> None:
     def fail(*arguments: Any, **options: Any) -> None:
         raise SimulationError("nothing to be solved", 0.0)
 
-    bench.controller._controller.command = fail
+    bench.controller.loop.controller.command = fail
     bench.send()
 
 
@@ -214,7 +214,7 @@ def test_before_the_first_state_nothing_is_stale(ros: Ros) -> None:
     )
     diagnostics = DiagnosticsEar(ros.node(), "servo_controller")
     diagnostics.until(ros, "no usable joint_states yet")
-    assert node._active
+    assert node.active
 
 
 def test_a_fast_motion_is_no_jump(ros: Ros) -> None:

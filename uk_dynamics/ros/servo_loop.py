@@ -1,0 +1,175 @@
+"""From each state of a mechanism to the motor commands that answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+
+from uk_dynamics.control.servo_controller import Command, ServoController
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
+from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
+from uk_dynamics.ros.diagnostics import MessageProblems, Report
+from uk_dynamics.ros.inputs import StateInput
+from uk_dynamics.ros.live_references import LiveReferences
+from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
+from uk_dynamics.ros.messages import Array
+from uk_dynamics.ros.motor_commands import EffortArrayCommands, JointStateCommands, MotorCommands
+from uk_dynamics.ros.parameter_tables import EFFORT_COMMANDS, JOINT_COMMANDS
+from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.rate_monitor import RateMonitor
+from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states, report_tracking
+from uk_dynamics.ros.safety import Fault
+from uk_dynamics.ros.state_guard import StateGuard
+
+
+class ServoLoop:
+    """Answers every state of ``joint_states`` with motor efforts while it runs.
+
+    Attributes:
+        mechanism: What is controlled.
+        controller: Who decides.
+        commands: Where efforts are sent.
+        command: The last decision since :meth:`start`; None before the first one.
+        running: Whether states are answered.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        problems: MessageProblems,
+        stop: Callable[[Fault, str], None],
+    ) -> None:
+        """Read mechanism and tasks, and listen.
+
+        Args:
+            node: Who controls.
+            settings: Its parameters.
+            problems: Remembers messages that cannot be used.
+            stop: Called with what is wrong when motors must not be driven any further.
+
+        Raises:
+            UkDynamicsError: Anything wrong in parameters or files.
+        """
+        mechanism = load_mechanism(node, settings)
+        self.mechanism = mechanism
+        self.controller = ServoController(mechanism, load_tasks(settings, mechanism))
+        self.commands = _commands(node, settings, mechanism)
+        self.command: Command | None = None
+        self.running = False
+        self._node = node
+        self._settings = settings
+        self._stop = stop
+        self._dynamics = mechanism.dynamics()
+        self._monitor = RateMonitor()
+        self._stamp = Time()
+        self._heard = Watchdog()
+        self._origin = TimeOrigin(simulated=runs_on_simulated_time(node))
+        self._guard = StateGuard(mechanism.model, settings)
+        self._states = StateInput(node, mechanism, problems, self._on_state)
+        self._constraints = ActiveConstraintsInput(node, mechanism, problems)
+        self._live = LiveReferences(node, self.controller.tasks, problems)
+
+    def start(self) -> None:
+        """Answer states from now on; before the first one nothing is commanded."""
+        self._origin.reset()
+        self._live.samples.clear()
+        self._guard.forget()
+        self._states.watchdog.forget()
+        self._heard = Watchdog()
+        self._monitor.pause()
+        self.controller.reset()
+        self.command = None
+        self.running = True
+
+    def send(self, efforts: Array) -> None:
+        """Command efforts, (motors,), in N or N·m, as the answer to the last state."""
+        self.commands.send(efforts, self._stamp)
+
+    def relax(self) -> None:
+        """Answer states no more, and command zero efforts."""
+        self.running = False
+        self.send(np.zeros(len(self.mechanism.actuators)))
+
+    def look(self) -> None:
+        """Watch what no state tells: that none comes, that nobody listens."""
+        if not self.running:
+            return
+        watchdog = self._states.watchdog
+        if watchdog.fed and watchdog.age > self._settings["state_timeout"]:
+            self._end(Fault.STALE_STATE, f"no usable joint_states for {watchdog.age:.3g} s")
+        elif self.commands.listeners:
+            self._heard.feed()
+        elif self._heard.fed and self._heard.age > self._settings["listener_timeout"]:
+            self._end(Fault.NO_LISTENER, f"nobody listens to {self.commands.topic} any more")
+
+    def destroy(self) -> None:
+        """Stop listening, and send nothing any more."""
+        self.running = False
+        self._node.destroy_subscription(self._states.subscription)
+        self._live.destroy()
+        self._constraints.destroy()
+        self.commands.destroy()
+
+    def report(self, report: Report) -> None:
+        """Add what states come, and what was decided for the last one."""
+        report_rate(report, self._monitor)
+        report_states(report, self._states, self._settings["state_timeout"])
+        command = self.command
+        if command is None or not self.running:
+            return
+        reader = self._states.reader
+        report_dynamics(
+            report,
+            self.mechanism,
+            State(0.0, reader.q, reader.v),
+            command.free,
+            self._dynamics,
+            self._settings["residual_warning"],
+            Inputs(active=self._constraints.active),
+        )
+        report_tracking(report, self.controller, command, self._settings["tracking_warning"])
+
+    def _on_state(self, stamp: Time) -> None:
+        if not self.running:
+            return
+        self._stamp = stamp
+        reader = self._states.reader
+        if doubt := self._guard.check(nanoseconds(stamp), reader.q, reader.v):
+            self._end(*doubt)
+            return
+        self._monitor.tick()
+        self.controller.active = self._constraints.active
+        state = State(self._origin.since(stamp), reader.q, reader.v)
+        try:
+            command = self.controller.command(state, self._live.samples)
+        except UkDynamicsError as error:
+            self._end(Fault.SOLVER_FAILURE, str(error))
+            return
+        if not np.isfinite(command.efforts).all():
+            self._end(Fault.SOLVER_FAILURE, f"the efforts are not finite at t = {state.t:.6g} s")
+            return
+        if command.violation > self._settings["residual_limit"]:
+            reason = f"constraints are violated by {command.violation:.3g} m or rad"
+            self._end(Fault.OPEN_LOOP, reason)
+            return
+        self.command = command
+        self.send(command.efforts)
+
+    def _end(self, fault: Fault, reason: str) -> None:
+        self.running = False
+        self._stop(fault, reason)
+
+
+def _commands(node: Node, settings: Parameters, mechanism: Mechanism) -> MotorCommands:
+    topic = settings["command_topic"]
+    if settings["command_mode"] == "joint_state":
+        names = mechanism.model.velocity_names
+        return JointStateCommands(node, mechanism.actuators, names, topic or JOINT_COMMANDS)
+    return EffortArrayCommands(node, mechanism.actuators, topic or EFFORT_COMMANDS)
