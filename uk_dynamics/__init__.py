@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
+    from uk_dynamics.control.rest import GravityCompensation, Hold
     from uk_dynamics.control.servo_controller import ServoController
     from uk_dynamics.core.solution import Solution, Status
     from uk_dynamics.exceptions import UkDynamicsError
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "GravityCompensation": "uk_dynamics.control.rest",
+    "Hold": "uk_dynamics.control.rest",
     "Inputs": "uk_dynamics.mechanism.state",
+    "InverseDynamics": "uk_dynamics.control.inverse_dynamics",
     "Mechanism": "uk_dynamics.mechanism.mechanism",
     "ServoController": "uk_dynamics.control.servo_controller",
     "Solution": "uk_dynamics.core.solution",
@@ -32,11 +37,15 @@ _HOMES = {
     "Trajectory": "uk_dynamics.simulation.trajectory",
     "UkDynamicsError": "uk_dynamics.exceptions",
     "forward_dynamics": "uk_dynamics.simulation.forward_dynamics",
+    "inverse_dynamics": "uk_dynamics.control.inverse_dynamics",
     "simulate": "uk_dynamics.simulation.simulate",
 }
 
 __all__ = [
+    "GravityCompensation",
+    "Hold",
     "Inputs",
+    "InverseDynamics",
     "Mechanism",
     "ServoController",
     "Solution",
@@ -47,6 +56,7 @@ __all__ = [
     "UkDynamicsError",
     "__version__",
     "forward_dynamics",
+    "inverse_dynamics",
     "simulate",
 ]
 

@@ -37,6 +37,16 @@ class Bounds(NamedTuple):
         """Whether all efforts, (motors,), are within."""
         return bool((efforts >= self.lower).all() and (efforts <= self.upper).all())
 
+    def reasons(self, names: tuple[str, ...], efforts: Array) -> dict[str, str]:
+        """Motors at a limit, and which one.
+
+        Args:
+            names: Of all motors, (motors,).
+            efforts: Of all motors, (motors,).
+        """
+        found = ((name, self.reason(i, float(efforts[i]))) for i, name in enumerate(names))
+        return {name: reason for name, reason in found if reason}
+
     def reason(self, motor: int, effort: float) -> str:
         """Which limit a motor is at: "effort", "power" or "rate"; empty where at none."""
         lower, upper = float(self.lower[motor]), float(self.upper[motor])

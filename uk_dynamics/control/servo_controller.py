@@ -60,7 +60,8 @@ class ServoController:
             control_period: Time for which efforts are held, in s: they are made right for its
                 middle. None: for the instant of the state.
             friction: ``model``: friction and damping of the mechanism file are fed forward, at the
-                velocity of the state; ``none``: they are left to the feedback.
+                velocity of the state, whose noise goes through it; ``none``: they are left to the
+                feedback.
 
         Raises:
             InputError: The mechanism has no motors, or the tasks belong to another mechanism, or
@@ -179,14 +180,10 @@ class ServoController:
         if self._prediction is not None:
             self._prediction.remember(qdd)
         residual, missed = servo.missed(efforts)
-        limited = {}
-        if efforts is not servo.efforts:
-            reasons = ((n, bounds.reason(i, efforts[i])) for i, n in enumerate(actuators.names))
-            limited = {name: reason for name, reason in reasons if reason}
         return Command(
             efforts=efforts,
             requested=servo.efforts,
-            limited_by=limited,
+            limited_by={} if efforts is servo.efforts else bounds.reasons(actuators.names, efforts),
             unreachable=selected(self.row_names, ~servo.reachable),
             missing=missing_by_task(self.tasks.constraints.slices, residual, missed),
             residual=residual,

@@ -26,7 +26,7 @@ Flags = NDArray[np.bool_]
 Distribution = Literal["effort", "gauss"]
 
 # What motors leave of a task row counts as met below this part of the row's own size.
-_MET = 1e-6
+MET = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class ServoSolution:
             efforts: (nu,), in N or N·m.
         """
         residual = self.wanted - self.map @ efforts
-        return residual, np.abs(residual) > _MET * self.size
+        return residual, np.abs(residual) > MET * self.size
 
     @property
     def fully_reachable(self) -> bool:
@@ -127,13 +127,13 @@ def servo_efforts(
         motion = factorization.admissible(S / root)
         scaled = scaled + least_motion_efforts(motion, A_t, feedback, rank_tolerance)
     if preload is not None:
-        scaled = scaled + _null_part(basis, root * preload)
+        scaled = scaled + null_part(basis, root * preload)
     residual = wanted - C @ scaled
     if basis.rank == task_rank:
         controllable = np.ones(len(b_t), dtype=bool)
     else:
         unserved = task.T - range_basis @ (range_basis.T @ task.T)
-        controllable = np.linalg.norm(unserved, axis=1) <= _MET * np.maximum(task_norms, 1e-300)
+        controllable = np.linalg.norm(unserved, axis=1) <= MET * np.maximum(task_norms, 1e-300)
         controllable |= fixed
     size = np.abs(b_t) + np.abs(A_t) @ np.abs(qdd_free) + NEGLIGIBLE_ACCELERATION
     return ServoSolution(
@@ -142,15 +142,15 @@ def servo_efforts(
         rank=basis.rank,
         task_rank=task_rank,
         controllable=controllable,
-        reachable=controllable & (np.abs(residual) <= _MET * size),
+        reachable=controllable & (np.abs(residual) <= MET * size),
         size=size,
         map=C * root,
         wanted=wanted,
     )
 
 
-def _null_part(basis: RowBasis, x: Array) -> Array:
-    """(I − C⁺C) x, (nu,)."""
+def null_part(basis: RowBasis, x: Array) -> Array:
+    """(I − C⁺C) x, (nu,), for the basis of the rows of C."""
     rotated = basis.rotate(x)
     rotated[: basis.rank] = 0.0
     return basis.rotate_back(rotated)

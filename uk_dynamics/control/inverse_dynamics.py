@@ -1,0 +1,163 @@
+"""Inverse dynamics: motor efforts and loop forces of a given motion, loops and redundancy included.
+
+This is what recursive Newton–Euler answers for trees. With loops, joint torques alone mean nothing:
+passive joints take none, and redundant motors can share the work in many ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uk_dynamics.control.consistent_acceleration import check_state, wanted_acceleration
+from uk_dynamics.control.friction_compensation import compensate_friction
+from uk_dynamics.core.motion_efforts import motion_efforts
+from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.allocation import Allocation
+from uk_dynamics.mechanism.allocation_specification import AllocationSpec
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
+
+Weights = Literal["limits", "equal"] | Mapping[str, float]
+
+_REACHED = 1e-6  # of the accelerations: what is missing below is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class InverseDynamics:
+    """Efforts and forces of one motion.
+
+    Attributes:
+        mechanism: What moves.
+        efforts: Of the motors, in declared order, (motors,), in N or N·m.
+        qdd: The acceleration, (nv,), in m/s² or rad/s².
+        constraint_force: What the loops do to the joints, (nv,), in N or N·m.
+        multipliers: Force of each constraint row, (m,), in N (angular rows: N·m per declared
+            length); of least norm where redundant rows share it.
+        determined: Whether the multiplier of each row is unique, (m,).
+        actuation: "fully actuated", "redundantly actuated" …: of the motors for any motion here.
+        missing: What motors cannot cause of the acceleration, by velocity coordinate, in m/s² or
+            rad/s²; empty where they cause all of it.
+        beyond_limits: Motors that would need more effort than they have.
+    """
+
+    mechanism: Mechanism
+    efforts: Array
+    qdd: Array
+    constraint_force: Array
+    multipliers: Array
+    determined: NDArray[np.bool_]
+    actuation: str
+    missing: Mapping[str, float]
+    beyond_limits: tuple[str, ...]
+
+    @property
+    def unreachable(self) -> tuple[str, ...]:
+        """Velocity coordinates whose acceleration the motors cannot cause as given."""
+        return tuple(self.missing)
+
+    def by_motor(self) -> dict[str, float]:
+        """Efforts by motor name, in N or N·m."""
+        return self.mechanism.actuators.by_name(self.efforts)
+
+    def by_row(self) -> dict[str, float]:
+        """Multipliers by constraint row, ``constraint.label``."""
+        return dict(zip(self.mechanism.row_names, self.multipliers.tolist(), strict=True))
+
+
+def inverse_dynamics(
+    mechanism: Mechanism,
+    state: State,
+    qdd: Mapping[str, float] | ArrayLike,
+    *,
+    tau: Mapping[str, float] | ArrayLike | None = None,
+    weights: Weights = "limits",
+    preload: Mapping[str, float] | None = None,
+    active: ActiveConstraints | None = None,
+) -> InverseDynamics:
+    """Motor efforts and loop forces that go with a motion.
+
+    Args:
+        mechanism: What moves; at least one motor.
+        state: Positions and velocities, on the constraints; ``mechanism.start`` gives such ones.
+        qdd: Accelerations: all of them, (nv,), or by joint name as many as determine the others
+            through the loops, in m/s² or rad/s².
+        tau: Other known forces, by joint name or (nv,), in N or N·m.
+        weights: Where motors are redundant, Σ weight·effort² is least: ``limits`` 1/limit²,
+            ``equal`` one each, or by motor name.
+        preload: Efforts to come close to where this changes no motion, by motor name.
+        active: Switchable constraints that are on; None: those that the mechanism file says.
+
+    Returns:
+        Efforts and forces; where motors cannot cause the motion, those that come closest, and what
+        is missing.
+
+    Raises:
+        StateError: State or acceleration contradict a constraint, which is named, or too few
+            accelerations are given.
+        InputError: The mechanism has no motors, or names do not exist.
+        UndeterminedMotionError: Some motion has neither inertia nor constraint.
+    """
+    actuators = mechanism.actuators
+    if not len(actuators):
+        problem = "the mechanism has no motors; add actuators"
+        raise InputError(problem, file=mechanism.spec.file, place="actuators")
+    if not isinstance(weights, str):
+        weights_given: str | tuple[tuple[str, float], ...] = tuple(weights.items())
+    else:
+        weights_given = weights
+    spec = AllocationSpec(weights_given, tuple((preload or {}).items()))  # type: ignore[arg-type]
+    allocation = Allocation.of(spec, actuators, "")
+    inputs = Inputs(tau=mechanism.inputs(tau).tau, active=active, stabilize=False)
+    dynamics = mechanism.dynamics()
+    prepared = dynamics.prepare(state, inputs)
+    check_state(mechanism, prepared.rows, state)
+    wanted = wanted_acceleration(mechanism, prepared.terms, qdd)
+    M = prepared.terms.M.copy()
+
+    def law(qdd_free: Array) -> ServoSolution:
+        return motion_efforts(
+            prepared.factorization,
+            M,
+            qdd_free,
+            actuators.matrix,
+            wanted,
+            weights=allocation.weights,
+            preload=allocation.preload,
+            rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
+        )
+
+    servo = law(dynamics.solve(prepared, state, inputs).qdd)
+    if mechanism.friction.dry or mechanism.nonideal is not None:
+        servo, _ = compensate_friction(
+            dynamics, prepared, state, inputs, actuators.matrix, law, servo
+        )
+    terms = prepared.terms._replace(F=prepared.terms.F + actuators.matrix @ servo.efforts)
+    solution = dynamics.solve(prepared._replace(terms=terms), state, inputs)
+    lack = wanted - solution.qdd
+    size = np.abs(wanted).max(initial=0.0) + np.abs(solution.qdd).max(initial=0.0) + 1e-3
+    return InverseDynamics(
+        mechanism=mechanism,
+        efforts=servo.efforts,
+        qdd=wanted,
+        constraint_force=solution.constraint_force,
+        multipliers=solution.loads,
+        determined=solution.determined,
+        actuation=servo.actuation,
+        missing={
+            mechanism.model.velocity_names[i]: float(lack[i])
+            for i in np.flatnonzero(np.abs(lack) > _REACHED * size).tolist()
+        },
+        beyond_limits=tuple(
+            name
+            for name, effort, limit in zip(
+                actuators.names, servo.efforts, actuators.effort_limits, strict=True
+            )
+            if abs(effort) > limit
+        ),
+    )

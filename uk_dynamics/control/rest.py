@@ -1,0 +1,233 @@
+"""Modes without tasks: a machine that weighs nothing, and one that stays where it is.
+
+Both are inverse dynamics of a motion that needs no file: no acceleration at rest, or that of a
+damped spring which pulls every joint back. Loops, redundant motors and limits are those of the
+servo law; a motor too few lets the machine move where none can hold it, and says so. Friction helps
+whoever wants rest: it is left alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.control.command import selected
+from uk_dynamics.control.limited_allocation import LimitedAllocation
+from uk_dynamics.control.motor_limits import MotorLimits
+from uk_dynamics.core.motion_efforts import motion_efforts
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.allocation import Allocation
+from uk_dynamics.mechanism.allocation_specification import AllocationSpec
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
+
+_NOTICEABLE = 1e-6  # of the accelerations: what motors lack below is rounding
+
+
+@dataclass(frozen=True, slots=True)
+class RestCommand:
+    """What was decided at one state.
+
+    Attributes:
+        efforts: Motor efforts in declared order, (motors,), within the limits, in N or N·m.
+        requested: The same without limits.
+        limited_by: ``effort``, ``power`` or ``rate`` by motor name, for those at a limit.
+        unreachable: Velocity coordinates that the motors cannot accelerate as meant, limits aside.
+        qdd: The acceleration that ``efforts`` cause without friction, (nv,), in m/s² or rad/s².
+    """
+
+    efforts: Array
+    requested: Array
+    limited_by: Mapping[str, str]
+    unreachable: tuple[str, ...]
+    qdd: Array
+
+
+class RestController(ABC):
+    """Efforts for an acceleration that the state alone decides.
+
+    Attributes:
+        mechanism: What is controlled.
+        active: Switchable constraints that are on; None: those that the mechanism file says.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        allocation: Allocation | None = None,
+        control_period: float | None = None,
+    ) -> None:
+        """Prepare the evaluation.
+
+        Args:
+            mechanism: With at least one motor.
+            allocation: How redundant motors share the work; None: by their limits.
+            control_period: Time between commands, in s; needed where motors have rate limits.
+
+        Raises:
+            InputError: The mechanism has no motors, or there is a rate limit and no period.
+        """
+        if not len(mechanism.actuators):
+            problem = "the mechanism has no motors; add actuators"
+            raise InputError(problem, file=mechanism.spec.file, place="actuators")
+        self.mechanism = mechanism
+        self.active: ActiveConstraints | None = None
+        usual = Allocation.of(AllocationSpec(), mechanism.actuators, mechanism.spec.file)
+        self._sharing = allocation or usual
+        self._dynamics = mechanism.dynamics()
+        self._limits = MotorLimits(mechanism, control_period)
+        # One row per admissible motion; how many there are is known at a state only.
+        self._allocations: dict[int, LimitedAllocation] = {}
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the coordinates of :meth:`tracking_error`."""
+        return ()
+
+    def tracking_error(self, state: State) -> Array:
+        """How far the machine is from where it shall be, (rows,), in m or rad."""
+        return np.zeros(0)
+
+    def reset(self, efforts: Mapping[str, float] | Array | None = None) -> None:
+        """Forget the past.
+
+        Args:
+            efforts: What the motors give now, by name or (motors,), in N or N·m, from where rate
+                limits count; None: unknown.
+        """
+        self._limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
+        self._allocations.clear()
+
+    def compute(self, state: State) -> dict[str, float]:
+        """Efforts by motor name, in N or N·m, within the limits."""
+        return self.mechanism.actuators.by_name(self.command(state).efforts)
+
+    def command(self, state: State) -> RestCommand:
+        """Efforts and how they came about.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+        seen, wanted = self._meant(state)
+        inputs = Inputs(active=self.active, stabilize=False)
+        prepared = self._dynamics.prepare(seen, inputs)
+        factorization, M = prepared.factorization, prepared.terms.M
+        actuators = self.mechanism.actuators
+        tolerance = self.mechanism.spec.solver.task_rank_tolerance
+
+        rubbing = self.mechanism.passive.resistance(seen.v)
+        moving = factorization.solve(prepared.terms.F - rubbing, prepared.terms.b)
+        servo = motion_efforts(
+            factorization,
+            M,
+            moving.qdd,
+            actuators.matrix,
+            wanted,
+            weights=self._sharing.weights,
+            preload=self._sharing.preload,
+            rank_tolerance=tolerance,
+        )
+        bounds = self._limits.bounds(state.v)
+        efforts = servo.efforts
+        if not bounds.contain(efforts):
+            rows = len(servo.wanted)
+            if rows not in self._allocations:
+                priorities = np.ones(rows, dtype=np.intp)
+                self._allocations[rows] = LimitedAllocation(
+                    priorities, self._sharing.weights, tolerance
+                )
+            efforts = self._allocations[rows].solve(
+                servo.map, servo.wanted, bounds.lower, bounds.upper, servo.efforts
+            )
+        self._limits.remember(efforts)
+        lack = factorization.admissible(
+            M @ (wanted - moving.qdd) - actuators.matrix @ servo.efforts
+        )
+        size = np.abs(wanted).max(initial=0.0) + np.abs(moving.qdd).max(initial=0.0) + 1e-3
+        return RestCommand(
+            efforts=efforts,
+            requested=servo.efforts,
+            limited_by={} if efforts is servo.efforts else bounds.reasons(actuators.names, efforts),
+            unreachable=selected(
+                self.mechanism.model.velocity_names, np.abs(lack) > _NOTICEABLE * size
+            ),
+            qdd=moving.qdd + factorization.admissible(actuators.matrix @ efforts),
+        )
+
+    @abstractmethod
+    def _meant(self, state: State) -> tuple[State, Array]:
+        """The state to compute with, and the acceleration wanted there, (nv,)."""
+
+
+class GravityCompensation(RestController):
+    """Motors carry weight, springs and other standing forces, and nothing else.
+
+    Whoever pushes the machine feels its inertia and its friction, not its weight.
+    """
+
+    def _meant(self, state: State) -> tuple[State, Array]:
+        nothing = np.zeros_like(state.v)
+        return State(state.t, state.q, nothing), nothing
+
+
+class Hold(RestController):
+    """The machine stays where it was first seen, like in a critically damped spring.
+
+    Attributes:
+        position: Where it shall be, (nq,); None: where the next command finds it.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        frequency: float = 5.0,
+        damping_ratio: float = 1.0,
+        allocation: Allocation | None = None,
+        control_period: float | None = None,
+    ) -> None:
+        """Prepare the evaluation.
+
+        Args:
+            mechanism: With at least one motor.
+            frequency: Of the return, in Hz.
+            damping_ratio: 1 is critical.
+            allocation: How redundant motors share the work; None: by their limits.
+            control_period: Time between commands, in s; needed where motors have rate limits.
+
+        Raises:
+            InputError: As :class:`RestController`, or gains that are not positive.
+        """
+        for name, value in (("frequency", frequency), ("damping_ratio", damping_ratio)):
+            if not 0.0 < value < np.inf:
+                raise InputError(f"expected a number above 0, found {value}", place=name)
+        super().__init__(mechanism, allocation=allocation, control_period=control_period)
+        self._omega = 2.0 * np.pi * frequency
+        self._damping = 2.0 * damping_ratio * self._omega
+        self.position: Array | None = None
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the velocity coordinates, along which a deviation is measured."""
+        return self.mechanism.model.velocity_names
+
+    def tracking_error(self, state: State) -> Array:
+        """Deviation from where it shall be, (nv,), in m or rad."""
+        if self.position is None:
+            return np.zeros_like(state.v)
+        return self.mechanism.model.difference(self.position, state.q)
+
+    def reset(self, efforts: Mapping[str, float] | Array | None = None) -> None:
+        """Forget the past: the next command holds what it finds; see :class:`RestController`."""
+        super().reset(efforts)
+        self.position = None
+
+    def _meant(self, state: State) -> tuple[State, Array]:
+        if self.position is None:
+            self.position = state.q.copy()
+        error = self.tracking_error(state)
+        return state, -self._damping * state.v - self._omega**2 * error
