@@ -11,7 +11,6 @@ from collections.abc import Callable
 from math import factorial
 
 import numpy as np
-from numpy.polynomial.polynomial import polyval
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -32,6 +31,7 @@ def _sine_and_trace() -> Array:
 _SINE_AND_TRACE = _sine_and_trace()
 _SERIES_BELOW = 1.0  # rad²; above it the closed forms lose at most two digits to cancellation
 _TERMS = 10  # of the series in θ²: the first one left out is below 1e-19
+_FEWER_TERMS = ((1e-5, 3), (1e-2, 5), (_SERIES_BELOW, _TERMS))  # the same holds with these
 
 _C = [(-1.0) ** k / factorial(2 * k + 3) for k in range(_TERMS)]
 _A_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 2) for k in range(1, _TERMS)]
@@ -161,8 +161,9 @@ def _square_and_skew(phi: Array) -> tuple[Array, Array]:
 
 
 def _sinc(angle: Array) -> Array:
-    """Return sin θ / θ."""
-    value: Array = np.sinc(angle / np.pi)
+    """Return sin θ / θ for θ ≥ 0."""
+    safe = np.maximum(angle, _TINY)
+    value: Array = np.sin(safe) / safe
     return value
 
 
@@ -183,10 +184,23 @@ def _g(square: Array) -> Array:
 
 def _series_or(square: Array, series: list[float], closed: Callable[[Array], Array]) -> Array:
     """The closed form where it is accurate, its power series in θ² near zero."""
+    largest = float(square.max(initial=0.0))
+    for below, terms in _FEWER_TERMS:  # errors of closed loops and tasks are small nearly always
+        if largest < below:
+            return _polynomial(square, series[:terms])
     near = square < _SERIES_BELOW
     small = np.where(near, square, 0.0)
     large = np.where(near, _SERIES_BELOW, square)
-    return np.where(near, polyval(small, series), closed(large))
+    return np.where(near, _polynomial(small, series), closed(large))
+
+
+def _polynomial(x: Array, coefficients: list[float]) -> Array:
+    """Horner's scheme; the coefficients in rising order."""
+    value = np.full_like(x, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        value *= x
+        value += coefficient
+    return value
 
 
 def _quaternion(rotation: Array) -> Array:
