@@ -48,20 +48,22 @@ class RollingRow:
 
 
 class _Contact(NamedTuple):
-    """Vectors of m rows in the world, (m, 3), and lengths, (m, 1).
+    """Vectors of m rows in the world, (m, 3), and numbers, (m, 1).
 
     Attributes:
         normal: n.
         axle: a.
+        cosine: a·n, 0 for an upright wheel.
         lean: |a × n|, 1 for an upright wheel.
         heading: h.
-        sideways: s.
+        sideways: s = n × h = (a − n (a·n)) / |a × n|.
         up: u, from the contact to the centre.
         arm: c, from the centre to the contact, in m.
     """
 
     normal: Array
     axle: Array
+    cosine: Array
     lean: Array
     heading: Array
     sideways: Array
@@ -112,22 +114,24 @@ class RollingRows:
         return np.concatenate((force, moment), axis=1), self.selection[:, 2] * height
 
     def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
-        """h'·w + h·(ω × c') with ' the derivative seen from the parent, (m,), in m/s²."""
-        n, a, lean, h, s, up, arm = self._contact(kinematics)
+        """h'·w + h·(ω × c') with ' the derivative seen from the parent, (m,), in m/s².
+
+        In it a' = ω × a, (a·n)' = a'·n and |a × n|' = −(a·n)(a·n)'/|a × n|.
+        """
+        n, a, cosine, lean, h, s, up, arm = self._contact(kinematics)
         pair = self.frames.pair
-        omega = twist.angular.take(pair, 0)
-        velocity = twist.linear.take(pair, 0) + cross(omega, arm)
-        axle_rate = cross(omega, a)
-        # h' and u': rates of a × n and n − a (a·n) without their parts along h and u, over |a × n|.
-        turning = cross(axle_rate, n)
-        heading_rate = (turning - h * dot(h, turning)[:, None]) / lean
-        along = dot(a, n)[:, None]
-        leaning = -axle_rate * along - a * dot(axle_rate, n)[:, None]
-        up_rate = (leaning - up * dot(up, leaning)[:, None]) / lean
+        spin = skew(twist.angular.take(pair, 0))
+        velocity = twist.linear.take(pair, 0) + apply(spin, arm)
+        axle_rate = apply(spin, a)
+        cosine_rate = dot(axle_rate, n)[:, None]
+        growth = cosine * cosine_rate / lean
+        heading_rate = (cross(axle_rate, n) + growth * h) / lean
+        sideways_rate = (axle_rate - cosine_rate * n + growth * s) / lean
+        up_rate = (growth * up - cosine * axle_rate - cosine_rate * a) / lean
         arm_rate = -self.radius[:, None] * up_rate
-        direction_rate = self._directions(heading_rate, cross(n, heading_rate), np.zeros_like(n))
+        direction_rate = self._directions(heading_rate, sideways_rate, np.zeros_like(n))
         direction = self._directions(h, s, n)
-        return dot(direction_rate, velocity) + dot(direction, cross(omega, arm_rate))
+        return dot(direction_rate, velocity) + dot(direction, apply(spin, arm_rate))
 
     def _directions(self, heading: Array, sideways: Array, normal: Array) -> Array:
         chosen = self.selection[:, :, None]
@@ -138,7 +142,16 @@ class RollingRows:
         n = apply(rotation.take(self.frames.parent, 0), self.normal)
         a = apply(rotation.take(self.frames.child, 0), self.axle)
         ahead = cross(a, n)
+        cosine = dot(a, n)[:, None]
         lean = np.sqrt(dot(ahead, ahead) + _TINY)[:, None]
-        h = ahead / lean
-        up = (n - a * dot(a, n)[:, None]) / lean
-        return _Contact(n, a, lean, h, cross(n, h), up, -self.radius[:, None] * up)
+        up = (n - cosine * a) / lean
+        return _Contact(
+            normal=n,
+            axle=a,
+            cosine=cosine,
+            lean=lean,
+            heading=ahead / lean,
+            sideways=(a - cosine * n) / lean,
+            up=up,
+            arm=-self.radius[:, None] * up,
+        )
