@@ -1,0 +1,113 @@
+"""``uk_dynamics ros2-control``: what ros2_control has to know of a mechanism."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+
+_MOST = 10000  # Hz
+
+_DESCRIPTION = """\
+Write the <ros2_control> block of a mechanism (for xacro:include into its URDF) and the parameters
+of its controllers: an effort command for every motor, states of the measured joints, nothing for
+passive ones; joint_state_broadcaster on measured_joint_states, where joint_state_completer listens,
+and a forward_command_controller with the motors in the order of the mechanism file.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics ros2-control stewart_platform
+  uk_dynamics ros2-control my_robot.yaml --hardware my_drives/EtherCatSystem --out bringup
+  uk_dynamics ros2-control five_bar --rate 1000 --namespace left --out bringup
+  uk_dynamics ros2-control five_bar \\
+      --hardware joint_state_topic_hardware_interface/JointStateTopicSystem
+
+files in --out: NAME.ros2_control.xacro and NAME_controllers.yaml
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "ros2-control",
+        help="hardware block and controllers for ros2_control",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
+    )
+    parser.add_argument(
+        "--hardware",
+        metavar="PLUGIN",
+        default="mock_components/GenericSystem",
+        help="hardware plugin, package/Class (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--rate",
+        type=_rate,
+        default=500,
+        metavar="HZ",
+        help="updates of controller_manager per second (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--namespace", default="", metavar="NS", help="namespace of controller_manager and topics"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="directory to write to, made if need be; left out: print"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write or print both texts."""
+    from uk_dynamics import Mechanism
+    from uk_dynamics.control.ros2_control_files import controllers, hardware_block
+
+    plugin = arguments.hardware
+    package, slash, kind = plugin.partition("/")
+    if not (package and slash and kind) or any(c.isspace() or c in '<>&"' for c in plugin):
+        raise InputError(
+            f'"{plugin}" is no plugin; write package/Class, such as mock_components/GenericSystem',
+            place="--hardware",
+        )
+    mechanism = Mechanism.from_file(arguments.file)
+    texts = {
+        f"{mechanism.name}.ros2_control.xacro": hardware_block(
+            mechanism, plugin, arguments.namespace
+        ),
+        f"{mechanism.name}_controllers.yaml": controllers(
+            mechanism, arguments.rate, arguments.namespace
+        ),
+    }
+    if arguments.out is None:
+        print("\n".join(texts.values()), end="")
+        return 0
+    directory = Path(arguments.out)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (directory / name).write_text(text, encoding="utf-8")
+            print(directory / name)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(directory)) from None
+    return 0
+
+
+def _rate(text: str) -> int:
+    try:
+        rate = int(text)
+    except ValueError:
+        rate = 0
+    if not 1 <= rate <= _MOST:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a whole number from 1 to {_MOST}')
+    return rate
