@@ -191,6 +191,16 @@ def test_describe_tells_it(tmp_path, capsys):
     assert "integrability" not in capsys.readouterr().out
 
 
+def test_a_report_tests_it_when_asked():
+    machine = shipped("differential_drive")
+    assert machine.report().integrability is None
+    found = machine.report(samples=2).integrability
+    assert found.samples == 2
+    # Five velocities are bound, and for good the difference of the wheels' turns with the heading.
+    assert (found.bound_velocities, found.bound_coordinates) == (5, 1)
+    assert {nature.verdict for nature in found.constraints.values()} == {"nonholonomic"}
+
+
 def test_a_mechanism_without_constraints_has_nothing_to_say():
     found = examined(mechanism(arm((1.0,))))
     assert found.constraints == {}

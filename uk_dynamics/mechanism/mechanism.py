@@ -329,18 +329,21 @@ class Mechanism:
         self,
         q: Mapping[str, float] | ArrayLike | None = None,
         tasks: Tasks | None = None,
+        *,
+        samples: int = 0,
     ) -> MechanismReport:
         """Mobility, rank, redundant rows and actuation at a configuration.
 
         Args:
             q: An assembled configuration; None assembles the initial guess.
             tasks: Tasks to examine with it.
+            samples: States at which constraints are tested for being holonomic; 0: not at all.
 
         Raises:
             AssemblyError: The loops do not close.
         """
         configuration = self.assemble() if q is None else self.configuration(q)
-        return report(self, configuration, tasks)
+        return report(self, configuration, tasks, samples=samples)
 
     def switch(
         self, state: State, changes: Mapping[str, bool], inputs: Inputs | None = None
