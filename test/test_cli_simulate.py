@@ -178,3 +178,20 @@ def test_constraints_are_switched_on_the_way(capsys):
 def test_switching_that_cannot_be_is_refused(switch, problem, capsys):
     assert main(["simulate", "landing_leg", "--duration", "0.4", "--switch", *switch]) == 2
     assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mode", ["hold", "gravity"])
+def test_motors_may_hold_the_machine_without_tasks(mode, capsys, tmp_path):
+    file = tmp_path / "run.npz"
+    found = summary(
+        capsys, "coordinated_robots", "--control", mode, "--duration", "0.2", "--out", str(file)
+    )
+    assert found["energy_should_be_constant"] is False
+    run = np.load(file)
+    assert np.abs(run["q"] - run["q"][0]).max() < 1e-9  # it would fall by 0.2 m
+    assert np.abs(run["efforts"]).max() > 1.0
+
+
+def test_modes_without_tasks_have_none(capsys):
+    found = refused(capsys, "five_bar", "--control", "hold", "--tasks", "five_bar_sweep")
+    assert "do without --tasks" in found

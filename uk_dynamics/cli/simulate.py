@@ -21,6 +21,8 @@ from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
+    from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.simulation.controller import Controller
 
 # As uk_dynamics.simulation offers them; importing it for --help would take long.
 ADAPTIVE = ("DOP853", "RK45", "RK23", "Radau")
@@ -35,6 +37,7 @@ _EXAMPLES = """\
 examples:
   uk_dynamics simulate five_bar --set crank=0.9 --duration 20 --plot fall.png
   uk_dynamics simulate five_bar --tasks five_bar_sweep --control-period 0.002 --out run.npz
+  uk_dynamics simulate coordinated_robots --control hold --duration 1
   uk_dynamics simulate five_bar --method rk4 --step 0.001 --out run.csv
   uk_dynamics simulate five_bar --json | jq .largest_violation
 """
@@ -61,6 +64,11 @@ def register(commands: Commands) -> None:
     )
     parser.add_argument(
         "--duration", metavar="S", type=positive, default=5.0, help="simulated time in s (5)"
+    )
+    parser.add_argument(
+        "--control",
+        choices=("gravity", "hold"),
+        help="without tasks: motors carry the weight and nothing else, or hold the start",
     )
     parser.add_argument(
         "--control-period",
@@ -108,7 +116,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, write the files asked for, print the summary."""
-    from uk_dynamics import Mechanism, ServoController, Tasks
+    from uk_dynamics import Mechanism
     from uk_dynamics import simulate as run_simulation
     from uk_dynamics.mechanism.constraint_work import workless
 
@@ -116,13 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_writable(arguments.out, (".npz", ".csv"))
     check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     mechanism = Mechanism.from_file(arguments.file)
-    controller = None
-    if arguments.tasks:
-        controller = ServoController(
-            mechanism,
-            Tasks.from_file(arguments.tasks, mechanism),
-            control_period=arguments.control_period,
-        )
+    controller = _controller(arguments, mechanism)
     state = mechanism.start(dict(arguments.positions), dict(arguments.velocities))
     with _progress(arguments.duration) as progress:
         trajectory = run_simulation(
@@ -153,14 +155,34 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _controller(arguments: argparse.Namespace, mechanism: Mechanism) -> Controller | None:
+    """What drives the motors; None leaves them at rest."""
+    from uk_dynamics import GravityCompensation, Hold, ServoController, Tasks
+
+    period = arguments.control_period
+    if arguments.control:
+        if arguments.tasks:
+            raise InputError("--control gravity and --control hold do without --tasks")
+        if arguments.control == "hold":
+            return Hold(mechanism, control_period=period)
+        return GravityCompensation(mechanism, control_period=period)
+    if not arguments.tasks:
+        return None
+    return ServoController(
+        mechanism, Tasks.from_file(arguments.tasks, mechanism), control_period=period
+    )
+
+
 def _options(arguments: argparse.Namespace) -> dict[str, float]:
     """Options of the integrator that were given; one that would do nothing is refused."""
     chosen = arguments.method or ("DOP853" if arguments.control_period is None else "rk4")
     for option, methods in (("rtol", ADAPTIVE), ("step", FIXED_STEP)):
         if getattr(arguments, option) is not None and chosen not in methods:
             raise InputError(f"--{option} is for {' and '.join(methods)}, not for {chosen}")
-    if arguments.control_period is not None and not arguments.tasks:
-        raise InputError("--control-period needs --tasks: without tasks there is no control")
+    if arguments.control_period is not None and not (arguments.tasks or arguments.control):
+        raise InputError(
+            "--control-period needs --tasks or --control: without them there is no control"
+        )
     given = {option: getattr(arguments, option) for option in ("rtol", "step")}
     return {option: value for option, value in given.items() if value is not None}
 
