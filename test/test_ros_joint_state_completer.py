@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.ros.active_constraints import ACTIVE_QOS
 from uk_dynamics.ros.clock import nanoseconds
 from uk_dynamics.ros.joint_measurements import JointMeasurements
 from uk_dynamics.ros.joint_state_completer import JointStateCompleter
@@ -315,3 +317,58 @@ def test_a_platform_is_controlled_by_the_encoders_of_its_legs(
     assert compared > 20
     # held against gravity, platform and legs stay in their workspace
     assert max(np.abs(np.subtract(states.messages[-1].position, truth.messages[0].position))) < 0.3
+
+
+LEG = """
+schema: 1
+model: {urdf: "package://uk_dynamics/urdf/landing_leg.urdf.xacro"}
+measured: [knee]
+initial_guess: {height: 0.42, hip: -0.785, knee: -1.571}
+constraints:
+  foot:
+    type: frame
+    axes: [x, z]
+    parent: {link: ground}
+    child: {link: shank, xyz: [0.3, 0.0, 0.0]}
+    switchable: true
+"""
+
+
+def test_a_foot_that_is_lifted_leaves_the_state_open_until_it_stands_again(
+    ros: Ros, tmp_path: Path
+) -> None:
+    file = tmp_path / "leg.yaml"
+    file.write_text(LEG)
+    node = ros.node("switch")
+    switch = node.create_publisher(JointState, "simulator/active_constraints", ACTIVE_QOS)
+    ros.add(JointStateCompleter(**overrides(mechanism=str(file), state_timeout=60.0)))
+    states = Ear(node, JointState, "joint_states")
+    diagnostics = DiagnosticsEar(node, "joint_state_completer")
+    measured = node.create_publisher(
+        JointState, "measured_joint_states", qos_profile_system_default
+    )
+    ros.until(measured.get_subscription_count, "the node to listen")
+
+    def answer(stamp: int) -> list[float]:
+        def answered() -> bool:
+            measured.publish(message(["knee"], [-1.8], [0.0], stamp=stamp))
+            ros.spin_once()
+            return any(nanoseconds(m.header.stamp) == stamp for m in states.messages)
+
+        ros.until(answered, f"the state of stamp {stamp}")
+        return list(states.messages[-1].position)
+
+    # Both links are 0.3 m and the foot is below the hip.
+    standing = [0.6 * math.cos(0.9), -math.pi / 2 + 0.9, -1.8]
+    assert answer(MS) == pytest.approx(standing, abs=1e-9)
+    switch.publish(JointState())
+    diagnostics.until(ros, "do not determine height, hip")
+    lifted = message(["foot.x", "foot.z"], [0.1, 0.2])
+    switch.publish(lifted)
+    # It stands again, 0.1 m to the side and 0.2 m up.
+    ros.until(lambda: "do not determine" not in diagnostics.message, "the next report")
+    found = answer(2 * MS)
+    x = 0.3 * math.cos(found[1]) + 0.3 * math.cos(found[1] + found[2])
+    assert x == pytest.approx(0.1, abs=1e-9)
+    z = found[0] + 0.3 * math.sin(found[1]) + 0.3 * math.sin(found[1] + found[2])
+    assert z == pytest.approx(0.2, abs=1e-9)

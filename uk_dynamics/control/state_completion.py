@@ -68,25 +68,35 @@ class StateCompletion:
         self.jump = jump
         self.largest_misfit = largest_misfit
         self._model = model = mechanism.model
-        self.names, deviations = _measured(mechanism, measured)
+        self.names, self._deviations = _measured(mechanism, measured)
         self._places = np.array([model.position_index(n) for n in self.names], dtype=np.intp)
-        columns = np.array([model.velocity_index(n) for n in self.names], dtype=np.intp)
-        self.columns = columns
+        self.columns = np.array([model.velocity_index(n) for n in self.names], dtype=np.intp)
+        self._singular_tolerance = singular_tolerance
         self._home = mechanism.assemble()
-        self._rows = LoopRows(mechanism, active)
-        scale = self._rows.coordinate_scale(self._home)
-        A = self._determining(columns, scale)
-        others = np.setdiff1d(np.arange(model.nv), columns)
-        self.redundant = len(columns) - free_motions(A, scale, _RANK_TOLERANCE)
-        self._follower = LoopFollower(
-            self._rows,
-            model,
-            self._places,
-            Split(columns, others, scale[others], deviations, self.redundant),
-            singular_tolerance,
-        )
+        self.switch(active)
         self.turning = _turning(mechanism, self.names)
         self.reset()
+
+    def switch(self, active: ActiveConstraints | None) -> None:
+        """From now on other switchable constraints are on; the last state stays the last one.
+
+        Args:
+            active: Those that are on; None: those of the start.
+
+        Raises:
+            InputError: With them the measured joints leave others open, which are named; nothing
+                is switched then.
+        """
+        rows, columns = LoopRows(self.mechanism, active), self.columns
+        scale = rows.coordinate_scale(self._home)
+        A = self._determining(rows, scale)
+        others = np.setdiff1d(np.arange(self._model.nv), columns)
+        redundant = len(columns) - free_motions(A, scale, _RANK_TOLERANCE)
+        split = Split(columns, others, scale[others], self._deviations, redundant)
+        self._follower = LoopFollower(
+            rows, self._model, self._places, split, self._singular_tolerance
+        )
+        self._rows, self.redundant = rows, redundant
 
     def reset(self) -> None:
         """Forget the last state: the next measurement is reached from the initial guess again."""
@@ -200,7 +210,7 @@ class StateCompletion:
             branch_doubtful=self._doubtful,
         )
 
-    def _determining(self, columns: NDArray[np.intp], scale: Array) -> Array:
+    def _determining(self, rows: LoopRows, scale: Array) -> Array:
         """A (m, nv) at a configuration where the measured joints determine the others.
 
         The initial guess may be singular, as a flat parallelogram is, so others near it are tried.
@@ -211,8 +221,8 @@ class StateCompletion:
         random = np.random.default_rng(1)
         q = self._home
         for _ in range(_TRIALS):
-            A, _ = self._rows.linearize(q, 0.0)
-            open_ = undetermined(A, scale, columns, _RANK_TOLERANCE)
+            A, _ = rows.linearize(q, 0.0)
+            open_ = undetermined(A, scale, self.columns, _RANK_TOLERANCE)
             if not len(open_):
                 return A
             guess = self._model.integrate(

@@ -82,18 +82,26 @@ class ActiveConstraintsInput:
         active: Those that are on; None until the first message: as the mechanism file says.
     """
 
-    def __init__(self, node: Node, mechanism: Mechanism, problems: MessageProblems) -> None:
+    def __init__(
+        self,
+        node: Node,
+        mechanism: Mechanism,
+        problems: MessageProblems,
+        on_switched: Callable[[ActiveConstraints], None] | None = None,
+    ) -> None:
         """Listen to ``simulator/active_constraints`` if something is switchable.
 
         Args:
             node: Who listens.
             mechanism: Whose constraints they are.
             problems: Remembers messages that cannot be used.
+            on_switched: Called after each usable message.
         """
         self.active: ActiveConstraints | None = None
         self._node = node
         self._mechanism = mechanism
         self._problems = problems
+        self._on_switched = on_switched
         self._subscription = None
         if mechanism.hierarchy.switchable:
             self._subscription = node.create_subscription(
@@ -111,6 +119,8 @@ class ActiveConstraintsInput:
             self._problems.note(ACTIVE_TOPIC, problem)
             return
         self.active = active
+        if self._on_switched is not None:
+            self._on_switched(active)
 
 
 def to_message(mechanism: Mechanism, active: ActiveConstraints) -> JointState:

@@ -15,6 +15,8 @@ from std_srvs.srv import Trigger
 
 from uk_dynamics.control.state_completion import Completion, CompletionStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.state import ActiveConstraints
+from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import TimeOrigin, nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.joint_measurements import JointMeasurements
@@ -63,11 +65,13 @@ class JointStateCompleter(Node):
         self._stamp = Time()
         self._found: Completion | None = None
         self._failure = ""
+        self._undetermined = ""
         self._jumps = 0
         self._solve_time = 0.0
         self._publisher = self.create_publisher(
             JointState, "joint_states", qos_profile_system_default
         )
+        self._active = ActiveConstraintsInput(self, mechanism, self._problems, self._on_switched)
         self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
         self.create_service(Trigger, "~/reset", self._on_reset)
         self._diagnostics = DiagnosticsPublisher(self, "state completion", self._report)
@@ -75,6 +79,14 @@ class JointStateCompleter(Node):
 
     def _new_message(self, *, effort: bool) -> JointStateMessage:
         return JointStateMessage(self._names, position=True, velocity=True, effort=effort)
+
+    def _on_switched(self, active: ActiveConstraints) -> None:
+        if self._undetermined:
+            self._undetermined = self._failure = ""
+        try:
+            self._completion.switch(active)
+        except InputError as error:  # until the next switching nothing can be said
+            self._undetermined = self._failure = str(error)
 
     def _on_message(self, message: JointState) -> None:
         stamp = nanoseconds(message.header.stamp)
@@ -98,6 +110,8 @@ class JointStateCompleter(Node):
         position, stamp, problem = measurements.take(self._settings["state_timeout"])
         if problem:
             self._problems.note(MEASURED, problem)
+            return
+        if self._undetermined:
             return
         write_stamp(self._stamp, stamp)
         completion.jump = self._settings["jump"]
@@ -139,7 +153,7 @@ class JointStateCompleter(Node):
         self._measurements.forget()
         self._origin.reset()
         self._found = None
-        self._failure = ""
+        self._failure = self._undetermined
         response.success = True
         response.message = "the next state is on the branch of the initial guess"
         return response
