@@ -91,3 +91,21 @@ def test_rates_are_limited_from_what_motors_give():
     state = machine.state()
     sizes = [abs(carry.command(state).efforts[0]) for _ in range(6)]
     assert sizes == pytest.approx([1.0, 2.0, 3.0, 4.0, 4.905, 4.905], abs=1e-9)
+
+
+def test_redundant_motors_hold_as_asked():
+    machine = shipped("coordinated_robots")
+    state = machine.start()
+    plain = ukd.Hold(machine).command(state)
+    tight = ukd.Hold(machine, preload={"u1": 30.0}).command(state)
+    assert abs(tight.efforts - plain.efforts).max() > 1.0
+    near(acceleration(machine, state, tight.efforts), 0.0, 10.0)
+    for options, place in (
+        ({"weights": "least"}, "weights"),
+        ({"weights": {"u1": -1.0}}, "weights.u1"),
+        ({"weights": {"u1": 1.0}}, "allocation.weights"),
+        ({"preload": {"u7": 1.0}}, "allocation.preload"),
+    ):
+        with pytest.raises(InputError) as caught:
+            ukd.GravityCompensation(machine, **options)
+        assert caught.value.place == place

@@ -34,6 +34,8 @@ class Command:
         servo: Ranks, reachability and what the tasks cannot get, limits aside.
         free: Solution of the structure with motors at rest.
         violation: Largest residual of a structural constraint, in m or rad.
+        settled: Whether no better efforts exist within the limits; else the search was cut short,
+            and these are within the limits all the same.
     """
 
     efforts: Array
@@ -48,6 +50,7 @@ class Command:
     servo: ServoSolution
     free: Solution
     violation: float
+    settled: bool = True
 
     @property
     def actuation(self) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,12 +17,9 @@ from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.core.motion_efforts import motion_efforts
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.allocation import Allocation
-from uk_dynamics.mechanism.allocation_specification import AllocationSpec
+from uk_dynamics.mechanism.allocation import Allocation, Weights
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
-
-Weights = Literal["limits", "equal"] | Mapping[str, float]
 
 _REACHED = 1e-6  # of the accelerations: what is missing below is rounding
 
@@ -107,12 +103,7 @@ def inverse_dynamics(
     if not len(actuators):
         problem = "the mechanism has no motors; add actuators"
         raise InputError(problem, file=mechanism.spec.file, place="actuators")
-    if not isinstance(weights, str):
-        weights_given: str | tuple[tuple[str, float], ...] = tuple(weights.items())
-    else:
-        weights_given = weights
-    spec = AllocationSpec(weights_given, tuple((preload or {}).items()))  # type: ignore[arg-type]
-    allocation = Allocation.of(spec, actuators, "")
+    allocation = Allocation.given(actuators, weights, preload)
     inputs = Inputs(tau=mechanism.inputs(tau).tau, active=active, stabilize=False)
     dynamics = mechanism.dynamics()
     prepared = dynamics.prepare(state, inputs)

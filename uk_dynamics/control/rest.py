@@ -19,8 +19,7 @@ from uk_dynamics.control.limited_allocation import LimitedAllocation
 from uk_dynamics.control.motor_limits import MotorLimits
 from uk_dynamics.core.motion_efforts import motion_efforts
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.allocation import Allocation
-from uk_dynamics.mechanism.allocation_specification import AllocationSpec
+from uk_dynamics.mechanism.allocation import Allocation, Weights
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 
@@ -58,14 +57,17 @@ class RestController(ABC):
         self,
         mechanism: Mechanism,
         *,
-        allocation: Allocation | None = None,
+        weights: Weights = "limits",
+        preload: Mapping[str, float] | None = None,
         control_period: float | None = None,
     ) -> None:
         """Prepare the evaluation.
 
         Args:
             mechanism: With at least one motor.
-            allocation: How redundant motors share the work; None: by their limits.
+            weights: Where motors are redundant, Σ weight·(effort − preload)² is least: ``limits``
+                1/limit², ``equal`` one each, or by motor name.
+            preload: Efforts to come close to where this changes no motion, by motor name.
             control_period: Time between commands, in s; needed where motors have rate limits.
 
         Raises:
@@ -76,8 +78,7 @@ class RestController(ABC):
             raise InputError(problem, file=mechanism.spec.file, place="actuators")
         self.mechanism = mechanism
         self.active: ActiveConstraints | None = None
-        usual = Allocation.of(AllocationSpec(), mechanism.actuators, mechanism.spec.file)
-        self._sharing = allocation or usual
+        self._sharing = Allocation.given(mechanism.actuators, weights, preload)
         self._dynamics = mechanism.dynamics()
         self._limits = MotorLimits(mechanism, control_period)
         # One row per admissible motion; how many there are is known at a state only.
@@ -187,7 +188,8 @@ class Hold(RestController):
         *,
         frequency: float = 5.0,
         damping_ratio: float = 1.0,
-        allocation: Allocation | None = None,
+        weights: Weights = "limits",
+        preload: Mapping[str, float] | None = None,
         control_period: float | None = None,
     ) -> None:
         """Prepare the evaluation.
@@ -196,7 +198,9 @@ class Hold(RestController):
             mechanism: With at least one motor.
             frequency: Of the return, in Hz.
             damping_ratio: 1 is critical.
-            allocation: How redundant motors share the work; None: by their limits.
+            weights: Where motors are redundant, Σ weight·(effort − preload)² is least: ``limits``
+                1/limit², ``equal`` one each, or by motor name.
+            preload: Efforts to come close to where this changes no motion, by motor name.
             control_period: Time between commands, in s; needed where motors have rate limits.
 
         Raises:
@@ -205,7 +209,7 @@ class Hold(RestController):
         for name, value in (("frequency", frequency), ("damping_ratio", damping_ratio)):
             if not 0.0 < value < np.inf:
                 raise InputError(f"expected a number above 0, found {value}", place=name)
-        super().__init__(mechanism, allocation=allocation, control_period=control_period)
+        super().__init__(mechanism, weights=weights, preload=preload, control_period=control_period)
         self._omega = 2.0 * np.pi * frequency
         self._damping = 2.0 * damping_ratio * self._omega
         self.position: Array | None = None

@@ -193,6 +193,7 @@ class ServoController:
             servo=servo,
             free=free,
             violation=float(np.abs(prepared.rows.residual).max(initial=0.0)),
+            settled=efforts is servo.efforts or self._allocation.finished,
         )
 
     def tracking_error(self, state: State) -> Array:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from uk_dynamics.exceptions import MechanismFileError, UnknownNameError
+from uk_dynamics.exceptions import InputError, MechanismFileError, UnknownNameError
 from uk_dynamics.mechanism.actuators import Actuators, Array
 from uk_dynamics.mechanism.allocation_specification import AllocationSpec, Numbers
+
+Weights = Literal["limits", "equal"] | Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +40,37 @@ class Allocation:
             _check_names(spec.preload, actuators, file, "allocation.preload")
             preload = actuators.efforts(dict(spec.preload))
         return cls(_weights(spec, actuators, file), preload)
+
+    @classmethod
+    def given(
+        cls,
+        actuators: Actuators,
+        weights: Weights = "limits",
+        preload: Mapping[str, float] | None = None,
+    ) -> Allocation:
+        """The same from a program.
+
+        Args:
+            actuators: The motors.
+            weights: ``limits`` 1/limit², ``equal`` one each, or all of them by motor name.
+            preload: s by motor name, in N or N·m; others zero.
+
+        Raises:
+            UnknownNameError: A motor does not exist.
+            InputError: Weights are missing or not positive, or numbers are not finite.
+        """
+        if isinstance(weights, str):
+            if weights not in ("limits", "equal"):
+                problem = f'no weights "{weights}"; there are: limits, equal, {{motor: weight}}'
+                raise InputError(problem, place="weights")
+            spec = AllocationSpec(weights)
+        else:
+            for name, value in weights.items():
+                if not 0.0 < value < np.inf:
+                    problem = f"expected a number above 0, found {value}"
+                    raise InputError(problem, place=f"weights.{name}")
+            spec = AllocationSpec(tuple(weights.items()))
+        return cls.of(replace(spec, preload=tuple((preload or {}).items())), actuators, "")
 
 
 def _weights(spec: AllocationSpec, actuators: Actuators, file: str) -> Array:

@@ -1,0 +1,89 @@
+"""Efforts that are held: right in the middle of the control period, or at its start."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mechanism_builder import arm, joint, link, mechanism, near, shipped
+
+from uk_dynamics.control.prediction import Prediction
+from uk_dynamics.control.servo_controller import ServoController
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.specification import TasksSpec
+from uk_dynamics.mechanism.state import State
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.simulation.simulate import simulate
+
+
+def largest_error(name: str, task_file: str, period: float, *, middle: bool) -> float:
+    """Largest tracking error after 0.6 s, when at 5 Hz the start has died away to 1e-7 of it."""
+    machine = shipped(name)
+    tasks = Tasks.from_file(task_file, machine)
+    servo = ServoController(machine, tasks, control_period=period if middle else None)
+    run = simulate(machine, machine.start(), 1.0, controller=servo, control_period=period)
+    return float(np.abs(run.tracking_error[60:]).max())
+
+
+def test_the_middle_is_right_to_second_order():
+    name, task_file = "parallel_2dof", "parallel_2dof_line"
+    start = largest_error(name, task_file, 4e-3, middle=False)
+    middle = largest_error(name, task_file, 4e-3, middle=True)
+    finer = largest_error(name, task_file, 2e-3, middle=True)
+    assert middle < 0.1 * start
+    assert finer < 0.3 * middle  # a quarter
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "task_file", "size"),
+    [
+        ("stewart_platform", "stewart_platform_heave_roll", 0.1),
+        ("coordinated_robots", "coordinated_robots_lift", 0.5),
+        ("parallel_2dof", "parallel_2dof_line", 0.05),
+    ],
+)
+def test_at_one_kilohertz_a_millionth_of_the_motion_is_left(name, task_file, size):
+    assert largest_error(name, task_file, 1e-3, middle=True) < 1e-6 * size
+
+
+def test_prediction_of_constant_acceleration_is_exact():
+    machine = mechanism(arm([1.0, 1.0]))
+    prediction = Prediction(machine.model, 0.2)
+    q, v, qdd = np.array([0.1, 0.2]), np.array([1.0, -2.0]), np.array([3.0, 5.0])
+    ahead = prediction.ahead(State(1.0, q, v))
+    near(ahead.q, q + 0.1 * v)  # nothing is known of the acceleration
+    prediction.remember(qdd)
+    ahead = prediction.ahead(State(1.0, q, v))
+    assert ahead.t == pytest.approx(1.1, abs=1e-15)
+    near(ahead.v, v + 0.1 * qdd)
+    near(ahead.q, q + 0.1 * v + 0.005 * qdd)
+    prediction.reset()
+    near(prediction.ahead(State(1.0, q, v)).v, v)
+
+
+RUBS = link("base") + link("l1", com="0.5 0 0")
+RUBS += joint("j1", "base", "l1", more='<dynamics damping="2.0" friction="3.0"/>')
+HOLD = "schema: 1\ntasks: {hold: {type: joint, joint: j1}}"
+
+
+def test_friction_is_fed_forward_or_left_to_the_feedback():
+    machine = mechanism(RUBS, "actuators: {m: {joint: j1}}\n")
+    tasks = Tasks(TasksSpec.from_text(HOLD), machine)
+    state = machine.state(v={"j1": 0.5})
+    known = ServoController(machine, tasks).command(state)
+    unknown = ServoController(machine, tasks, friction="none").command(state)
+    # 2 N m s/rad · 0.5 rad/s + 3 N m
+    assert known.efforts[0] - unknown.efforts[0] == pytest.approx(4.0, abs=1e-9)
+    with pytest.raises(InputError, match="friction"):
+        ServoController(machine, tasks, friction="much")
+
+
+def test_a_command_tells_the_acceleration_it_causes():
+    machine = shipped("coordinated_robots")
+    servo = ServoController(machine, Tasks.from_file("coordinated_robots_lift", machine))
+    state = machine.start()
+    command = servo.command(state)
+    near(machine.dynamics().evaluate(state, servo.inputs(command)).qdd, command.qdd)
+    assert command.settled
+    assert command.missing == {}
+    assert command.actuation == "redundantly actuated"
