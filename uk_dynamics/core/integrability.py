@@ -27,14 +27,15 @@ Point = TypeVar("Point")
 # Vector field, or several: point and step of the differences inside → (n,) or (n, k).
 Field = Callable[[Point, float], Array]
 
-# Differences of fourth order: error step⁴/30 times fifth derivatives, and rounding of 1e-16/step.
-# Steps are halved until two answers agree, since nobody knows how strongly a machine is curved.
-_FIRST_STEP = 0.02
-_HALVINGS = 6
+# Central differences, extrapolated to fourth order: errors of step⁴ times fifth derivatives and of
+# 1e-16/step. Steps are halved until two answers agree: nobody knows how a machine is curved.
+_FIRST_STEP = 0.04
+_HALVINGS = 8
 _AGREED = 1e-9
 _NESTED_AGREED = 1e-7  # nested differences are noisier, and need not be better than this
 # A bracket of unit fields has the size of a curvature, say 1e-3 at least; noise is below 1e-7.
 SIGNIFICANT = 1e-6
+_SURELY = 10.0  # times the last disagreement: what a nested bracket must be to count
 # Brackets nested deeper are noise: each nesting divides rounding by the step once more. Four reach
 # what a tractor with three trailers can do.
 _DEEPEST = 4
@@ -95,12 +96,12 @@ def integrability(
     flag = _Flag(basis.complement())
     motions = [_column(kernel, index) for index in range(flag.directions.shape[1])]
     pairs = list(combinations(range(len(motions)), 2))
-    first = _settled(_first_brackets(system, kernel, pairs), point, _AGREED)
+    first, error = _settled(_first_brackets(system, kernel, pairs), point, _AGREED)
     curvature = np.abs(unit @ first).max(axis=1, initial=0.0)
     level = [
         _bracket(system, motions[i], motions[j])
         for (i, j), value in zip(pairs, first.T, strict=True)
-        if flag.add(value)
+        if flag.add(value, error)
     ]
     for _ in range(_DEEPEST - 1):
         if not level or flag.is_full():
@@ -109,7 +110,7 @@ def integrability(
         level = [
             bracket
             for bracket in brackets
-            if not flag.is_full() and flag.add(_settled(bracket, point, _NESTED_AGREED))
+            if not flag.is_full() and flag.add(*_settled(bracket, point, _NESTED_AGREED))
         ]
     escaped = np.abs(unit @ flag.directions).max(axis=1, initial=0.0)
     return Integrability(
@@ -117,7 +118,7 @@ def integrability(
         curvature=curvature,
         holonomic=escaped <= SIGNIFICANT,
         integrable_combinations=unit.shape[1] - flag.directions.shape[1],
-        complete=not level or flag.is_full(),
+        complete=flag.is_full() or not (level or flag.doubtful),
     )
 
 
@@ -126,17 +127,21 @@ class _Flag:
 
     def __init__(self, directions: Array) -> None:
         self.directions = directions
+        self.doubtful = False  # something may have been new, but drowned in its error
 
     def is_full(self) -> bool:
         n, reached = self.directions.shape
         return bool(n == reached)
 
-    def add(self, value: Array) -> bool:
-        """Take a bracket's value in; tell whether it leads anywhere new."""
+    def add(self, value: Array, error: float) -> bool:
+        """Take a bracket's value in; tell whether it leads anywhere new beyond its error."""
         rest = value - self.directions @ (self.directions.T @ value)
         rest = rest - self.directions @ (self.directions.T @ rest)
         size = float(np.linalg.norm(rest))
         if size <= SIGNIFICANT or self.is_full():
+            return False
+        if size <= _SURELY * error:
+            self.doubtful = True
             return False
         self.directions = np.column_stack((self.directions, rest / size))
         return True
@@ -193,27 +198,30 @@ def _bracket(
 def _derivative(
     system: PfaffianSystem[Point], field: Field[Point], point: Point, direction: Array, step: float
 ) -> Array:
-    """Derivative of a field's components along a direction, of fourth order in the step."""
-
-    def difference(h: float) -> Array:
-        ahead, behind = system.move(point, h * direction), system.move(point, -h * direction)
-        return (field(ahead, step) - field(behind, step)) / (2.0 * h)
-
-    return (4.0 * difference(step) - difference(2.0 * step)) / 3.0
+    """Central difference of a field's components along a direction."""
+    ahead, behind = system.move(point, step * direction), system.move(point, -step * direction)
+    return (field(ahead, step) - field(behind, step)) / (2.0 * step)
 
 
-def _settled(field: Field[Point], point: Point, agreed: float) -> Array:
-    """The field at a point with the step at which halving it changes least."""
+def _settled(field: Field[Point], point: Point, agreed: float) -> tuple[Array, float]:
+    """The field at a point, extrapolated from steps that are halved until that changes nothing.
+
+    Returns:
+        Its value, and by how much the last two answers disagree.
+    """
     step = _FIRST_STEP
-    best = coarse = field(point, step)
-    smallest = np.inf
+    coarse = field(point, step)
+    best, smallest = coarse, np.inf
+    previous = None
     for _ in range(_HALVINGS):
         step *= 0.5
         fine = field(point, step)
-        change = float(np.linalg.norm(fine - coarse))
-        if change < smallest:
-            best, smallest = fine, change
-        if change <= agreed * (1.0 + float(np.linalg.norm(fine))):
-            break
-        coarse = fine
-    return best
+        extrapolated = (4.0 * fine - coarse) / 3.0  # all errors are even in the step
+        if previous is not None:
+            change = float(np.linalg.norm(extrapolated - previous))
+            if change < smallest:
+                best, smallest = extrapolated, change
+            if change <= agreed * (1.0 + float(np.linalg.norm(extrapolated))):
+                break
+        previous, coarse = extrapolated, fine
+    return best, float(smallest)
