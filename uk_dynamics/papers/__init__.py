@@ -7,7 +7,6 @@ to a few seconds, for tests. Modules are imported when their study is asked for.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from typing import TYPE_CHECKING
 
 from uk_dynamics.exceptions import UnknownNameError
@@ -15,19 +14,13 @@ from uk_dynamics.exceptions import UnknownNameError
 if TYPE_CHECKING:
     from uk_dynamics.papers.study import Study
 
-_SUBJECTS = {
+#: What each paper is about, by its name here.
+PAPERS = {
     "review": "the Udwadia-Kalaba equation: spiral, swarm, flexible joints",
     "de_falco": "five pseudoinverses on an over-constrained five-bar",
     "servo": "servo constraints: two masses and a spring, two robots with one load",
     "parallel": "a redundantly actuated parallel manipulator",
     "orsino": "recursive modelling in levels: the 3RRR manipulator",
-}
-
-#: What each paper is about, by its name here.
-PAPERS = {
-    name: subject
-    for name, subject in _SUBJECTS.items()
-    if importlib.util.find_spec(f"{__name__}.{name}")
 }
 
 
