@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.constraints.references import Reference, ReferenceSample
+from uk_dynamics.constraints.references import Followed, Reference, ReferenceSample
 from uk_dynamics.exceptions import StateError, UnknownNameError
 
 
@@ -26,43 +26,46 @@ class ReferenceSet:
     references: Mapping[str, Reference]
 
     def sample(
-        self, t: float, live: Mapping[str, ReferenceSample] | None = None
+        self, t: float, live: Mapping[str, Followed] | None = None
     ) -> ReferenceSample | None:
         """References of all rows, (m,) each; None where every one is zero.
 
         Args:
             t: Time, in s.
-            live: Samples that replace the declared references, by constraint name.
+            live: Samples or functions of time that replace the declared references, by
+                constraint name.
 
         Raises:
             UnknownNameError: A live sample is for a constraint that does not exist.
             StateError: A live sample has the wrong size.
         """
         live = live or {}
-        if live:
-            self._check(live)
-        elif not self.references:
+        if not live and not self.references:
             return None
-        samples = [self._one(name, count, t, live) for name, count in self.rows.items()]
+        if unknown := [name for name in live if name not in self.rows]:
+            raise UnknownNameError(self.role, unknown[0], tuple(self.rows))
+        samples = [self.one(name, t, live.get(name)) for name in self.rows]
         if len(samples) == 1:
             return samples[0]
         return ReferenceSample(*map(np.concatenate, zip(*samples, strict=True)))
 
-    def _one(
-        self, name: str, count: int, t: float, live: Mapping[str, ReferenceSample]
-    ) -> ReferenceSample:
-        if name in live:
-            return live[name]
-        if name in self.references:
-            return self.references[name].sample(t)
-        return ReferenceSample(*np.zeros((3, count)))
+    def one(self, name: str, t: float, live: Followed | None = None) -> ReferenceSample:
+        """Reference of one constraint, (rows,) each.
 
-    def _check(self, live: Mapping[str, ReferenceSample]) -> None:
-        for name, sample in live.items():
-            if name not in self.rows:
-                raise UnknownNameError(self.role, name, tuple(self.rows))
-            shape = (self.rows[name],)
-            if any(np.shape(part) != shape for part in sample):
-                raise StateError(
-                    f"expected value, rate and acceleration of shape {shape}", place=name
-                )
+        Args:
+            name: Of the constraint.
+            t: Time, in s.
+            live: What replaces the declared reference.
+
+        Raises:
+            StateError: A live sample has the wrong size.
+        """
+        shape = (self.rows[name],)
+        if live is None:
+            if name in self.references:
+                return self.references[name].sample(t)
+            return ReferenceSample(*np.zeros((3, *shape)))
+        sample = live if isinstance(live, ReferenceSample) else live.sample(t)
+        if any(np.shape(part) != shape for part in sample):
+            raise StateError(f"expected value, rate and acceleration of shape {shape}", place=name)
+        return sample

@@ -31,6 +31,10 @@ class Reference(Protocol):
         """Value, rate and acceleration at time t in s."""
 
 
+Followed = ReferenceSample | Reference
+"""What replaces a declared reference: a sample that holds at all times, or a function of time."""
+
+
 @dataclass(frozen=True)
 class Constant:
     """The same value at all times.

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from uk_dynamics.constraints.constraint_set import Rows
-from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.references import Followed
 from uk_dynamics.control.command import Command, missing_by_task, selected
 from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.control.limited_allocation import LimitedAllocation
@@ -132,7 +132,7 @@ class ServoController:
     def command(
         self,
         state: State,
-        references: Mapping[str, ReferenceSample] | None = None,
+        references: Mapping[str, Followed] | None = None,
         *,
         preload: Mapping[str, float] | Array | None = None,
     ) -> Command:
@@ -140,7 +140,8 @@ class ServoController:
 
         Args:
             state: Where the mechanism is; t is the time of the references.
-            references: Samples that replace those of the tasks file, by task name.
+            references: Samples, or functions of time, that replace those of the tasks file, by
+                task name.
             preload: Efforts s to approach where the tasks leave freedom, by motor name or
                 (motors,), in N or N·m; None: those of the tasks file.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
-from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism.allocation import Allocation
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import (
@@ -80,13 +80,14 @@ class Tasks:
         return self.constraints.row_names
 
     def sample(
-        self, t: float, live: Mapping[str, ReferenceSample] | None = None
+        self, t: float, live: Mapping[str, Followed] | None = None
     ) -> ReferenceSample | None:
         """References of all rows, (mt,) each; None where every one is zero.
 
         Args:
             t: Time, in s.
-            live: Samples that replace the references of the file, by task name.
+            live: Samples, or functions of time, that replace the references of the file, by
+                task name.
 
         Raises:
             UnknownNameError: A live sample is for a task that does not exist.
@@ -100,7 +101,7 @@ class Tasks:
         q: Array,
         v: Array,
         t: float,
-        live: Mapping[str, ReferenceSample] | None = None,
+        live: Mapping[str, Followed] | None = None,
     ) -> Rows:
         """Task rows at a state; residual is the tracking error, rate the error of the rates.
 
@@ -109,7 +110,8 @@ class Tasks:
             q: Configuration, (nq,).
             v: Velocity, (nv,).
             t: Time of the references, in s.
-            live: Samples that replace the references of the file, by task name.
+            live: Samples, or functions of time, that replace the references of the file, by
+                task name.
 
         Raises:
             UnknownNameError, StateError: As :meth:`sample`.

@@ -8,7 +8,7 @@ import numpy as np
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import COMMAND_QOS
@@ -17,10 +17,10 @@ from uk_dynamics.ros.messages import view
 
 
 class LiveReferences:
-    """The last usable sample of each live task; a sample holds until the next one comes.
+    """What each live task follows: the last sample, or what replaced it since.
 
     Attributes:
-        samples: By name of the task; without the tasks that nothing was sent for yet.
+        followed: By name of the task; without the tasks that nothing was sent for yet.
     """
 
     def __init__(self, node: Node, tasks: Tasks, problems: MessageProblems) -> None:
@@ -31,7 +31,8 @@ class LiveReferences:
             tasks: Whose references are live is declared in their file.
             problems: Remembers messages that cannot be used.
         """
-        self.samples: dict[str, ReferenceSample] = {}
+        self.followed: dict[str, Followed] = {}
+        self._references = tasks.references
         self._node = node
         self._problems = problems
         live = [t.name for t in tasks.spec.tasks if t.reference and t.reference.type == "live"]
@@ -50,12 +51,21 @@ class LiveReferences:
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
+    def present(self, task: str, now: float) -> ReferenceSample:
+        """What a task shall do at a time, in s."""
+        return self._references.one(task, now, self.followed.get(task))
+
+    def hold(self, task: str, now: float) -> None:
+        """Let a task stay where it shall be at a time, in s."""
+        value = self.present(task, now).value
+        self.followed[task] = ReferenceSample(value, np.zeros_like(value), np.zeros_like(value))
+
     def _receive(self, task: str, rows: int, message: JointTrajectoryPoint) -> None:
         sample, problem = read_reference(message, rows)
         if sample is None:
             self._problems.note(f"~/{task}/reference", problem)
             return
-        self.samples[task] = sample
+        self.followed[task] = sample
 
 
 def read_reference(message: JointTrajectoryPoint, rows: int) -> tuple[ReferenceSample | None, str]:

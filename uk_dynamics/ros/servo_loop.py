@@ -16,6 +16,7 @@ from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
 from uk_dynamics.ros.inputs import StateInput
+from uk_dynamics.ros.joint_trajectory_input import JointTrajectoryInput
 from uk_dynamics.ros.live_references import LiveReferences
 from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
 from uk_dynamics.ros.messages import Array
@@ -74,12 +75,22 @@ class ServoLoop:
         self._guard = StateGuard(mechanism.model, settings)
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._constraints = ActiveConstraintsInput(node, mechanism, problems)
+        self._t: float | None = None
         self._live = LiveReferences(node, self.controller.tasks, problems)
+        self._trajectories = JointTrajectoryInput(
+            node,
+            self.controller.tasks,
+            self._live,
+            problems,
+            now=lambda: self._t if self.running else None,
+            since=self._origin.since,
+        )
 
     def start(self) -> None:
         """Answer states from now on; before the first one nothing is commanded."""
         self._origin.reset()
-        self._live.samples.clear()
+        self._t = None
+        self._live.followed.clear()
         self._guard.forget()
         self._states.watchdog.forget()
         self._heard = Watchdog()
@@ -113,6 +124,7 @@ class ServoLoop:
         """Stop listening, and send nothing any more."""
         self.running = False
         self._node.destroy_subscription(self._states.subscription)
+        self._trajectories.destroy()
         self._live.destroy()
         self._constraints.destroy()
         self.commands.destroy()
@@ -146,9 +158,10 @@ class ServoLoop:
             return
         self._monitor.tick()
         self.controller.active = self._constraints.active
-        state = State(self._origin.since(stamp), reader.q, reader.v)
+        self._t = self._origin.since(stamp)
+        state = State(self._t, reader.q, reader.v)
         try:
-            command = self.controller.command(state, self._live.samples)
+            command = self.controller.command(state, self._live.followed)
         except UkDynamicsError as error:
             self._end(Fault.SOLVER_FAILURE, str(error))
             return

@@ -1,0 +1,157 @@
+"""servo_controller follows what is sent to it, and says why it does not."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+from builtin_interfaces.msg import Duration, Time
+from ros_ears import DiagnosticsEar, Ear, overrides
+from ros_fixtures import Ros
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from uk_dynamics import Mechanism, ServoController, Tasks
+from uk_dynamics.constraints.trajectory_reference import Trajectory, Waypoints
+from uk_dynamics.mechanism.state import State
+from uk_dynamics.ros.servo_controller import ServoControllerNode
+
+pytestmark = pytest.mark.ros
+
+
+class Bench:
+    """The controller, and a machine that stands still whatever it does."""
+
+    def __init__(self, ros: Ros, mechanism: str, tasks: str, **parameters: Any) -> None:
+        self.ros = ros
+        settings = {"mechanism": mechanism, "tasks": tasks, "autostart": True}
+        limits = {"state_timeout": 60.0, "position_jump": 10.0, "residual_limit": 10.0}
+        self.controller = ros.add(
+            ServoControllerNode(**overrides(**{**settings, **limits, **parameters}))
+        )
+        self.node = ros.node()
+        self.mechanism = Mechanism.from_file(mechanism)
+        self.reference = ServoController(
+            self.mechanism, Tasks.from_file(tasks, self.mechanism)
+        )  # the same law, told what to follow
+        self.start = self.mechanism.start({})
+        self.commands = Ear(self.node, Float64MultiArray, "effort_controller/commands")
+        self.diagnostics = DiagnosticsEar(self.node, "servo_controller")
+        self._states = self.node.create_publisher(JointState, "joint_states", 10)
+        ros.until(lambda: self._send(0.0) or self.commands.messages, "the first command")
+
+    def _send(self, t: float) -> None:
+        message = JointState(name=list(self.mechanism.joint_names))
+        message.header.stamp = Time(sec=100 + int(t), nanosec=round(t % 1.0 * 1e9))
+        message.position = array("d", self.start.q)
+        message.velocity = array("d", self.start.v)
+        self._states.publish(message)
+
+    def efforts(self, t: float) -> np.ndarray:
+        """What is commanded at a time."""
+        for _ in range(3):
+            self.ros.spin_once(0.0)
+        heard = len(self.commands.messages)
+        self._send(t)
+        self.ros.until(lambda: len(self.commands.messages) > heard, "an answer")
+        return np.array(self.commands.messages[-1].data)
+
+    def expected(self, t: float, **followed: Any) -> np.ndarray:
+        """What the law commands that follows this."""
+        state = State(t, self.start.q, self.start.v)
+        return np.array(self.reference.command(state, followed).efforts)
+
+    def refuse(self, publisher: Any, message: Any, problem: str) -> None:
+        """Send something until it is refused; diagnostics would tell it a second later."""
+        problems = self.controller._problems
+        self.ros.until(lambda: publisher.publish(message) or problem in problems._last, problem)
+
+
+def trajectory(*points: dict[str, Any], names: tuple[str, ...] = ("crank",)) -> JointTrajectory:
+    message = JointTrajectory(joint_names=list(names))
+    for point in points:
+        seconds = point.pop("t")
+        duration = Duration(sec=math.floor(seconds), nanosec=round(seconds % 1.0 * 1e9))
+        message.points.append(JointTrajectoryPoint(time_from_start=duration, **point))
+    return message
+
+
+REFUSED = {
+    "a joint that no task drives": (trajectory(names=("elbow",)), '"elbow" has no live task'),
+    "a joint twice": (trajectory(names=("crank", "crank")), "a joint more than once"),
+    "no positions": (trajectory({"t": 1.0}), "positions: there are none"),
+    "too many positions": (trajectory({"t": 1.0, "positions": [0.1, 0.2]}), "expected 1"),
+    "nan": (trajectory({"t": 1.0, "positions": [math.nan]}), "positions: has nan"),
+    "times that do not increase": (
+        trajectory({"t": 1.0, "positions": [0.7]}, {"t": 1.0, "positions": [0.8]}),
+        "1 s follows 1 s",
+    ),
+    "a time before the start": (trajectory({"t": -1.0, "positions": [0.7]}), "before the start"),
+    "velocities at some points": (
+        trajectory(
+            {"t": 1.0, "positions": [0.7], "velocities": [0.1]}, {"t": 2.0, "positions": [0.7]}
+        ),
+        "velocities: 0 numbers",
+    ),
+    "an end in motion": (
+        trajectory({"t": 1.0, "positions": [0.7], "velocities": [0.1]}),
+        "zero at the last point",
+    ),
+}
+
+
+def test_a_joint_trajectory_is_followed_replaced_and_held(ros: Ros) -> None:
+    bench = Bench(ros, "five_bar", "five_bar_track")
+    publisher = bench.node.create_publisher(
+        JointTrajectory, "servo_controller/joint_trajectory", 10
+    )
+    ros.until(publisher.get_subscription_count, "the controller's ear")
+    # begins at the last state, which is at t = 0, in the initial reference at rest
+    points = Waypoints(np.array([1.0, 2.0]), np.array([[0.8], [0.7]]), np.array([[0.1], [0.0]]))
+    held = ServoController.command(bench.reference, State(0.0, bench.start.q, bench.start.v))
+    sample = bench.reference.tasks.sample(0.0)
+    first = Trajectory.through(points, now=0.0, present=sample)
+    assert np.abs(bench.efforts(0.0) - held.efforts) < 1e-9
+
+    publisher.publish(
+        trajectory(
+            {"t": 1.0, "positions": [0.8], "velocities": [0.1]},
+            {"t": 2.0, "positions": [0.7], "velocities": [0.0]},
+        )
+    )
+    followed = "track"
+    live = bench.controller.loop._live.followed
+    ros.until(lambda: followed in live, "the trajectory")
+    for t in (0.3, 1.0, 1.4):
+        # the difference of stamps is rounded to 1e-14 s
+        assert np.abs(bench.efforts(t) - bench.expected(t, track=first)) < 1e-9
+    for message, problem in REFUSED.values():
+        bench.refuse(publisher, message, problem)
+    late = trajectory({"t": 0.2, "positions": [0.7]})
+    late.header.stamp = Time(sec=100)
+    bench.refuse(publisher, late, "it ended 1.2 s ago")
+    bench.diagnostics.until(ros, "~/joint_trajectory: it ended 1.2 s ago")
+    assert np.abs(bench.efforts(1.5) - bench.expected(1.5, track=first)) < 1e-9, "still followed"
+
+    old = live["track"]
+    publisher.publish(trajectory({"t": 1.0, "positions": [0.5]}))
+    ros.until(lambda: live["track"] is not old, "another trajectory")
+    second = Trajectory.through(
+        Waypoints(np.array([2.5]), np.array([[0.5]])), now=1.5, present=first.sample(1.5)
+    )
+    assert np.abs(bench.efforts(1.5) - bench.expected(1.5, track=second)) < 1e-9
+    assert np.abs(bench.efforts(2.0) - bench.expected(2.0, track=second)) < 1e-9
+
+    old = live["track"]
+    publisher.publish(JointTrajectory())
+    ros.until(lambda: live["track"] is not old, "the hold")
+    hold = second.sample(2.0)
+    hold = hold._replace(rate=0.0 * hold.rate, acceleration=0.0 * hold.rate)
+    assert np.abs(bench.efforts(2.4) - bench.expected(2.4, track=hold)) < 1e-9

@@ -1,0 +1,164 @@
+"""Trajectories of joints that come over ROS, for tasks whose references are live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectory
+
+from uk_dynamics.constraints.trajectory_reference import Trajectory, Waypoints
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.clock import nanoseconds
+from uk_dynamics.ros.diagnostics import MessageProblems
+from uk_dynamics.ros.inputs import COMMAND_QOS
+from uk_dynamics.ros.live_references import LiveReferences
+from uk_dynamics.ros.message_readers import LARGEST
+from uk_dynamics.ros.messages import Array
+
+_TOPIC = "~/joint_trajectory"
+
+
+class JointTrajectoryInput:
+    """Trajectories from ``~/joint_trajectory``, as joint_trajectory_controller takes them.
+
+    A new one replaces the one that is followed, for the joints it names, and begins in the present
+    state of motion of the references; one without points holds all of them where they are.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        tasks: Tasks,
+        live: LiveReferences,
+        problems: MessageProblems,
+        *,
+        now: Callable[[], float | None],
+        since: Callable[[Time], float],
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: Who listens.
+            tasks: What may be driven.
+            live: What the live tasks follow.
+            problems: Remembers messages that cannot be used.
+            now: Time of the references, in s; None while nothing is controlled.
+            since: Time of the references at a stamp, in s.
+        """
+        self._node = node
+        self._live = live
+        self._problems = problems
+        self._now, self._since = now, since
+        self._tasks = driven_joints(tasks)
+        self._subscription = node.create_subscription(
+            JointTrajectory, _TOPIC, self._receive, COMMAND_QOS
+        )
+
+    def destroy(self) -> None:
+        """Stop listening."""
+        self._node.destroy_subscription(self._subscription)
+
+    def _receive(self, message: JointTrajectory) -> None:
+        if problem := self._follow(message):
+            self._problems.note(_TOPIC, problem)
+
+    def _follow(self, message: JointTrajectory) -> str:
+        """Follow a message from now on, or return what is wrong with it."""
+        now = self._now()
+        if now is None:
+            return "nothing is controlled yet"
+        names = message.joint_names or list(self._tasks)
+        if problem := _check_names(names, self._tasks):
+            return problem
+        if not message.points:
+            for name in names:
+                self._live.hold(self._tasks[name], now)
+            return ""
+        try:
+            waypoints = read_waypoints(message)
+        except InputError as error:
+            return f"{error.place}: {error.problem}"
+        at_once = nanoseconds(message.header.stamp) == 0
+        start = now if at_once else self._since(message.header.stamp)
+        end = start + float(waypoints.times[-1])
+        if end < now:
+            return f"it ended {now - end:.3g} s ago"
+        for column, name in enumerate(names):
+            task = self._tasks[name]
+            one = _column(waypoints, column, start)
+            present = self._live.present(task, now)
+            self._live.followed[task] = Trajectory.through(one, now=now, present=present)
+        return ""
+
+
+def driven_joints(tasks: Tasks) -> dict[str, str]:
+    """Tasks that a trajectory drives, by what it calls them.
+
+    Those with a live reference of type ``joint``, by the name of their joint, and of type
+    ``joint_coupling``, by their own name.
+    """
+    found = {}
+    for task in tasks.spec.tasks:
+        if task.reference is not None and task.reference.type == "live":
+            if task.type == "joint":
+                found[task.joints[0][0]] = task.name
+            elif task.type == "joint_coupling":
+                found.setdefault(task.name, task.name)
+    return found
+
+
+def read_waypoints(message: JointTrajectory) -> Waypoints:
+    """Points of a message, with times since its start.
+
+    Raises:
+        InputError: What is wrong with them, in words.
+    """
+    count = len(message.joint_names)
+    times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
+    if times[0] < 0.0:
+        raise InputError(f"{times[0]:g} s is before the start", place="time_from_start")
+    fields = {
+        field: _field(field, [getattr(point, field) for point in message.points], count)
+        for field in ("positions", "velocities", "accelerations")
+    }
+    positions = fields.pop("positions")
+    if positions is None:
+        raise InputError("there are none", place="positions")
+    return Waypoints(np.array(times), positions, **fields)
+
+
+def _field(field: str, values: Sequence[Sequence[float]], count: int) -> Array | None:
+    sizes = {len(one) for one in values}
+    if sizes == {0}:
+        return None
+    if sizes != {count}:
+        shown = " or ".join(str(size) for size in sorted(sizes - {count}))
+        raise InputError(f"{shown} numbers at a point, expected {count}", place=field)
+    array = np.array(values)
+    usable = np.abs(array) < LARGEST  # false for nan
+    if not usable.all():
+        raise InputError(f"has {array[~usable][0]:g}", place=field)
+    return array
+
+
+def _check_names(names: Sequence[str], known: Mapping[str, str]) -> str:
+    if not known:
+        return "no joint task has a live reference"
+    for name in names:
+        if name not in known:
+            return f'"{name:.40}" has no live task; there are: {", ".join(list(known)[:8])}'
+    if len(set(names)) < len(names):
+        return "a joint more than once"
+    return ""
+
+
+def _column(waypoints: Waypoints, column: int, start: float) -> Waypoints:
+    """The points of one joint, at times of the references."""
+    chosen = slice(column, column + 1)
+    fields = (waypoints.positions, waypoints.velocities, waypoints.accelerations)
+    times = start + waypoints.times
+    return Waypoints(times, *(None if f is None else f[:, chosen] for f in fields))
