@@ -12,12 +12,26 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.resources import share_directory
 
-MOTIONS = 1000
+MOTIONS = [100, pytest.param(1000, marks=pytest.mark.slow)]
 EXACT = 1e-10  # rad or m, as promised
 COMPLETE = CompletionStatus.COMPLETE
 
-PLATFORM = ("x", "y", "z", "yaw", "pitch", "roll")
-WORKSPACE = np.array([0.08, 0.08, 0.05, 0.15, 0.15, 0.15])  # m, rad around the pose of the start
+# Poses of a platform, in m and rad around the pose of the start.
+WORKSPACES = {
+    "stewart_platform": {
+        "platform_x": 0.08,
+        "platform_y": 0.08,
+        "platform_z": 0.05,
+        "platform_yaw": 0.15,
+        "platform_pitch": 0.15,
+        "platform_roll": 0.15,
+    },
+    "rrr3": {"platform_x": 0.4, "platform_z": 0.4, "platform_angle": 0.4},
+}
+ENCODERS = {
+    "stewart_platform": tuple(f"leg_{i}_slide" for i in range(1, 7)),
+    "rrr3": ("shoulder_a", "shoulder_b", "shoulder_c"),
+}
 
 
 def variant(name: str, more: str) -> Mechanism:
@@ -43,27 +57,31 @@ def measured(completion: StateCompletion, q: np.ndarray) -> np.ndarray:
     return q[[model.position_index(name) for name in completion.names]]
 
 
-def test_pose_of_a_stewart_platform_from_the_encoders_of_its_legs() -> None:
-    mechanism = shipped("stewart_platform")
+@pytest.mark.parametrize("motions", MOTIONS)
+@pytest.mark.parametrize("name", WORKSPACES)
+def test_pose_of_a_platform_from_the_encoders_of_its_motors(name: str, motions: int) -> None:
+    mechanism = shipped(name)
     completion = StateCompletion(mechanism)
-    assert completion.names == tuple(f"leg_{i}_slide" for i in range(1, 7))
-    names = [f"platform_{axis}" for axis in PLATFORM]
-    home = mechanism.assemble()
+    assert completion.names == ENCODERS[name]
+    model, home = mechanism.model, mechanism.assemble()
+    reach = WORKSPACES[name]
+    center = {joint: home[model.position_index(joint)] for joint in reach}
     rng = np.random.default_rng(7)
-    for _ in range(MOTIONS):
-        pose = home[:6] + WORKSPACE * rng.uniform(-1.0, 1.0, 6)
-        truth = mechanism.assemble(dict(zip(names, pose, strict=True)), hold=names)
+    for _ in range(motions):
+        pose = {joint: center[joint] + r * rng.uniform(-1.0, 1.0) for joint, r in reach.items()}
+        truth = mechanism.assemble(pose, hold=tuple(pose))
         completion.reset()
         q = moved(completion, measured(completion, truth), 4)
         np.testing.assert_allclose(q, truth, atol=EXACT, rtol=0)
 
 
-def test_five_bar_from_the_encoder_of_its_crank() -> None:
+@pytest.mark.parametrize("motions", MOTIONS)
+def test_five_bar_from_the_encoder_of_its_crank(motions: int) -> None:
     mechanism = shipped("five_bar")
     completion = StateCompletion(mechanism)
     assert completion.names == ("crank",)
     rng = np.random.default_rng(8)
-    for _ in range(MOTIONS):
+    for _ in range(motions):
         angle = rng.uniform(0.05, 3.0)  # flat at 0 and π, where another branch begins
         completion.reset()
         q = moved(completion, np.array([angle]), 6)

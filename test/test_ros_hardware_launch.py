@@ -1,0 +1,96 @@
+"""hardware.launch.py: arguments described, nodes in order, motors driven only when all is ready."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+# a directory of this name stands beside the package, so only a module of launch tells
+pytest.importorskip("launch.actions")
+pytest.importorskip("launch_ros")
+
+from launch import LaunchContext
+from launch.actions import (
+    DeclareLaunchArgument,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+)
+
+from uk_dynamics.exceptions import InputError
+
+pytestmark = pytest.mark.ros
+
+FILE = Path(__file__).resolve().parent.parent / "launch" / "hardware.launch.py"
+BEFORE = {
+    "robot_state_publisher",
+    "ros2_control_node",
+    "spawner",
+    "joint_state_completer",
+    "command_watchdog",
+}
+
+
+@pytest.fixture
+def launch_file(monkeypatch: pytest.MonkeyPatch) -> Any:
+    spec = importlib.util.spec_from_file_location("hardware_launch", FILE)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "installed", lambda package: True)
+    return module
+
+
+def started(launch_file: Any, **given: str) -> tuple[dict[str, Any], Any]:
+    """Nodes by executable, and what follows the end of the spawner."""
+    context = LaunchContext()
+    context.launch_configurations.update(given)
+    description = launch_file.generate_launch_description()
+    for entity in description.entities:
+        if isinstance(entity, DeclareLaunchArgument):
+            entity.execute(context)
+    (function,) = (e for e in description.entities if isinstance(e, OpaqueFunction))
+    actions = function.execute(context)
+    (handler,) = (a for a in actions if isinstance(a, RegisterEventHandler))
+    nodes = {a.node_executable: a for a in actions if a is not handler}
+
+    def after(returncode: int) -> list[Any]:
+        event = SimpleNamespace(action=nodes["spawner"], returncode=returncode)
+        return list(handler.event_handler.handle(event, context))
+
+    return nodes, after
+
+
+def test_every_argument_is_described_and_has_a_default(launch_file: Any) -> None:
+    arguments = launch_file.generate_launch_description().get_launch_arguments()
+    assert {argument.name for argument in arguments} == {n for n, _, _ in launch_file.ARGUMENTS}
+    for argument in arguments:
+        assert argument.description.endswith(".")
+        assert argument.default_value is not None
+
+
+def test_motors_are_driven_when_controllers_are_active_and_never_before(launch_file: Any) -> None:
+    nodes, after = started(launch_file, mechanism="five_bar", tasks="five_bar_sweep")
+    assert set(nodes) == BEFORE
+    (servo,) = after(0)
+    assert servo.node_executable == "servo_controller"
+    (end,) = after(1)
+    assert isinstance(end, Shutdown)
+
+
+def test_without_tasks_nobody_drives(launch_file: Any) -> None:
+    _, after = started(launch_file, mechanism="five_bar")
+    assert after(0) == []
+
+
+def test_simulator_is_the_machine_behind_topics(launch_file: Any) -> None:
+    topic = launch_file.TOPIC
+    nodes, _ = started(launch_file, simulator="true", hardware=topic, watchdog="false")
+    assert set(nodes) == (BEFORE | {"simulator"}) - {"command_watchdog"}
+    with pytest.raises(InputError, match="needs hardware"):
+        started(launch_file, simulator="true")
