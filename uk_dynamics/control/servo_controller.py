@@ -10,6 +10,7 @@ import numpy as np
 
 from uk_dynamics.constraints.constraint_set import Rows
 from uk_dynamics.constraints.references import Followed
+from uk_dynamics.control.bumpless_start import BumplessStart
 from uk_dynamics.control.command import Command, missing_by_task, selected
 from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.control.limited_allocation import LimitedAllocation
@@ -42,6 +43,8 @@ class ServoController:
         weights: Diagonal of W, (motors,).
         active: Switchable constraints that are on; None: those that the mechanism file says.
         control_period: Time for which efforts are held, in s; None: they change continuously.
+        blend_time: Time in which the error found after a reset decays, in s; see
+            :class:`BumplessStart`.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class ServoController:
         *,
         control_period: float | None = None,
         friction: Literal["model", "none"] = "model",
+        blend_time: float = 0.0,
     ) -> None:
         """Prepare the evaluation.
 
@@ -62,6 +66,8 @@ class ServoController:
             friction: ``model``: friction and damping of the mechanism file are fed forward, at the
                 velocity of the state, whose noise goes through it; ``none``: they are left to the
                 feedback.
+            blend_time: Time in which the first error decays along a smooth path, in s; 0: feedback
+                acts on the whole of it at once.
 
         Raises:
             InputError: The mechanism has no motors, or the tasks belong to another mechanism, or
@@ -79,8 +85,12 @@ class ServoController:
             raise InputError(
                 f"expected a time in s, found {control_period}", place="control_period"
             )
+        if not (np.isfinite(blend_time) and blend_time >= 0.0):
+            raise InputError(f"expected a time in s, found {blend_time}", place="blend_time")
         self.mechanism = mechanism
         self.tasks = tasks
+        self.blend_time = blend_time
+        self._start = BumplessStart(tasks.constraints)
         self.active: ActiveConstraints | None = None
         self.control_period = control_period
         self.weights: Array = tasks.allocation.weights
@@ -118,6 +128,7 @@ class ServoController:
         """
         self._limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
         self._allocation.reset()
+        self._start.reset()
         if self._prediction is not None:
             self._prediction.reset()
 
@@ -161,7 +172,8 @@ class ServoController:
             now = self.tasks.evaluate(self._workspace, state.q, state.v, state.t, references)
             rows = rows._replace(residual=now.residual, rate=now.rate)
 
-        law = self._law(prepared, rows, wished)
+        asked = self._start.along(rows, self.blend_time, state.t, ahead.t)
+        law = self._law(prepared, asked, wished)
         if self._friction:
             free = moving = self._dynamics.solve(prepared, ahead, inputs)
         else:

@@ -205,6 +205,16 @@ SERVO_CONTROLLER = (
         live=True,
     ),
     Parameter(
+        "blend_time",
+        0.0,
+        "Time in which the tracking error found at activation decays along a smooth path; 0: it is"
+        " worked on at once.",
+        unit="s",
+        minimum=0.0,
+        maximum=60.0,
+        live=True,
+    ),
+    Parameter(
         "tracking_warning",
         0.05,
         "Tracking error above which diagnostics warn, in m or rad.",

@@ -95,6 +95,7 @@ class ServoLoop:
         self._states.watchdog.forget()
         self._heard = Watchdog()
         self._monitor.pause()
+        self.controller.blend_time = self._settings["blend_time"]
         self.controller.reset()
         self.command = None
         self.running = True
