@@ -92,3 +92,10 @@ def test_nothing_to_do():
         np.ones((1, 2)), np.ones(1), np.zeros((2, 0)), np.zeros(2), -np.ones(2), np.ones(2)
     )
     np.testing.assert_array_equal(none.x, np.zeros(2))
+
+
+def test_an_unknown_at_its_bound_that_hardly_moves_blocks_nobody():
+    motions = np.array([[1.0], [3e-11]])
+    upper = np.array([2.0, 1.0])
+    found = solve(np.eye(2), np.ones(2), motions, np.array([0.0, 1.0]), -upper, upper)
+    np.testing.assert_allclose(found.x, 1.0, rtol=0, atol=1e-12)

@@ -28,6 +28,7 @@ Flags = NDArray[np.bool_]
 _FLAT = 1e-9  # of its size if nothing cancelled: below, a gradient is zero
 _ROUNDING = 1e-14  # of residuals, relative to what they are the difference of
 _STILL = 1e-13  # of the largest: an unknown that moves less does not move
+_FIXED = 1e-9  # of a motion: an unknown that takes part with less does not take part
 _DEPENDENT = 1e-10  # rows that differ by less are one; what is weaker was cut off before
 _STEPS_PER_UNKNOWN = 10
 
@@ -70,6 +71,9 @@ def bounded_least_squares(
             others.
     """
     x = start.copy()
+    still = np.add.reduce(motions * motions, 1) <= _FIXED**2
+    if still.any():  # rounding of unknowns that an earlier problem has fixed
+        motions = np.where(still[:, None], 0.0, motions)
     rows, range_basis = _independent(C @ motions, rank_tolerance)
     held = (x <= lower) | (x >= upper)
     size = np.linalg.norm(rows)
@@ -77,7 +81,8 @@ def bounded_least_squares(
     strict = np.zeros(len(x), dtype=bool)
     for _ in range(_STEPS_PER_UNKNOWN * len(x) + 1):
         residual = d - C @ x
-        blocked = _advance(x, motions @ _step(rows, residual, motions[held]), lower, upper)
+        step = motions @ _step(rows, residual, motions[held])
+        blocked = _advance(x, step, lower, upper, held)
         if blocked >= 0:
             held[blocked] = True
             continue
@@ -94,7 +99,8 @@ def bounded_least_squares(
             break
         held &= push > 0.0
         gain = rows @ direction
-        _advance(x, motions @ direction * (direction @ direction / (gain @ gain)), lower, upper)
+        step = motions @ direction * (direction @ direction / (gain @ gain))
+        _advance(x, step, lower, upper, held)
         held |= ((x <= lower) | (x >= upper)) & (outward == 0.0)
     keep = np.concatenate((range_basis, motions[strict].T), axis=1)
     left = RowBasis(np.asfortranarray(keep), np.ones(keep.shape[1]), rank_tolerance).complement()
@@ -123,9 +129,12 @@ def _step(rows: Array, residual: Array, held: Array) -> Array:
     return step
 
 
-def _advance(x: Array, step: Array, lower: Array, upper: Array) -> int:
-    """Go as far as bounds allow, in place; which unknown blocks the rest (−1: none)."""
-    moving = np.flatnonzero(np.abs(step) > _STILL * np.abs(step).max(initial=0.0))
+def _advance(x: Array, step: Array, lower: Array, upper: Array, held: Flags) -> int:
+    """Go as far as bounds allow, in place; which unknown blocks the rest (−1: none).
+
+    Those held move by rounding only, which must not block anybody.
+    """
+    moving = np.flatnonzero(~held & (np.abs(step) > _STILL * np.abs(step).max(initial=0.0)))
     part, blocked = 1.0, -1
     if len(moving):
         pace = step[moving]
