@@ -48,7 +48,11 @@ setup(
     keywords=["ROS", "robotics", "dynamics", "closed-loop mechanisms", "Udwadia-Kalaba"],
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed"], f"{NAME}.mechanism": ["schema/*.json"]},
+    package_data={
+        NAME: ["py.typed"],
+        f"{NAME}.mechanism": ["schema/*.json"],
+        f"{NAME}.compilation": ["*.c"],
+    },
     data_files=data_files(),
     zip_safe=False,
     install_requires=[

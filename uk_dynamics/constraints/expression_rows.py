@@ -16,6 +16,7 @@ from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.row_family import Rows
 from uk_dynamics.constraints.row_types import ExpressionRow
 from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.core.choice import is_symbolic
 from uk_dynamics.exceptions import ExpressionValueError
 
 _LARGEST = 1e100  # an entry far from the motion may be larger than squares can be
@@ -105,7 +106,8 @@ class ExpressionRows:
         """
         found = self._all(t, q, v)
         residual, rate, bias = np.array(found[: 3 * self._count]).reshape(3, self._count)
-        return Rows(self._matrix.filled(found[3 * self._count :]), bias, residual, rate)
+        A = self._matrix.filled(found[3 * self._count :], symbolic=is_symbolic(q))
+        return Rows(A, bias, residual, rate)
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
         """Magnitudes of A at t = 0 for unit rates; zero where an expression has no value there."""
@@ -151,9 +153,9 @@ class _Matrix:
             columns, dtype=np.intp
         )
 
-    def filled(self, entries: tuple[float, ...]) -> Array:
-        """A with the entries that vary, fresh."""
-        A = self.constant.copy()
+    def filled(self, entries: tuple[float, ...], *, symbolic: bool = False) -> Array:
+        """A with the entries that vary, fresh; they may be symbols."""
+        A: Array = self.constant.astype(object) if symbolic else self.constant.copy()
         if len(self._flat):
             A.reshape(-1)[self._flat] = entries
         return A

@@ -76,7 +76,7 @@ class FrameVelocityRows:
         turning = self.angular[:, None]
         force = np.where(turning, 0.0, e)
         moment = np.where(turning, e, apply(skew(point), e))
-        return np.concatenate((force, moment), axis=1), np.zeros(len(e))
+        return np.concatenate((force, moment), axis=1), np.zeros(len(e), dtype=e.dtype)
 
     def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
         """(ω × e)·u where e turns with the child, (m,), in m/s²."""

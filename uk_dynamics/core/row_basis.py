@@ -210,21 +210,21 @@ def inverse_row_scale(norms: Array, natural_scale: Array | None) -> Array:
     """
     m = len(norms)
     if natural_scale is None:
-        inverse = _handicap(m) / (norms + _TINY)
+        inverse = handicap(m) / (norms + _TINY)
         # The product bounds the largest ratio of two norms.
         if m and not norms.dot(norms) * inverse.dot(inverse) < ZERO_ROW**-2:
             inverse[norms <= ZERO_ROW * norms.max()] = 0.0
     else:
         least = LEAST_PART * natural_scale
         least += _TINY
-        inverse = _handicap(m) / np.maximum(norms, least)
+        inverse = handicap(m) / np.maximum(norms, least)
     if not math.isfinite(norms.dot(norms)):
         raise InputError("the rows of the constraint matrix are not finite")
     return inverse
 
 
 @lru_cache(maxsize=64)
-def _handicap(count: int) -> Array:
+def handicap(count: int) -> Array:
     """Factors just below one that break ties in favour of earlier rows, (count,)."""
     factors: Array = np.exp(-_PREFERENCE * np.arange(count))
     return factors

@@ -1,8 +1,10 @@
 """Rotations as rotation vectors: exponential, logarithm, left Jacobian and its rate.
 
-All functions take any number of leading dimensions. Conventions: exp(φ) turns by |φ| about φ/|φ|;
-along a motion φ(t) the angular velocity in the fixed frame is ω = J(φ) φ̇ with the left Jacobian J,
-and that in the turning frame is J(φ)ᵀ φ̇ = J(−φ) φ̇.
+All functions take any number of leading dimensions; ``log`` and the inverse and the rate of the
+Jacobian take arrays of symbols (dtype object) as well.
+
+Conventions: exp(φ) turns by |φ| about φ/|φ|; along a motion φ(t) the angular velocity in the fixed
+frame is ω = J(φ) φ̇ with the left Jacobian J, and that in the turning frame is J(φ)ᵀ φ̇ = J(−φ) φ̇.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from math import factorial
 
 import numpy as np
 from numpy.typing import NDArray
+
+from uk_dynamics.core.choice import at_least, below, is_symbolic, where
 
 Array = NDArray[np.float64]
 
@@ -48,8 +52,8 @@ def skew(vector: Array) -> Array:
     Returns:
         (..., 3, 3).
     """
-    vector = np.asarray(vector, dtype=float)
-    matrix = np.zeros((*vector.shape, 3))
+    vector = _as_numbers(vector)
+    matrix = np.zeros((*vector.shape, 3), dtype=vector.dtype)
     x, y, z = vector[..., 0], vector[..., 1], vector[..., 2]
     matrix[..., 0, 1], matrix[..., 0, 2] = -z, y
     matrix[..., 1, 0], matrix[..., 1, 2] = z, -x
@@ -83,7 +87,9 @@ def log(rotation: Array) -> Array:
     Returns:
         (..., 3), rad.
     """
-    rotation = np.asarray(rotation, dtype=float)
+    rotation = _as_numbers(rotation)
+    if is_symbolic(rotation):
+        return _log_by_choice(rotation)
     parts = np.dot(rotation.reshape(-1, 9), _SINE_AND_TRACE)
     sine_axis, cosine = parts[:, :3], 0.5 * (parts[:, 3] - 1.0)
     if np.all(cosine > -0.5):
@@ -97,6 +103,26 @@ def log(rotation: Array) -> Array:
     safe = np.where(tiny, 1.0, length)
     result: Array = vector * np.where(tiny, 2.0, 2.0 * np.arctan2(length, w) / safe)
     return result
+
+
+def _log_by_choice(rotation: Array) -> Array:
+    """The logarithm of symbols: all its branches, and conditions that choose among them."""
+    parts = np.dot(rotation.reshape(-1, 9), _SINE_AND_TRACE)
+    sine_axis, cosine = parts[:, :3], 0.5 * (parts[:, 3] - 1.0)
+    sine = np.sqrt(np.add.reduce(sine_axis * sine_axis, 1)) + _TINY
+    near = sine_axis * (np.arctan2(sine, cosine) / sine)[:, None]
+    outer = _quaternion_products(rotation.reshape(-1, 3, 3))
+    row, largest = outer[:, 0], outer[:, 0, 0]
+    for index in range(1, 4):
+        larger = below(largest, outer[:, index, index])
+        row = where(larger[:, None], outer[:, index], row)
+        largest = where(larger, outer[:, index, index], largest)
+    row = where(below(row[:, :1], 0.0), -row, row)
+    w, vector = row[:, 0], row[:, 1:]
+    length = np.sqrt(np.add.reduce(vector * vector, 1)) + _TINY
+    far = vector * (2.0 * np.arctan2(length, w) / length)[:, None]
+    chosen = where(below(cosine, -0.5)[:, None], far, near)
+    return chosen.reshape(rotation.shape[:-1])
 
 
 def left_jacobian(phi: Array) -> Array:
@@ -156,13 +182,19 @@ def left_jacobian_rate(phi: Array, phi_rate: Array) -> Array:
 
 def _square_and_skew(phi: Array) -> tuple[Array, Array]:
     """|φ|² as (..., 1, 1) and skew(φ)."""
-    phi = np.asarray(phi, dtype=float)
-    return np.sum(phi * phi, axis=-1)[..., None, None], skew(phi)
+    phi = _as_numbers(phi)
+    return np.sum(phi * phi, axis=-1, keepdims=True)[..., None], skew(phi)
+
+
+def _as_numbers(values: Array) -> Array:
+    """Floats, or symbols as they are."""
+    values = np.asarray(values)
+    return values if is_symbolic(values) else np.asarray(values, dtype=float)
 
 
 def _sinc(angle: Array) -> Array:
     """Return sin θ / θ for θ ≥ 0."""
-    safe = np.maximum(angle, _TINY)
+    safe = at_least(angle, _TINY)
     value: Array = np.sin(safe) / safe
     return value
 
@@ -184,14 +216,18 @@ def _g(square: Array) -> Array:
 
 def _series_or(square: Array, series: list[float], closed: Callable[[Array], Array]) -> Array:
     """The closed form where it is accurate, its power series in θ² near zero."""
-    largest = float(square.max(initial=0.0))
-    for below, terms in _FEWER_TERMS:  # errors of closed loops and tasks are small nearly always
-        if largest < below:
-            return _polynomial(square, series[:terms])
-    near = square < _SERIES_BELOW
-    small = np.where(near, square, 0.0)
-    large = np.where(near, _SERIES_BELOW, square)
-    return np.where(near, _polynomial(small, series), closed(large))
+    if not is_symbolic(square):
+        largest = float(square.max(initial=0.0))
+        for (
+            bound,
+            terms,
+        ) in _FEWER_TERMS:  # errors of closed loops and tasks are small nearly always
+            if largest < bound:
+                return _polynomial(square, series[:terms])
+    near = below(square, _SERIES_BELOW)
+    small = where(near, square, 0.0)
+    large = where(near, _SERIES_BELOW, square)
+    return where(near, _polynomial(small, series), closed(large))
 
 
 def _polynomial(x: Array, coefficients: list[float]) -> Array:
@@ -205,16 +241,22 @@ def _polynomial(x: Array, coefficients: list[float]) -> Array:
 
 def _quaternion(rotation: Array) -> Array:
     """Unit quaternion (w, x, y, z), w ≥ 0: the best conditioned row of 4 q qᵀ, normalised."""
-    r = rotation
-    diagonal = r[..., (0, 1, 2), (0, 1, 2)]
-    outer = np.empty((*r.shape[:-2], 4, 4))
-    outer[..., 0, 0] = 1.0 + diagonal.sum(axis=-1)
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        outer[..., i + 1, i + 1] = 1.0 + r[..., i, i] - r[..., j, j] - r[..., k, k]
-        outer[..., 0, i + 1] = outer[..., i + 1, 0] = r[..., k, j] - r[..., j, k]
-        outer[..., j + 1, k + 1] = outer[..., k + 1, j + 1] = r[..., j, k] + r[..., k, j]
+    outer = _quaternion_products(rotation)
     best = np.argmax(outer[..., range(4), range(4)], axis=-1)
     row = np.take_along_axis(outer, best[..., None, None], axis=-2)[..., 0, :]
     row = np.where(row[..., :1] < 0.0, -row, row)
     result: Array = row / np.linalg.norm(row, axis=-1, keepdims=True)
     return result
+
+
+def _quaternion_products(rotation: Array) -> Array:
+    """4 q qᵀ of the unit quaternion (w, x, y, z), (..., 4, 4)."""
+    r = rotation
+    diagonal = r[..., (0, 1, 2), (0, 1, 2)]
+    outer = np.empty((*r.shape[:-2], 4, 4), dtype=r.dtype)
+    outer[..., 0, 0] = 1.0 + diagonal.sum(axis=-1)
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        outer[..., i + 1, i + 1] = 1.0 + r[..., i, i] - r[..., j, j] - r[..., k, k]
+        outer[..., 0, i + 1] = outer[..., i + 1, 0] = r[..., k, j] - r[..., j, k]
+        outer[..., j + 1, k + 1] = outer[..., k + 1, j + 1] = r[..., j, k] + r[..., k, j]
+    return outer

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
 from uk_dynamics.constraints.vectors import apply, dot, skew
+from uk_dynamics.core.choice import at_least
 
 Array = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ class LineSprings:
         pull = self._stiffness * part / divisor
         if not self.conservative:
             speed = self._pairs.twist(kinematics, v).linear
-            pull = pull + self._damping * dot(line, speed) / np.maximum(length, _SHORTEST) ** 2
+            pull = pull + self._damping * dot(line, speed) / at_least(length, _SHORTEST) ** 2
         force = -pull[:, None] * line
         wrench = np.concatenate((force, apply(skew(point), force)), axis=1)
         generalized: Array = ((wrench @ kinematics.jacobian) * self._pairs.sign).sum(axis=0)

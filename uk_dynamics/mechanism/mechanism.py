@@ -6,16 +6,17 @@ import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.core.methods import WHITENING
-from uk_dynamics.exceptions import AssemblyError, InputError, StateError
+from uk_dynamics.exceptions import AssemblyError, StateError
 from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.mechanism.assembly import Assembly, assemble
+from uk_dynamics.mechanism.backends import Backend, make_dynamics
 from uk_dynamics.mechanism.force_resolution import force_frames, resolve_forces, resolve_friction
 from uk_dynamics.mechanism.hierarchy import Hierarchy
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
@@ -49,8 +50,6 @@ from uk_dynamics.model.robot_model import RobotModel
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.tasks import Tasks
-
-Backend = Literal["auto", "interpreted"]
 
 _log = logging.getLogger(__name__)
 
@@ -308,17 +307,18 @@ class Mechanism:
             force = force + self.actuators.generalized_force(efforts)
         return Inputs(tau=force)
 
-    def dynamics(self, backend: Backend = "auto") -> InterpretedDynamics:
+    def dynamics(self, backend: Backend = "interpreted") -> InterpretedDynamics:
         """An evaluator of this mechanism, with memory of its own; one per thread.
 
+        Args:
+            backend: ``interpreted`` starts at once; ``compiled`` evaluates in C and compiles the
+                mechanism when that was never done, which takes seconds; ``auto`` is ``compiled``
+                where that is possible.
+
         Raises:
-            InputError: The backend does not exist.
+            InputError: The backend does not exist, or cannot evaluate this mechanism.
         """
-        if backend not in ("auto", "interpreted"):
-            raise InputError(
-                f'no backend "{backend}"; there are: auto, interpreted', place="backend"
-            )
-        return InterpretedDynamics(self)
+        return make_dynamics(self, backend)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state, as fresh arrays."""

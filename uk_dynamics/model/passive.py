@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.choice import at_least, below, where
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.description import Array
 from uk_dynamics.model.robot_model import RobotModel
@@ -109,11 +110,12 @@ class PassiveForces:
         if self._spring_v.size:
             force[self._spring_v] += self._stiffness * (self._rest - q[self._spring_q])
         if self._stop_v.size:
-            below, above = self._penetration(q)
+            under, over = self._penetration(q)
             resisting = self._stop_damping * v[self._stop_v]
-            push_up = np.maximum(0.0, self._stop_stiffness * below - resisting) * (below > 0.0)
-            push_down = np.maximum(0.0, self._stop_stiffness * above + resisting) * (above > 0.0)
-            force[self._stop_v] += push_up - push_down
+            push_up = at_least(self._stop_stiffness * under - resisting, 0.0)
+            push_down = at_least(self._stop_stiffness * over + resisting, 0.0)
+            force[self._stop_v] += where(below(0.0 * under, under), push_up, 0.0)
+            force[self._stop_v] -= where(below(0.0 * over, over), push_down, 0.0)
         return force
 
     def resistance(self, v: Array, out: Array | None = None) -> Array:
@@ -129,14 +131,13 @@ class PassiveForces:
         if self._spring_v.size:
             energy += 0.5 * float(self._stiffness @ (q[self._spring_q] - self._rest) ** 2)
         if self._stop_v.size:
-            below, above = self._penetration(q)
-            energy += 0.5 * float(self._stop_stiffness @ (below**2 + above**2))
+            under, over = self._penetration(q)
+            energy += 0.5 * float(self._stop_stiffness @ (under**2 + over**2))
         return energy
 
     def _penetration(self, q: Array) -> tuple[Array, Array]:
         position = q[self._stop_q]
-        below = np.maximum(0.0, self._lower - position)
-        return below, np.maximum(0.0, position - self._upper)
+        return at_least(self._lower - position, 0.0), at_least(position - self._upper, 0.0)
 
 
 def _check(name: str, forces: JointForces) -> None:

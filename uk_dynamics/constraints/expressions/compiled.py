@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from uk_dynamics.constraints.expressions.algebra import TIME
+from uk_dynamics.constraints.expressions.evaluation import evaluate
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
 from uk_dynamics.constraints.expressions.nodes import (
     Call,
@@ -24,6 +26,7 @@ from uk_dynamics.constraints.expressions.printing import to_text
 from uk_dynamics.constraints.expressions.python_function import python_function
 from uk_dynamics.constraints.expressions.scope import Scope
 from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.core.choice import is_symbolic
 from uk_dynamics.exceptions import ExpressionError, ExpressionValueError
 from uk_dynamics.model.coordinates import Coordinates
 
@@ -109,6 +112,8 @@ class CompiledExpressions:
             ExpressionValueError: One of them has no value there; says which, and where.
         """
         values = [t, *q.tolist(), *v.tolist()]
+        if is_symbolic(q):
+            return self._symbolic(values)
         try:
             found = self._flat(values)
         except (ArithmeticError, ValueError):
@@ -116,6 +121,12 @@ class CompiledExpressions:
         if not math.isfinite(sum(found)) and not all(map(math.isfinite, found)):
             raise self._no_value(values)
         return found
+
+    def _symbolic(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """The same on symbols, which bring the functions along."""
+        known = {x: values[slot] for x, slot in self._slots.items()}
+        functions = next(x for x in values if hasattr(x, "functions")).functions
+        return tuple(evaluate(self.outputs, known, functions))
 
     def _no_value(self, values: Sequence[float]) -> ExpressionValueError:
         """The error of the first part that has no value."""

@@ -1,0 +1,250 @@
+"""The compiled evaluator gives what the interpreted one gives, and says what it cannot compile."""
+
+import dataclasses
+import logging
+
+import numpy as np
+import pytest
+from mechanism_builder import closed_states, mechanism, near, pinned_arm, shipped
+
+from uk_dynamics.compilation import backend, compiler
+from uk_dynamics.compilation.compiled import CompiledDynamics
+from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.core.solution import Status
+from uk_dynamics.exceptions import InputError, StateError, UndeterminedMotionError
+from uk_dynamics.mechanism.state import ActiveConstraints, Inputs, State
+
+QUICK = ("five_bar", "coordinated_robots", "differential_drive", "spiral_particle", "rolling_disc")
+OTHERS = (
+    "four_bar",
+    "slider_crank",
+    "five_bar_asymmetric",
+    "five_bar_maximal",
+    "parallel_2dof",
+    "rrr3",
+    "swarm",
+    "two_mass_spring",
+    "flexible_joint_arm",
+    "skate",
+    "stewart_platform",
+    "dual_panda",
+)
+# Relative to the largest entry of at least one: rounding of 1e-16 times conditions of up to 1e4,
+# which closed states near a rank change have.
+RELATIVE = 1e-10
+PIN = "  pin: {type: point, parent: {link: base, xyz: [1.0, 0, 0.5]}, child: {link: l2}}"
+
+pytestmark = pytest.mark.skipif(
+    compiler.find_compiler() is None, reason="there is no C compiler on this machine"
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory):
+    """A cache of these tests' own, so that they compile what they test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def compare(machine, state, inputs, compiled=None):
+    """Both evaluators at one state; gives the interpreted solution."""
+    expected = machine.dynamics("interpreted").evaluate(state, inputs)
+    found = (compiled or machine.dynamics("compiled")).evaluate(state, inputs)
+    assert found.rank == expected.rank
+    assert found.status is expected.status
+    assert set(found.offending) == set(expected.offending)
+    assert list(found.determined) == list(expected.determined)
+    for name in ("qdd", "constraint_force", "ideal_force", "multipliers", "loads"):
+        near(getattr(found, name), getattr(expected, name), relative=RELATIVE)
+    size = max(1.0, float(np.abs(expected.qdd).max(initial=0.0)))
+    near(found.residual, expected.residual, size, relative=RELATIVE)
+    return expected
+
+
+def compare_states(name, count):
+    machine = shipped(name)
+    compiled = machine.dynamics("compiled")
+    assert isinstance(compiled, CompiledDynamics)
+    rng = np.random.default_rng(1)
+    start = machine.start()
+    for state in closed_states(machine, rng, count):
+        inputs = Inputs(tau=rng.standard_normal(machine.model.nv), stabilize=rng.random() < 0.5)
+        compare(machine, state, inputs, compiled)
+        # off the constraints b holds the stabilisation, and redundant rows stand out
+        q = machine.model.integrate(state.q, 1e-3 * rng.standard_normal(machine.model.nv))
+        compare(machine, State(start.t + 0.3, q, state.v), inputs, compiled)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_it_agrees_with_the_interpreted_evaluator(name):
+    compare_states(name, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_it_agrees_on_all_other_shipped_mechanisms(name):
+    compare_states(name, 25)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-6, 1e-4, 3e-4, 1e-2])
+@pytest.mark.parametrize("rate", [0.0, 2.0])
+def test_it_agrees_at_and_near_the_flat_configuration(angle, rate):
+    machine = shipped("five_bar")
+    legs = {"crank": angle, "coupler": -angle, "middle": angle, "right": angle}
+    rates = {"crank": rate, "coupler": -rate, "middle": rate, "right": rate}
+    compare(machine, machine.state(legs, rates), machine.inputs({"crank": 1.0}))
+
+
+@pytest.mark.slow
+def test_rows_that_are_switched_off_do_not_act():
+    machine = shipped("landing_leg")
+    compiled = machine.dynamics("compiled")
+    state = machine.start()
+    for names in (frozenset(), frozenset({"foot"}), frozenset()):
+        inputs = Inputs(active=ActiveConstraints(names))
+        assert compare(machine, state, inputs, compiled).rank == 2 * len(names)
+
+
+def test_contradicting_rows_are_named_alike():
+    machine = pinned_arm(
+        "  one: {type: joint, joint: j1}\n  two: {type: expression, expression: j1 + 0.5*t**2}\n"
+    )
+    solution = compare(machine, machine.state(t=1.0), Inputs(stabilize=False))
+    assert solution.status is Status.INCONSISTENT
+
+
+def test_forces_and_stops_of_joints_are_compiled():
+    machine = mechanism(
+        '<link name="base"/><link name="l1"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="j1" type="revolute"><parent link="base"/><child link="l1"/>'
+        '<axis xyz="0 0.6 0.8"/><limit lower="-0.5" upper="0.5" effort="1" velocity="1"/>'
+        '<dynamics damping="0.3" friction="0.2"/></joint>',
+        "joints:\n"
+        "  j1: {spring: {stiffness: 3.0, rest: 0.1}, stop: {stiffness: 500.0, damping: 5.0}}\n"
+        "forces:\n"
+        "  push:\n    type: expression\n    joints: {j1: 2.0}\n"
+        "    expression: max(0.2, sin(t))*sign(d(j1)) + min(j1, t)*abs(j1) + atan2(1, 2 + t)\n",
+    )
+    compiled = machine.dynamics("compiled")
+    for q in (-0.7, -0.5, 0.0, 0.5, 0.6):
+        for v in (-60.0, -1.0, 0.0, 2.0):
+            compare(machine, machine.state([q], [v], 0.7), Inputs(), compiled)
+
+
+def test_a_singular_mass_matrix_and_undetermined_motion_are_left_to_the_other():
+    parts = (
+        '<link name="base"/><link name="l1"/>'
+        '<joint name="j1" type="continuous"><parent link="base"/><child link="l1"/></joint>'
+    )
+    held = mechanism(parts, "constraints:\n  hold: {type: joint, joint: j1}\n")
+    compare(held, held.state(), Inputs())
+    free = mechanism(parts)
+    compiled = free.dynamics("compiled")
+    with pytest.raises(UndeterminedMotionError, match="j1"):
+        compiled.evaluate(free.state())
+
+
+def test_solutions_outlive_the_next_evaluation_and_what_is_not_kept_is_computed_again():
+    machine = shipped("five_bar")
+    rng = np.random.default_rng(3)
+    first, second = closed_states(machine, rng, 2)
+    compiled, interpreted = machine.dynamics("compiled"), machine.dynamics("interpreted")
+    solution = compiled.evaluate(first)
+    compiled.evaluate(second)
+    expected = interpreted.evaluate(first)
+    near(solution.qdd, expected.qdd, relative=RELATIVE)
+    near(solution.multipliers, expected.multipliers, relative=RELATIVE)
+    assert solution.condition == pytest.approx(expected.condition, rel=1e-9, abs=0)
+    reactions, peer = solution.reactions, expected.reactions
+    push = rng.standard_normal(4)
+    near(reactions.nonideal_force(push), peer.nonideal_force(push))
+    near(reactions.holding(push), peer.ideal_force(peer.holding(push)))
+    near(reactions.multipliers(reactions.holding(push)), peer.multipliers(peer.holding(push)))
+
+
+def test_nonideal_forces_in_the_inputs_are_left_to_the_other():
+    machine = shipped("five_bar")
+    compare(machine, machine.start(), Inputs(nonideal=np.array([1.0, 2.0, 3.0, 4.0])))
+
+
+@pytest.mark.parametrize("part", ["q", "v", "tau"])
+def test_wrong_sizes_are_named(part):
+    machine = shipped("five_bar")
+    sizes = {"q": 4, "v": 4, "tau": 4} | {part: 3}
+    q, v, tau = (np.zeros(size) for size in sizes.values())
+    with pytest.raises(StateError, match=rf"{part}: expected shape \(4,\), found \(3,\)"):
+        machine.dynamics("compiled").evaluate(State(0.0, q, v), Inputs(tau=tau))
+
+
+@pytest.mark.parametrize(
+    ("machine", "place"),
+    [
+        (lambda: shipped("rrr3_modular"), "solver.method: hierarchical"),
+        (
+            lambda: pinned_arm(
+                "  drive: {type: joint, joint: j1,"
+                " reference: {type: sinusoid, amplitude: 0.3, frequency: 1.0}}\n"
+            ),
+            "constraints.drive.reference",
+        ),
+        (lambda: pinned_arm(f"{PIN[:-1]}, compliance: 1.0e-6}}\n"), "constraints.pin.compliance"),
+        (
+            lambda: pinned_arm(f"{PIN[:-1]}, friction: {{coulomb: 0.1, radius: 0.02}}}}\n"),
+            "constraints.pin.friction",
+        ),
+    ],
+)
+def test_what_cannot_be_compiled_is_named(machine, place):
+    with pytest.raises(CompilationError, match=place):
+        machine().dynamics("compiled")
+
+
+def test_a_user_s_function_cannot_be_compiled():
+    source = shipped("five_bar")
+    machine = type(source).from_file("five_bar", nonideal=lambda state, solution: np.zeros(4))
+    with pytest.raises(CompilationError, match=r"five_bar.yaml: .* Python function.*interpreted"):
+        machine.dynamics("compiled")
+    assert not isinstance(machine.dynamics("auto"), CompiledDynamics)
+
+
+def test_without_a_compiler_auto_is_the_interpreted_evaluator_and_says_so_once(monkeypatch, caplog):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    backend._announce.cache_clear()
+    machine = shipped("five_bar")
+    with pytest.raises(InputError, match="no C compiler; install a C compiler"):
+        machine.dynamics("compiled")
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            assert not isinstance(machine.dynamics("auto"), CompiledDynamics)
+    assert [r.message.count("no C compiler") for r in caplog.records] == [1]
+
+
+def test_a_compiler_that_fails_is_quoted(monkeypatch, tmp_path):
+    script = tmp_path / "cc"
+    script.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo 1 && exit 0\necho "out of memory" >&2\nexit 1\n'
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("CC", str(script))
+    with pytest.raises(CompilationError, match="failed: out of memory"):
+        shipped("five_bar").dynamics("compiled")
+
+
+def test_auto_compiles_where_it_can():
+    assert isinstance(shipped("five_bar").dynamics("auto"), CompiledDynamics)
+
+
+def test_the_key_sees_every_change():
+    machine = shipped("five_bar")
+    from uk_dynamics.compilation.cache import key_of
+
+    found = compiler.find_compiler()
+    spec = machine.spec
+    solver = dataclasses.replace(spec.solver, rank_tolerance=2e-4)
+    other = type(machine).from_spec(dataclasses.replace(spec, solver=solver))
+    newer = dataclasses.replace(found, version="newer")
+    keys = {key_of(machine, found), key_of(other, found), key_of(machine, newer)}
+    assert len(keys) == 3
+    assert key_of(machine, found) == key_of(type(machine).from_file("five_bar"), found)

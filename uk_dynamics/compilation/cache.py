@@ -1,0 +1,112 @@
+"""Compiled mechanisms in the user's cache directory, found again by what they were made from.
+
+An entry is a library and the digest of its bytes; one that does not match is made anew, never
+loaded. Processes that want the same entry at once wait for the first of them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from uk_dynamics.compilation.compiler import Compiler
+from uk_dynamics.mechanism.mechanism import Mechanism
+
+_LAYERS = ("core", "model", "constraints", "forces", "mechanism", "compilation")
+
+
+def directory() -> Path:
+    """Where entries are: ``$XDG_CACHE_HOME/uk_dynamics/compiled``, usually below ``~/.cache``."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    home = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    return home / "uk_dynamics" / "compiled"
+
+
+def key_of(mechanism: Mechanism, compiler: Compiler) -> str:
+    """Name of the entry: digest of robot, mechanism file, this package and the compiler."""
+    digest = hashlib.sha256()
+    for text in (
+        mechanism.model.description.text,
+        repr(mechanism.spec),
+        _code_digest(),
+        compiler.version,
+        " ".join(compiler.command),
+    ):
+        digest.update(text.encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def library_for(mechanism: Mechanism, compiler: Compiler, source: Callable[[], str]) -> Path:
+    """The library of a mechanism, compiled when there is none.
+
+    Args:
+        mechanism: Gives the key.
+        compiler: Makes it.
+        source: Gives the C source; called only when it is needed.
+
+    Raises:
+        CompilationError: The compiler fails.
+        OSError: The cache directory cannot be written.
+    """
+    key = key_of(mechanism, compiler)
+    folder = directory()
+    library = folder / f"{mechanism.name}-{key[:24]}.so"
+    if _is_intact(library, key):
+        return library
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _locked(folder / f"{key[:24]}.lock"):
+        if not _is_intact(library, key):
+            _make(library, key, compiler, source())
+    return library
+
+
+def _make(library: Path, key: str, compiler: Compiler, source: str) -> None:
+    with tempfile.TemporaryDirectory(dir=library.parent, prefix=".building-") as name:
+        text, made = Path(name, "mechanism.c"), Path(name, "mechanism.so")
+        text.write_text(source, encoding="utf-8")
+        compiler.build(text, made)
+        mark = Path(name, "digest")
+        mark.write_text(_mark(made, key), encoding="ascii")
+        # The digest last: an entry without a matching one is none.
+        os.replace(made, library)
+        os.replace(mark, library.with_suffix(".sha256"))
+
+
+def _is_intact(library: Path, key: str) -> bool:
+    """Whether an entry is whole and made by this user for this key."""
+    try:
+        owner = library.stat().st_uid
+        mark = library.with_suffix(".sha256").read_text(encoding="ascii")
+        return owner == os.getuid() and mark == _mark(library, key)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _mark(library: Path, key: str) -> str:
+    return f"{key} {hashlib.sha256(library.read_bytes()).hexdigest()}\n"
+
+
+@cache
+def _code_digest() -> str:
+    """Digest of all code that a compiled mechanism comes from."""
+    digest = hashlib.sha256()
+    package = Path(__file__).resolve().parent.parent
+    for layer in _LAYERS:
+        for file in sorted((package / layer).rglob("*")):
+            if file.suffix in (".py", ".c"):
+                digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,223 @@
+"""The ``Dynamics`` of a mechanism in C."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.compilation.cache import library_for
+from uk_dynamics.compilation.compiler import REMEDY, CompilationError, find_compiler
+from uk_dynamics.compilation.generate import layout_of, source
+from uk_dynamics.compilation.layout import Layout
+from uk_dynamics.compilation.limits import obstacles
+from uk_dynamics.core.factorization import Factorization
+from uk_dynamics.core.methods import Method
+from uk_dynamics.core.solution import Solution, Status
+from uk_dynamics.exceptions import StateError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import Array, Inputs, State
+
+_NOTHING = Inputs()
+_STATUS = (Status.OK, Status.NEAR_SINGULAR, Status.INCONSISTENT)
+_NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+
+
+class CompiledDynamics(InterpretedDynamics):
+    """Evaluates in C what C knows; projections and everything else as its parent does.
+
+    Inputs with references, captured poses or non-ideal forces, and states where the mass matrix is
+    singular or something has no value, are left to the parent.
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        """Load the mechanism's library; compile it when it is not in the cache.
+
+        Raises:
+            CompilationError: Some part cannot be compiled, or there is no compiler.
+        """
+        found = obstacles(mechanism)
+        if found:
+            raise CompilationError(
+                f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
+                file=mechanism.spec.file,
+            )
+        super().__init__(mechanism)
+        layout = layout_of(mechanism)
+        self._layout = layout
+        self._function = _load(_library(mechanism))
+        self._memory = np.zeros(layout.size)
+        self._address = ctypes.c_void_p(self._memory.ctypes.data)
+        self._answered = self._memory[: layout.answered]
+        self._q, self._v = self._memory[layout["q"]], self._memory[layout["v"]]
+        self._tau, self._active = self._memory[layout["tau"]], self._memory[layout["active"]]
+        self._memory[layout["stabilize"]] = 1.0
+        self._active[:] = 1.0
+        self._mask: NDArray[np.bool_] | None = None
+        self._switchable = bool(self.hierarchy.switchable)
+        self._status_at = layout["status"].start
+        self._qdd_part, self._violation_part = layout["qdd"], layout["violation"]
+        if not len(mechanism.constraints):
+            self._violation_part = slice(0, 0)
+
+    def evaluate(
+        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
+    ) -> Solution:
+        """Constrained acceleration and forces, fresh; see :class:`Dynamics`."""
+        given = inputs or _NOTHING
+        if given.nonideal is not None or given.references:
+            return super().evaluate(state, given)
+        if self._switchable and not self._switch(given):
+            return super().evaluate(state, given)
+        memory = self._memory
+        memory[0] = state.t
+        memory[1] = given.stabilize
+        try:
+            self._q[:] = state.q
+            self._v[:] = state.v
+            self._tau[:] = 0.0 if given.tau is None else given.tau
+        except ValueError:
+            raise _wrong_sizes(state, given, self._layout) from None
+        if self._function(self._address):
+            return super().evaluate(state, given)
+        answers = self._answered.copy()
+        offending = _NO_ROWS
+        status = _STATUS[int(answers[self._status_at])]
+        if status is not Status.OK:
+            level = 2.0 if status is Status.INCONSISTENT else 1.0
+            offending = np.flatnonzero(answers[self._layout["offends"]] == level)
+        reactions = CompiledReactions(answers, self._layout, self._again)
+        return Solution(
+            answers[self._qdd_part],
+            answers[self._violation_part],
+            status,
+            offending,
+            reactions,
+            reactions.own_force,
+        )
+
+    def _switch(self, inputs: Inputs) -> bool:
+        """Tell C which rows act; False where constraints hold poses that it does not know."""
+        if inputs.active is not None and inputs.active.captured:
+            return False
+        mask = self.hierarchy.mask(inputs.active)
+        if mask is not self._mask:
+            self._mask = mask
+            self._active[:] = 1.0 if mask is None else mask
+        return True
+
+    def _again(self, answers: Array) -> Factorization:
+        """The factorisation at the state of some answers, for what C does not keep."""
+        layout = self._layout
+        t, q, v = float(answers[0]), answers[layout["q"]], answers[layout["v"]]
+        inner = InterpretedDynamics(self._mechanism)
+        factorization = inner.prepare(State(t, q, v)).factorization
+        if not self._switchable:
+            return factorization
+        A = factorization.A * answers[layout["active"]][:, None]
+        mass = factorization.mass.dense()
+        return inner._factorize(mass, A, self._solver.rank_tolerance)
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledReactions:
+    """Forces of one compiled evaluation; see :class:`uk_dynamics.core.solution.Reactions`.
+
+    The coordinates of an ideal force are the force itself, (nv,).
+
+    Attributes:
+        answers: Copy of inputs and answers, as the layout says.
+        layout: Where they are.
+        again: Factorises at the same state for whoever asks for more.
+    """
+
+    answers: Array
+    layout: Layout
+    again: Callable[[Array], Factorization]
+
+    @property
+    def method(self) -> Method:
+        """The compiled form."""
+        return "udwadia_kalaba"
+
+    @property
+    def rank(self) -> int:
+        """Number of independent rows."""
+        return int(self.answers[self.layout["rank"].start])
+
+    @property
+    def own_force(self) -> Array:
+        """Ideal force of the evaluation, (nv,)."""
+        return self.answers[self.layout["ideal_force"]]
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the independent rows at unit norm."""
+        return self.again(self.answers).condition
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        """Whether the multiplier of each row is unique, (m,)."""
+        flags: NDArray[np.bool_] = self._of_rows("determined") != 0.0
+        return flags
+
+    def multipliers(self, coordinates: Array) -> Array:
+        """Multipliers of minimum norm, (m,)."""
+        if np.array_equal(coordinates, self.own_force):
+            return self._of_rows("multipliers")
+        there = self.again(self.answers)
+        # The force in the basis of the rows, as if it had to hold its opposite.
+        return there.multipliers(there.holding(-coordinates))
+
+    def ideal_force(self, coordinates: Array) -> Array:
+        """The coordinates themselves."""
+        return coordinates
+
+    def nonideal_force(self, force: Array) -> Array:
+        """Part of a given force that the constraints let through, (nv,)."""
+        return self.again(self.answers).nonideal_force(force)
+
+    def holding(self, force: Array) -> Array:
+        """Ideal force that keeps a given force from moving the rows, (nv,)."""
+        there = self.again(self.answers)
+        return there.ideal_force(there.holding(force))
+
+    def _of_rows(self, name: str) -> Array:
+        answer = self.answers[self.layout[name]]
+        return answer[: self.layout.rows]
+
+
+def _library(mechanism: Mechanism) -> Path:
+    compiler = find_compiler()
+    if compiler is None:
+        raise CompilationError(f"there is no C compiler; {REMEDY}")
+    try:
+        return library_for(mechanism, compiler, lambda: source(mechanism))
+    except OSError as error:
+        raise CompilationError(
+            f"the cache cannot be used: {error}; set XDG_CACHE_HOME to a directory of your own"
+        ) from None
+
+
+def _load(path: Path) -> Callable[[ctypes.c_void_p], int]:
+    function = ctypes.CDLL(str(path)).uk_evaluate
+    function.argtypes = (ctypes.c_void_p,)
+    function.restype = ctypes.c_int
+    evaluate: Callable[[ctypes.c_void_p], int] = function
+    return evaluate
+
+
+def _wrong_sizes(state: State, inputs: Inputs, layout: Layout) -> StateError:
+    expected = {name: layout.fields[name].count for name in ("q", "v", "tau")}
+    tau = state.v if inputs.tau is None else inputs.tau
+    found = {"q": np.shape(state.q), "v": np.shape(state.v), "tau": np.shape(tau)}
+    wrong = [name for name, size in expected.items() if found[name] != (size,)]
+    place = wrong[0] if wrong else "state"
+    return StateError(
+        f"expected shape ({expected.get(place)},), found {found.get(place)}", place=place
+    )

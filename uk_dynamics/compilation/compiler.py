@@ -1,0 +1,84 @@
+"""The C compiler of this machine, and what it makes of a source."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from uk_dynamics.exceptions import InputError
+
+REMEDY = (
+    "install a C compiler (Debian, Ubuntu: apt install gcc), or name one in the environment "
+    'variable CC; or use backend="interpreted"'
+)
+_FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fno-math-errno", "-fno-trapping-math")
+_LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden")
+_EXPORT = '-DUK_EXPORT=__attribute__((visibility("default")))'
+
+
+class CompilationError(InputError):
+    """A mechanism cannot be compiled, or not on this machine."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler.
+
+    Attributes:
+        command: Program and its own options.
+        version: What it says of itself, and the processor it compiles for.
+    """
+
+    command: tuple[str, ...]
+    version: str
+
+    def build(self, source: Path, library: Path) -> None:
+        """Compile a shared library.
+
+        Raises:
+            CompilationError: The compiler fails; says how.
+        """
+        command = [*self.command, *_FLAGS, *_LIBRARY, _EXPORT]
+        command += [str(source), "-o", str(library), "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            said = (done.stderr.strip() or "nothing").splitlines()[0]
+            raise CompilationError(f"the compiler {self.command[0]} failed: {said}; {REMEDY}")
+
+
+@functools.lru_cache(maxsize=4)
+def _known(text: str, path: str | None) -> Compiler | None:
+    command = tuple(shlex.split(text))
+    if not command or shutil.which(command[0], path=path) is None:
+        return None
+    try:
+        said = subprocess.run(
+            [*command, "--version"], capture_output=True, text=True, check=True, timeout=20
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return Compiler(command, "\n".join([said, *_FLAGS, _processor()]))
+
+
+def find_compiler() -> Compiler | None:
+    """The compiler that CC names, or else one of the usual names; None: there is none."""
+    path = os.environ.get("PATH")
+    if os.environ.get("CC"):
+        return _known(os.environ["CC"], path)
+    return _known("cc", path) or _known("gcc", path) or _known("clang", path)
+
+
+def _processor() -> str:
+    """Instruction sets: a library made for this machine may not run on another."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    flags = [line for line in lines if line.startswith(("flags", "Features"))][:1]
+    return "\n".join([platform.machine(), platform.system(), *flags])

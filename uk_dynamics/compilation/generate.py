@@ -1,0 +1,104 @@
+"""The whole C source of a mechanism: sizes, tables, its terms, and what solves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.compilation.c_source import assignments, number
+from uk_dynamics.compilation.layout import Layout
+from uk_dynamics.compilation.symbols import Objects
+from uk_dynamics.compilation.terms import SymbolicTerms, trace
+from uk_dynamics.core.row_basis import handicap
+from uk_dynamics.mechanism.mechanism import Mechanism
+
+SOLVE = Path(__file__).with_name("solve.c")
+
+_TERMS = """
+static void uk_terms(double t, const double *q, const double *v, double *M, double *F, double *A,
+                     double *bias, double *residual, double *rate) {
+  (void)t; (void)q; (void)v; (void)A; (void)bias; (void)residual; (void)rate;
+"""
+
+
+def layout_of(mechanism: Mechanism) -> Layout:
+    """Memory of a mechanism."""
+    model = mechanism.model
+    return Layout(model.nq, model.nv, len(mechanism.constraints))
+
+
+def declarations(mechanism: Mechanism) -> str:
+    """What a C program needs to know: sizes, the memory, the entry point."""
+    layout = layout_of(mechanism)
+    model = mechanism.model
+    sizes = {"UK_NQ": model.nq, "UK_NV": model.nv, "UK_M": len(mechanism.constraints)}
+    statuses = {"UK_OK": 0, "UK_NEAR_SINGULAR": 1, "UK_INCONSISTENT": 2}
+    lines = [f"#define {name} {value}" for name, value in (sizes | statuses).items()]
+    return "\n".join(lines) + "\n\n" + layout.c_struct()
+
+
+def source(mechanism: Mechanism) -> str:
+    """C source of a mechanism, without dependencies beyond <math.h>."""
+    terms = trace(mechanism)
+    solver = mechanism.spec.solver
+    constraints = mechanism.constraints
+    parents = mechanism.model.velocity_parents
+    support = [_support(row, parents) for row in terms.A]
+    parts = [
+        "#include <math.h>\n\n#ifndef UK_EXPORT\n#define UK_EXPORT\n#endif\n",
+        declarations(mechanism),
+        f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
+        f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}\n",
+        _table("int", "uk_parent", parents),
+    ]
+    if len(constraints):
+        parts += [
+            _table("int", "uk_support_start", np.cumsum([0, *map(len, support)])),
+            _table("int", "uk_support", [i for row in support for i in row]),
+            _table("double", "uk_natural_scale", mechanism.natural_scale),
+            _table("double", "uk_handicap", handicap(len(constraints))),
+            _table("double", "uk_damping", constraints.damping),
+            _table("double", "uk_stiffness", constraints.stiffness),
+        ]
+    body = assignments(_targets(terms, parents))
+    return "\n".join([*parts, _TERMS + body + "}\n", SOLVE.read_text(encoding="utf-8")])
+
+
+def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> list[tuple[str, Any]]:
+    """Places of all terms; of M those that the tree lets be nonzero, of A those that are."""
+    nv = len(parents)
+    targets: list[tuple[str, Any]] = []
+    for i in range(nv):
+        j = i
+        while j >= 0:
+            targets.append((f"M[{i * nv + j}]", terms.M[i, j]))
+            j = parents[j]
+    for name in ("F", "bias", "residual", "rate"):
+        values = getattr(terms, name)
+        targets += [(f"{name}[{i}]", x) for i, x in enumerate(values)]
+    flat = enumerate(terms.A.reshape(-1))
+    targets += [(f"A[{i}]", x) for i, x in flat if not _is_zero(x)]
+    return targets
+
+
+def _support(row: Objects, parents: tuple[int, ...]) -> list[int]:
+    """Velocities that a row touches and all before them towards the root, last first."""
+    found = set()
+    for i, x in enumerate(row):
+        j = i if not _is_zero(x) else -1
+        while j >= 0 and j not in found:
+            found.add(j)
+            j = parents[j]
+    return sorted(found, reverse=True)
+
+
+def _is_zero(x: Any) -> bool:
+    return isinstance(x, float | int) and x == 0
+
+
+def _table(kind: str, name: str, values: Iterable[Any]) -> str:
+    texts = [number(x) if kind == "double" else str(int(x)) for x in values] or ["0"]
+    return f"static const {kind} {name}[] = {{{', '.join(texts)}}};"

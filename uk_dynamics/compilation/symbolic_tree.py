@@ -1,0 +1,298 @@
+"""Recursions over a kinematic tree on symbols: placements, Jacobians, mass matrix, bias forces.
+
+Composite rigid bodies and Newton–Euler in body frames (Featherstone, *Rigid Body Dynamics
+Algorithms*, tables 5.1 and 6.2); Jacobians in world axes at the world's origin, as
+:class:`uk_dynamics.model.workspace.Workspace` has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.compilation.symbols import Objects, as_objects, sine_and_cosine
+from uk_dynamics.model.bodies import Body, BodyFrame
+
+_ROUNDING = 4e-16  # entries of a rotation matrix below this are rounding of π/2
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a body stands: in its parent and in the world.
+
+    Attributes:
+        local: Rotation in the parent, (3, 3).
+        offset: Origin in the parent, (3,).
+        rotation: Rotation in the world, (3, 3).
+        translation: Origin in the world, (3,).
+    """
+
+    local: Objects
+    offset: Objects
+    rotation: Objects
+    translation: Objects
+
+
+@dataclass(frozen=True)
+class _Inertia:
+    """Of a body or several, in its frame: mass, first moment m c, inertia about the origin."""
+
+    mass: float
+    moment: Objects
+    matrix: Objects
+
+    def __add__(self, other: _Inertia) -> _Inertia:
+        return _Inertia(
+            self.mass + other.mass, self.moment + other.moment, self.matrix + other.matrix
+        )
+
+    def times(self, linear: Objects, angular: Objects) -> tuple[Objects, Objects]:
+        """Momentum (linear, angular) of a motion."""
+        return (
+            linear * self.mass - cross(self.moment, angular),
+            self.matrix @ angular + cross(self.moment, linear),
+        )
+
+    def seen_from(self, place: Placement) -> _Inertia:
+        """The same in the parent's frame."""
+        R, p = place.local, place.offset
+        moment = R @ self.moment
+        matrix = R @ self.matrix @ R.T
+        # about another origin: −m[p]² − [p][mc] − [mc][p]
+        matrix = matrix - skew(p) @ skew(moment) - skew(moment + p * self.mass) @ skew(p)
+        return _Inertia(self.mass, moment + p * self.mass, matrix)
+
+
+class SymbolicTree:
+    """Fulfils ``FrameKinematics`` of the constraints on symbols.
+
+    Attributes:
+        mass: M(q) with armature, (nv, nv).
+        bias: h(q, v), (nv,).
+        jacobian: World Jacobian, (6, nv).
+        jacobian_rate: Its time derivative, (6, nv).
+        rotation: Of all frames, (frames, 3, 3).
+        translation: Of all frames, (frames, 3).
+    """
+
+    def __init__(
+        self,
+        bodies: tuple[Body, ...],
+        frames: tuple[BodyFrame, ...],
+        q: Objects,
+        v: Objects,
+        gravity: np.ndarray,
+        armature: np.ndarray,
+    ) -> None:
+        """Run the recursions.
+
+        Args:
+            bodies: The tree, parents first.
+            frames: Fixed in its bodies or in the world.
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            gravity: In m/s², (3,).
+            armature: Rotor inertia, (nv,).
+        """
+        self._bodies = bodies
+        self._places = _placements(bodies, q)
+        self._motions = [_motions(body) for body in bodies]
+        self.jacobian, self.jacobian_rate = self._jacobians(v)
+        self.mass = self._mass(armature)
+        self.bias = self._bias(v, gravity)
+        self.rotation, self.translation = self._frames(frames)
+
+    def _jacobians(self, v: Objects) -> tuple[Objects, Objects]:
+        J, rate = _zeros(6, len(v)), _zeros(6, len(v))
+        spins: list[Objects] = []
+        flows: list[Objects] = []
+        for body, place, motions in zip(self._bodies, self._places, self._motions, strict=True):
+            spin = spins[body.parent] if body.parent >= 0 else _zeros(3)
+            flow = flows[body.parent] if body.parent >= 0 else _zeros(3)
+            columns = []
+            for k, (linear, angular) in enumerate(motions, start=body.velocity):
+                turned = place.rotation @ angular
+                moved = place.rotation @ linear + cross(place.translation, turned)
+                columns.append((k, moved, turned))
+                spin, flow = spin + turned * v[k], flow + moved * v[k]
+            for k, moved, turned in columns:
+                J[:3, k], J[3:, k] = moved, turned
+                rate[:3, k] = cross(spin, moved) + cross(flow, turned)
+                rate[3:, k] = cross(spin, turned)
+            spins.append(spin)
+            flows.append(flow)
+        return J, rate
+
+    def _mass(self, armature: np.ndarray) -> Objects:
+        bodies, places = self._bodies, self._places
+        composite = [_inertia(body) for body in bodies]
+        for i in reversed(range(len(bodies))):
+            parent = bodies[i].parent
+            if parent >= 0:
+                composite[parent] = composite[parent] + composite[i].seen_from(places[i])
+        M = _zeros(len(armature), len(armature))
+        for i, body in enumerate(bodies):
+            for k, motion in enumerate(self._motions[i], start=body.velocity):
+                force, couple = composite[i].times(*motion)
+                at = i
+                while True:
+                    for j, other in enumerate(self._motions[at], start=bodies[at].velocity):
+                        if j <= k:
+                            M[k, j] = M[j, k] = other[0] @ force + other[1] @ couple
+                    if bodies[at].parent < 0:
+                        break
+                    force, couple = _to_parent(places[at], force, couple)
+                    at = bodies[at].parent
+        for k, rotor in enumerate(armature):
+            M[k, k] = M[k, k] + float(rotor)
+        return M
+
+    def _bias(self, v: Objects, gravity: np.ndarray) -> Objects:
+        bodies, places = self._bodies, self._places
+        velocities: list[tuple[Objects, Objects]] = []
+        accelerations: list[tuple[Objects, Objects]] = []
+        forces: list[tuple[Objects, Objects]] = []
+        for i, body in enumerate(bodies):
+            still = (_zeros(3), _zeros(3))
+            before = velocities[body.parent] if body.parent >= 0 else still
+            falling = (as_objects((-gravity).tolist()), _zeros(3))
+            pushed = accelerations[body.parent] if body.parent >= 0 else falling
+            flow, spin = _to_child(places[i], *before)
+            linear, angular = _to_child(places[i], *pushed)
+            own_flow, own_spin = _zeros(3), _zeros(3)
+            for k, (along, about) in enumerate(self._motions[i], start=body.velocity):
+                own_flow, own_spin = own_flow + along * v[k], own_spin + about * v[k]
+            linear = linear + cross(spin, own_flow) + cross(flow, own_spin)
+            angular = angular + cross(spin, own_spin)
+            flow, spin = flow + own_flow, spin + own_spin
+            inertia = _inertia(body)
+            momentum, angular_momentum = inertia.times(flow, spin)
+            force, couple = inertia.times(linear, angular)
+            force = force + cross(spin, momentum)
+            couple = couple + cross(spin, angular_momentum) + cross(flow, momentum)
+            velocities.append((flow, spin))
+            accelerations.append((linear, angular))
+            forces.append((force, couple))
+        h = _zeros(len(v))
+        for i in reversed(range(len(bodies))):
+            body, (force, couple) = bodies[i], forces[i]
+            for k, (along, about) in enumerate(self._motions[i], start=body.velocity):
+                h[k] = along @ force + about @ couple
+            if body.parent >= 0:
+                carried = _to_parent(places[i], force, couple)
+                base = forces[body.parent]
+                forces[body.parent] = (base[0] + carried[0], base[1] + carried[1])
+        return h
+
+    def _frames(self, frames: tuple[BodyFrame, ...]) -> tuple[Objects, Objects]:
+        rotation, translation = _zeros(len(frames), 3, 3), _zeros(len(frames), 3)
+        for index, frame in enumerate(frames):
+            R, p = _constant(frame.rotation), as_objects(frame.translation.tolist())
+            if frame.body >= 0:
+                place = self._places[frame.body]
+                R, p = place.rotation @ R, place.rotation @ p + place.translation
+            rotation[index], translation[index] = R, p
+        return rotation, translation
+
+
+def skew(x: Objects) -> Objects:
+    """The matrix that multiplies y to x × y."""
+    return as_objects([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+
+
+def cross(x: Objects, y: Objects) -> Objects:
+    """Vector product, (3,)."""
+    return as_objects(
+        [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]]
+    )
+
+
+def _zeros(*shape: int) -> Objects:
+    return np.full(shape, 0.0, dtype=object)
+
+
+def _constant(rotation: np.ndarray) -> Objects:
+    """A constant rotation whose zeros and ones are exact."""
+    whole = np.round(rotation)
+    near = np.abs(rotation - whole) < _ROUNDING
+    return as_objects(np.where(near, whole + 0.0, rotation).tolist())
+
+
+def _inertia(body: Body) -> _Inertia:
+    c = body.center
+    about_origin = body.inertia + body.mass * (np.dot(c, c) * np.eye(3) - np.outer(c, c))
+    return _Inertia(
+        body.mass, as_objects((body.mass * c).tolist()), as_objects(about_origin.tolist())
+    )
+
+
+def _motions(body: Body) -> list[tuple[Objects, Objects]]:
+    """Motion (linear, angular) of each velocity in the body's frame."""
+    zero = _zeros(3)
+    unit = [as_objects(row) for row in np.eye(3).tolist()]
+    if body.kind == "floating":
+        return [(e, zero) for e in unit] + [(zero, e) for e in unit]
+    if body.kind == "planar":
+        return [(unit[0], zero), (unit[1], zero), (zero, unit[2])]
+    axis = as_objects(body.axis.tolist())
+    return [(zero, axis) if body.kind == "revolute" else (axis, zero)]
+
+
+def _placements(bodies: tuple[Body, ...], q: Objects) -> list[Placement]:
+    places: list[Placement] = []
+    for body in bodies:
+        turned, moved = _joint(body, q)
+        fixed = _constant(body.rotation)
+        local = fixed @ turned
+        offset = fixed @ moved + as_objects(body.translation.tolist())
+        if body.parent < 0:
+            places.append(Placement(local, offset, local, offset))
+        else:
+            base = places[body.parent]
+            rotation = base.rotation @ local
+            translation = base.rotation @ offset + base.translation
+            places.append(Placement(local, offset, rotation, translation))
+    return places
+
+
+def _joint(body: Body, q: Objects) -> tuple[Objects, Objects]:
+    """Rotation and translation of a joint at its positions."""
+    at = body.position
+    if body.kind == "floating":
+        return _from_quaternion(q[at + 3 : at + 7]), q[at : at + 3]
+    if body.kind == "planar":
+        c, s = q[at + 2], q[at + 3]
+        turned = as_objects([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        return turned, as_objects([q[at], q[at + 1], 0.0])
+    axis = as_objects(body.axis.tolist())
+    identity = as_objects(np.eye(3).tolist())
+    if body.kind == "prismatic":
+        return identity, axis * q[at]
+    # Rodrigues in the form that leaves zeros of the axis zeros
+    s, c = sine_and_cosine(q[at])
+    outer = np.outer(body.axis, body.axis)
+    return identity * c + as_objects(outer.tolist()) * (1.0 - c) + skew(axis) * s, _zeros(3)
+
+
+def _from_quaternion(quaternion: Objects) -> Objects:
+    x, y, z, w = quaternion
+    return as_objects(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
+def _to_child(place: Placement, linear: Objects, angular: Objects) -> tuple[Objects, Objects]:
+    """A motion of the parent in the child's frame."""
+    R = place.local.T
+    return R @ (linear - cross(place.offset, angular)), R @ angular
+
+
+def _to_parent(place: Placement, force: Objects, couple: Objects) -> tuple[Objects, Objects]:
+    """A force on the child in the parent's frame."""
+    turned = place.local @ force
+    return turned, place.local @ couple + cross(place.offset, turned)

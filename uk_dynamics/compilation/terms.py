@@ -1,0 +1,57 @@
+"""What a mechanism is made of at a state, traced: M, F, A, bias, residual and rate as symbols."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+from uk_dynamics.compilation.symbolic_tree import SymbolicTree
+from uk_dynamics.compilation.symbols import Graph, Objects
+from uk_dynamics.constraints.relative_motion import FrameKinematics
+from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import Array
+from uk_dynamics.model.bodies import bodies, body_frames
+
+
+class SymbolicTerms(NamedTuple):
+    """Symbols in the inputs ``t``, ``q[i]`` and ``v[i]``.
+
+    Attributes:
+        M: Mass matrix, (nv, nv).
+        F: All forces but motors, (nv,).
+        A: Constraint matrix, (m, nv).
+        bias: ψ̈ at zero joint acceleration, (m,).
+        residual: ψ, (m,).
+        rate: ψ̇, (m,).
+    """
+
+    M: Objects
+    F: Objects
+    A: Objects
+    bias: Objects
+    residual: Objects
+    rate: Objects
+
+
+def trace(mechanism: Mechanism) -> SymbolicTerms:
+    """Run the interpreted code once on symbols.
+
+    Args:
+        mechanism: One that :func:`uk_dynamics.compilation.limits.obstacles` has nothing against.
+    """
+    model = mechanism.model
+    graph = Graph()
+    t = cast(float, graph.variable("t"))
+    q, v = graph.variables("q", model.nq), graph.variables("v", model.nv)
+    tree = SymbolicTree(bodies(model), body_frames(model), q, v, model.gravity, model.armature)
+    # Rows and forces are written over plain arrays: they do not see what the arrays hold.
+    kinematics = cast(FrameKinematics, tree)
+    q_array, v_array = cast(Array, q), cast(Array, v)
+    rows = mechanism.constraints.evaluate(kinematics, t, q_array, v_array)
+    force = mechanism.passive.force(q_array, v_array) - cast(Array, tree.bias)
+    mechanism.forces.add_to(force, kinematics, t, q_array, v_array)
+    return SymbolicTerms(tree.mass, cast(Objects, force), *cast(tuple[Objects, ...], _parts(rows)))
+
+
+def _parts(rows: Rows) -> tuple[Array, Array, Array, Array]:
+    return rows.A, rows.bias, rows.residual, rows.rate
