@@ -32,8 +32,9 @@ class Completion:
             unless more joints are measured than the loops need.
         condition: How much the loops amplify errors of measurements; infinite when singular.
         iterations: Newton steps.
-        branch_doubtful: Since the last reset the machine has been in a singular configuration,
-            where it may have changed to another way of closing its loops.
+        branch_doubtful: Since the last reset the machine has been lost, or so near to a singular
+            configuration that it may have passed it, and changed to another way of closing its
+            loops.
     """
 
     q: Array

@@ -13,12 +13,15 @@ from uk_dynamics.model.robot_model import RobotModel
 _MOST_STEPS = 12
 _SMALL = 1e-11  # rad or m: the step after such a one is rounding
 _STALLED = 1e-8  # rad or m: rounding near a singularity
+_OPEN = 1e-4  # m or rad: noise that reaches beyond a dead centre; wider open, loops do not close
 _CONTRACTION = 0.25  # of successive steps; below, only one solution is near (Deuflhard)
 _LARGEST_CORRECTION = 0.3  # rad or m, after the tangent step
 _LONGEST_LEG = 0.1  # rad or m, of a measured joint
 _LONGEST_MOVE = 1.0  # rad or m, of any joint in one leg
+_SURE_LEG = 0.01  # rad or m: near a singularity legs are shortened to this
 _SHORTEST_LEG = 1.0 / 1024.0
-_MOST_LEGS = 64  # bounds the time a hopeless measurement takes
+_MOST_LEGS = 200  # bounds the time a hopeless measurement takes
+_NEAR = 0.5  # regularity is about the distance to a singularity, in units of the scaled steps
 
 
 class LoopFollower:
@@ -27,7 +30,8 @@ class LoopFollower:
     Attributes:
         residual: Largest violation before the last correction, in m or rad.
         iterations: Corrections since it was set to zero.
-        passed_singularity: Whether the last search met a singular configuration.
+        passed_singularity: Whether a search since it was set to false met a singular configuration,
+            or may have passed one: it was nearer than the step was long.
         factors: At the end of the last search.
     """
 
@@ -80,10 +84,15 @@ class LoopFollower:
         Returns:
             The configuration, (nq,); None where the steps do not shrink as they should.
         """
+        guess, before = q, 1.0
         if self._last_regular is not None:
+            before = self._last_regular.regularity
             move = self._last_regular.move(self._still, wanted - q[self._places])
-            q = self._model.integrate(q, move)
-        return self.correct(q, t, wanted)
+            guess = self._model.integrate(q, move)
+        found = self.correct(guess, t, wanted)
+        if found is not None:
+            self.passed_singularity |= self._near(before, q, found)
+        return found
 
     def correct(self, q: Array, t: float, wanted: Array) -> Array | None:
         """Newton steps to the loops and the measurements; see :meth:`step`."""
@@ -100,9 +109,10 @@ class LoopFollower:
             self.residual = _largest(psi)
             stalled = count > 0 and size > _CONTRACTION * before
             if size <= (_STALLED if stalled else _SMALL):
+                if self.residual > _OPEN:  # in a direction that a singularity has closed
+                    return None
                 if not factors.singular:
                     self._last_regular = factors
-                self.passed_singularity |= factors.singular
                 return q
             if stalled:
                 return None
@@ -129,11 +139,17 @@ class LoopFollower:
             t = times[0] + ahead * (times[1] - times[0])
             target = start + ahead * way
             A, psi = self._rows.linearize(q, t)
-            move = self.factor(A).move(-psi, target - q[self._places])
+            here = self.factor(A)
+            move = here.move(-psi, target - q[self._places])
             reached = None
             if _largest(move) <= _LONGEST_MOVE:
                 reached = self.correct(self._model.integrate(q, move), t, target)
             if reached is not None:
+                if self._near(here.regularity, q, reached):
+                    if (ahead - done) * _largest(way) > _SURE_LEG:
+                        leg = 0.5 * (ahead - done)
+                        continue
+                    self.passed_singularity = True
                 q, done = reached, ahead
                 if done >= 1.0:
                     return q
@@ -142,7 +158,15 @@ class LoopFollower:
                 return None
             else:
                 leg *= 0.5
+                longest = 2.0 * leg  # what failed would only fail again
         return None
+
+    def _near(self, regularity: float, before: Array, after: Array) -> bool:
+        """Whether a singularity is so near that it may lie between two configurations."""
+        others = self._split.others
+        way = self._model.difference(before, after)[others] / self._split.scale
+        nearest = min(regularity, self.factors.regularity)
+        return nearest < max(self._tolerance, _NEAR * _largest(way))
 
 
 def _largest(values: Array) -> float:

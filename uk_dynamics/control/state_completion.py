@@ -197,6 +197,7 @@ class StateCompletion:
         )
 
     def _lost(self, wanted: Array) -> Completion:
+        self._doubtful = True  # it may return from behind a dead centre
         misfit = wanted - self._q[self._places]
         return Completion(
             q=self._q.copy(),
