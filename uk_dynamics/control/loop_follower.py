@@ -20,7 +20,7 @@ _LONGEST_LEG = 0.1  # rad or m, of a measured joint
 _LONGEST_MOVE = 1.0  # rad or m, of any joint in one leg
 _SURE_LEG = 0.01  # rad or m: near a singularity legs are shortened to this
 _SHORTEST_LEG = 1.0 / 1024.0
-_MOST_LEGS = 200  # bounds the time a hopeless measurement takes
+MOST_LEGS, FEW_LEGS = 200, 24  # they bound the time that a hopeless measurement takes
 _NEAR = 0.5  # regularity is about the distance to a singularity, in units of the scaled steps
 
 
@@ -119,13 +119,16 @@ class LoopFollower:
             before = size
         return None
 
-    def lead(self, q: Array, times: tuple[float, float], wanted: Array) -> Array | None:
+    def lead(
+        self, q: Array, times: tuple[float, float], wanted: Array, legs: int = MOST_LEGS
+    ) -> Array | None:
         """Follow the loops along the straight line of the measured positions.
 
         Args:
             q: A closed configuration, (nq,).
             times: There, and at the end, in s.
             wanted: Measured positions at the end, (d,).
+            legs: How many are tried.
 
         Returns:
             The configuration at the end, (nq,); None where it got lost on the way.
@@ -134,7 +137,7 @@ class LoopFollower:
         way = wanted - start
         longest = _LONGEST_LEG / max(_largest(way), _LONGEST_LEG)
         done, leg = 0.0, longest
-        for _ in range(_MOST_LEGS):
+        for _ in range(legs):
             ahead = min(1.0, done + leg)
             t = times[0] + ahead * (times[1] - times[0])
             target = start + ahead * way

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.control.completion_result import Completion, CompletionStatus
-from uk_dynamics.control.loop_follower import LoopFollower
+from uk_dynamics.control.loop_follower import FEW_LEGS, MOST_LEGS, LoopFollower
 from uk_dynamics.control.loop_rows import LoopRows
 from uk_dynamics.core.completion import Split, free_motions, undetermined
 from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
@@ -103,6 +103,7 @@ class StateCompletion:
         self._q = self._home
         self._t: float | None = None
         self._doubtful = False
+        self._is_lost = False
         self._follower.forget()
 
     def complete(
@@ -137,9 +138,12 @@ class StateCompletion:
         if not first and not far.any():
             q = follower.step(self._q, t, wanted)
         if q is None:
-            q = follower.lead(self._q, (before, t), wanted)
+            # the measurement after a hopeless one is probably hopeless too
+            legs = FEW_LEGS if self._is_lost else MOST_LEGS
+            q = follower.lead(self._q, (before, t), wanted, legs)
         if q is None and first:
             q = self._assembled(wanted, t)
+        self._is_lost = q is None
         if q is None:
             return self._lost(wanted)
         self._q, self._t = q, t
