@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mechanism_builder import arm, mechanism, near, shipped
 
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.control.servo_examination import examine
 from uk_dynamics.mechanism.file_location import shipped_files
@@ -129,3 +130,27 @@ def test_what_yields_or_is_off_contradicts_nobody(gives_way):
     facts = examine(servo, machine.state({"j1": 0.0, "j2": 0.4}))
     assert facts.contradicting_structure == ()
     assert facts.served
+
+
+def test_rows_out_of_the_plane_ask_nothing_of_the_motors():
+    """All six rows of a pose on a planar machine, whose turned half has rounding for three."""
+    machine = shipped("coordinated_robots")
+    pose = """
+  load:
+    type: frame
+    axes: [x, y, z, rx, ry, rz]
+    parent: {link: ground}
+    child: {link: right_load, xyz: [0.5, 0, 0], rpy: [0, 0, 3.141592653589793]}
+    reference: {type: constant, value: [1.5, 0.0, 0.0, 0.0, 0.0, 0.0]}
+"""
+    servo = controller(machine, pose)
+    state = machine.start()
+    facts, command = examine(servo, state), servo.command(state)
+    assert facts.served
+    assert facts.rank == facts.task_rank == command.servo.rank == command.servo.task_rank == 3
+    # The other half is held by the same seam: what the package's own task asks at rest.
+    tasks = Tasks.from_file("coordinated_robots_lift", machine)
+    lifted = ServoController(machine, tasks).command(
+        state, {"load": ReferenceSample(np.array([1.5, 0, 0]), np.zeros(3), np.zeros(3))}
+    )
+    near(command.requested, lifted.requested)

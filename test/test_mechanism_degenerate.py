@@ -5,12 +5,24 @@ from __future__ import annotations
 import forms
 import numpy as np
 import pytest
-from mechanism_builder import arm, cases, joint, link, mechanism, near, pinned_arm, shipped
+from mechanism_builder import (
+    arm,
+    cases,
+    closed_states,
+    joint,
+    link,
+    mechanism,
+    near,
+    pinned_arm,
+    shipped,
+)
 
 from uk_dynamics.core.methods import FOR_SINGULAR_MASS, WHITENING, WITH_PSEUDOINVERSE
 from uk_dynamics.core.solution import Status
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
+from uk_dynamics.mechanism.file_location import shipped_files
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.specification import MechanismSpec
 
 METHODS = ("auto", *forms.METHODS)
 
@@ -150,6 +162,25 @@ solver: {{method: {method}}}
     assert solution.qdd == pytest.approx([0.0, together, together], abs=1e-9)
     forces = solution.constraint_force
     assert forces == pytest.approx([9810.0, -1.5e-4, 1.5e-4], abs=1e-9)
+
+
+@pytest.mark.parametrize("method", ["auto", *forms.METHODS])
+def test_rows_out_of_the_plane_are_rounding_where_a_part_is_turned_round(method):
+    """A weld in a plane: three of its rows vanish but for the sine of π, which is not zero."""
+    text = shipped_files("mechanism")["coordinated_robots"].read_text()
+    weld = text.replace("    type: frame\n    axes: [x, z, ry]\n", "    type: weld\n")
+    assert "weld\n" in weld
+    planar, whole = (
+        Mechanism.from_spec(MechanismSpec.from_text(f"{each}solver: {{method: {method}}}\n"))
+        for each in (text, weld)
+    )
+    assert 0.0 < np.abs(whole.terms(whole.start()).A).max(axis=1).min() < 1e-15
+    rng = np.random.default_rng(0)
+    for state in closed_states(planar, rng, 5, excursion=1):
+        solution = whole.dynamics().evaluate(state)
+        assert solution.rank == 3
+        assert solution.status is Status.OK
+        near(solution.qdd, planar.dynamics().evaluate(state).qdd)
 
 
 def massless(text: str = "") -> Mechanism:

@@ -113,7 +113,8 @@ def servo_efforts(
     task, task_size = factorization.admissible_coordinates(A_t.T)
     motor, _ = factorization.admissible_coordinates(S / root)
     task_norms = np.linalg.norm(task, axis=0)
-    fixed = task_norms <= ZERO_ROW * task_size  # the structure holds these rows by itself
+    # Rows that the structure holds by itself, and rows that are rounding as a whole.
+    fixed = task_norms <= ZERO_ROW * task_size.max(initial=0.0)
     task[:, fixed] = 0.0
     task_rank = RowBasis(task, task_size, rank_tolerance).rank
     C = task.T @ motor

@@ -178,7 +178,7 @@ def servo_lemmas(
     motor, _ = factorization.admissible_coordinates(S)
     C = columns.T
     norms = np.linalg.norm(C, axis=1)
-    held = norms <= ZERO_ROW * task_size
+    held = norms <= ZERO_ROW * task_size.max(initial=0.0)
     C[held] = 0.0
     missing = b_t - A_t @ qdd_free
     size = np.abs(b_t) + np.abs(A_t) @ np.abs(qdd_free) + NEGLIGIBLE_ACCELERATION

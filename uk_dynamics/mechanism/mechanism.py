@@ -124,6 +124,7 @@ class Mechanism:
             self.model,
             self.constraints,
             self.initial_guess,
+            length=spec.model.length,
             whiten=spec.solver.method in WHITENING,
         )
 

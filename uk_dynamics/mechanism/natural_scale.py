@@ -6,6 +6,7 @@ import numpy as np
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.core.mass_factor import SingularMass, coordinate_scale, mass_factor
+from uk_dynamics.core.row_basis import ZERO_ROW
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.model.robot_model import RobotModel
 
@@ -13,7 +14,7 @@ _SAMPLES = 5
 
 
 def natural_row_scale(
-    model: RobotModel, constraints: ConstraintSet, guess: Array, *, whiten: bool
+    model: RobotModel, constraints: ConstraintSet, guess: Array, *, length: float, whiten: bool
 ) -> Array:
     """Largest norm of each row with parent and child taken apart, over some configurations.
 
@@ -24,6 +25,7 @@ def natural_row_scale(
         model: The robot.
         constraints: Its constraints, m rows.
         guess: A configuration, (nq,); others are taken around it.
+        length: Size of the machine, in m.
         whiten: Whether the solver whitens rows where M is regular; otherwise, and where M is
             singular, it scales their coordinates by 1/√M_jj.
 
@@ -33,15 +35,19 @@ def natural_row_scale(
     workspace = model.workspace()
     generator = np.random.default_rng(0)
     scale = np.zeros(len(constraints))
+    usual = 0.0
     for sample in range(_SAMPLES):
         step = generator.uniform(-1.0, 1.0, model.nv) if sample else np.zeros(model.nv)
         q = model.integrate(guess, step)
         workspace.update(q, np.zeros(model.nv))
         rows = constraints.natural_scale(workspace, q)
         mass = mass_factor(workspace.mass)
+        coordinates = coordinate_scale(workspace.mass)
         if whiten and not isinstance(mass, SingularMass):
             rows = mass.whiten(rows.T).T
         else:
-            rows = rows * coordinate_scale(workspace.mass)
+            rows = rows * coordinates
         scale = np.maximum(scale, np.linalg.norm(rows, axis=1))
-    return scale
+        usual = max(usual, float(coordinates.max(initial=0.0)))
+    usual = max(usual * min(length, 1.0), float(scale.max(initial=0.0)))
+    return np.where(scale <= ZERO_ROW * usual, usual, scale)
