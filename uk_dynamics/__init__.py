@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
     from uk_dynamics.control.rest import GravityCompensation, Hold
     from uk_dynamics.control.servo_controller import ServoController
+    from uk_dynamics.control.state_completion import StateCompletion
     from uk_dynamics.core.solution import Solution, Status
     from uk_dynamics.exceptions import UkDynamicsError
     from uk_dynamics.mechanism.mechanism import Mechanism
@@ -32,6 +33,7 @@ _HOMES = {
     "ServoController": "uk_dynamics.control.servo_controller",
     "Solution": "uk_dynamics.core.solution",
     "State": "uk_dynamics.mechanism.state",
+    "StateCompletion": "uk_dynamics.control.state_completion",
     "Status": "uk_dynamics.core.solution",
     "Tasks": "uk_dynamics.mechanism.tasks",
     "Trajectory": "uk_dynamics.simulation.trajectory",
@@ -50,6 +52,7 @@ __all__ = [
     "ServoController",
     "Solution",
     "State",
+    "StateCompletion",
     "Status",
     "Tasks",
     "Trajectory",
