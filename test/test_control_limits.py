@@ -160,6 +160,18 @@ def test_a_rate_limit_holds_from_command_to_command():
     np.testing.assert_allclose(command.qdd, [50.0], rtol=0, atol=1e-9)
 
 
+def test_a_simulation_says_which_limit_was_reached():
+    machine = slide("effort_limit: 1000, power_limit: 5, rate_limit: 20000")
+    servo = controller(machine, "tasks: {car: {type: joint, joint: j1}}", control_period=1e-3)
+    servo.reset({"motor": 0.0})
+    run = simulate(machine, machine.state({"j1": -0.1}), 0.1, controller=servo, control_period=1e-3)
+    assert "motor is at its rate limit, first seen at t = 0 s" in run.warnings
+    assert any("motor is at its power limit" in warning for warning in run.warnings)
+    # At the ends of periods too, where the motor is faster than when the effort was decided; the
+    # acceleration that this is known from is a period old.
+    assert np.abs(run.efforts[:, 0] * run.v[:, 0]).max() <= 5.0 * 1.001
+
+
 def test_no_rate_limit_without_a_period():
     machine = slide("effort_limit: 100, rate_limit: 2000")
     with pytest.raises(InputError, match=r"actuators.motor.rate_limit: .* control period"):

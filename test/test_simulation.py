@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import logging
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import pytest
@@ -172,6 +172,7 @@ def test_progress_is_told():
 class Wish:
     efforts: np.ndarray
     unreachable: tuple[str, ...] = ()
+    limited_by: dict[str, str] = field(default_factory=dict)
 
 
 class Scripted:
@@ -388,8 +389,8 @@ def test_npz_gives_back_everything(swept, tmp_path):
     file = tmp_path / "run.npz"
     swept.save(file)
     loaded = Trajectory.load(str(file))
-    for field in fields(Trajectory):
-        saved, found = getattr(swept, field.name), getattr(loaded, field.name)
+    for entry in fields(Trajectory):
+        saved, found = getattr(swept, entry.name), getattr(loaded, entry.name)
         if isinstance(saved, np.ndarray):
             np.testing.assert_array_equal(found, saved)
             assert found.dtype == saved.dtype

@@ -91,15 +91,18 @@ class MotorLimits:
         self._step = actuators.rate_limits * (period or 0.0) if self.rated else self._effort
         self._last: Array | None = None
 
-    def bounds(self, v: Array) -> Bounds:
+    def bounds(self, v: Array, later: Array | None = None) -> Bounds:
         """Intervals of the next efforts.
 
         Args:
             v: Velocity, (nv,): its part at each motor times the effort is the power.
+            later: Velocity when the next efforts end, as far as known, (nv,).
         """
         most = self._effort
         if self._powered:
             speed = np.abs(self._map @ v)
+            if later is not None:
+                speed = np.maximum(speed, np.abs(self._map @ later))
             most = np.minimum(most, self._power / np.maximum(speed, _SLOWEST))
         if not self.rated or self._last is None:
             return Bounds(-most, most, self._effort, most)

@@ -186,7 +186,7 @@ class ServoController:
             servo, moving = compensate_friction(
                 self._dynamics, prepared, ahead, inputs, actuators.matrix, law, servo
             )
-        bounds = self._limits.bounds(state.v)
+        bounds = self._limits.bounds(state.v, 2.0 * ahead.v - state.v)  # the period's two ends
         efforts = self._within(servo, bounds)
         self._limits.remember(efforts)
         qdd = moving.qdd + prepared.factorization.admissible(actuators.matrix @ efforts)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -60,10 +61,11 @@ class Program(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """Torques, and the task rows they cannot serve."""
+    """Torques, the task rows they cannot serve, and motors at their limits."""
 
     efforts: Array
     unreachable: tuple[str, ...]
+    limited_by: Mapping[str, str] = MappingProxyType({})
 
 
 def state_of(mechanism: Mechanism, motion: Motion, t: float) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -22,6 +23,10 @@ class Decision(Protocol):
     @property
     def unreachable(self) -> tuple[str, ...]:
         """Names of the task rows that the motors cannot serve as asked."""
+
+    @property
+    def limited_by(self) -> Mapping[str, str]:
+        """Which limit, ``effort``, ``power`` or ``rate``, by name of each motor that is at one."""
 
 
 class Controller(Protocol):

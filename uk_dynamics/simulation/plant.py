@@ -74,6 +74,11 @@ class Plant:
         reached = np.flatnonzero(np.abs(efforts) >= limits)
         self.complaints = (
             *(f"{self._actuators.names[motor]} is at its effort limit" for motor in reached),
+            *(
+                f"{name} is at its {limit} limit"
+                for name, limit in decision.limited_by.items()
+                if limit != "effort"
+            ),
             *(f"the motors cannot serve {row} as asked" for row in decision.unreachable),
         )
         self._apply(efforts)
