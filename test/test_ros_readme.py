@@ -39,6 +39,8 @@ def _full_names(node: str, name: str) -> set[str]:
     if not name.startswith("/"):
         name = f"/{name}"
     name = name.replace("<task>", "track")
+    if "<frame_task>" in name:
+        return set()  # the only task is one of a joint
     if "<constraint>" in name:
         return {name.replace("<constraint>", constraint) for constraint in CONSTRAINTS}
     return {name}

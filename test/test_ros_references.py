@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import PoseStamped
 from ros_ears import DiagnosticsEar, Ear, overrides
 from ros_fixtures import Ros
 from sensor_msgs.msg import JointState
@@ -19,6 +21,8 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics import Mechanism, ServoController, Tasks
+from uk_dynamics.constraints.approach_reference import Pace, approach
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.trajectory_reference import Trajectory, Waypoints
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.servo_controller import ServoControllerNode
@@ -155,3 +159,64 @@ def test_a_joint_trajectory_is_followed_replaced_and_held(ros: Ros) -> None:
     hold = second.sample(2.0)
     hold = hold._replace(rate=0.0 * hold.rate, acceleration=0.0 * hold.rate)
     assert np.abs(bench.efforts(2.4) - bench.expected(2.4, track=hold)) < 1e-9
+
+
+PLATFORM = """
+schema: 1
+tasks:
+  pose:
+    type: frame
+    axes: [x, y, z, rx, ry, rz]
+    parent: {link: base}
+    child: {link: platform}
+    reference: {type: live, value: [0.0, 0.0, 0.75, 0.0, 0.0, 0.0]}
+"""
+
+
+def pose(frame: str = "base", z: float = 0.78, rx: float = 0.1) -> PoseStamped:
+    message = PoseStamped()
+    message.header.frame_id = frame
+    message.pose.position.z = z
+    message.pose.orientation.x = math.sin(rx / 2)
+    message.pose.orientation.w = math.cos(rx / 2)
+    return message
+
+
+def test_a_target_pose_is_approached_within_the_limits(ros: Ros, tmp_path: Path) -> None:
+    tasks = tmp_path / "platform.yaml"
+    tasks.write_text(PLATFORM)
+    bench = Bench(ros, "stewart_platform", str(tasks), approach_speed=0.05)
+    bench.efforts(0.0)
+    publisher = bench.node.create_publisher(PoseStamped, "servo_controller/target_pose", 10)
+    ros.until(publisher.get_subscription_count, "the controller's ear")
+    bench.refuse(publisher, pose("platform"), 'frame_id is "platform", expected "base"')
+    bench.refuse(publisher, pose(z=math.nan), "position has numbers")
+    wrong = pose()
+    wrong.pose.orientation.w = 2.0
+    bench.refuse(publisher, wrong, "orientation: a quaternion of length 2")
+    live = bench.controller.loop._live.followed
+    assert not live
+
+    publisher.publish(pose())
+    ros.until(lambda: live, "the approach")
+    begin = bench.reference.tasks.sample(0.0)
+    target = np.array([0.0, 0.0, 0.78, 0.1, 0.0, 0.0])
+    turning = np.array([False] * 3 + [True] * 3)
+    paces = [Pace(~turning, 0.05, 1.0), Pace(turning, 0.5, 2.0)]
+    way = approach(begin, target, paces, 0.0)
+    assert way.knots[-1] == pytest.approx(15 / 8 * 0.03 / 0.05, abs=1e-12)
+    for t in (0.3, 0.9, 2.0):
+        # forces of about 100 N, rotations through quaternions
+        assert np.abs(bench.efforts(t) - bench.expected(t, pose=way)).max() < 1e-8
+    held = ReferenceSample(target, np.zeros(6), np.zeros(6))
+    assert np.abs(bench.efforts(2.0) - bench.expected(2.0, pose=held)).max() < 1e-8
+
+    own = bench.node.create_publisher(PoseStamped, "servo_controller/pose/target_pose", 10)
+    old = live["pose"]
+    ros.until(lambda: own.publish(pose(rx=0.0)) or live["pose"] is not old, "its own topic")
+
+
+def test_a_target_pose_without_a_frame_task_is_refused(ros: Ros) -> None:
+    bench = Bench(ros, "five_bar", "five_bar_track")
+    publisher = bench.node.create_publisher(PoseStamped, "servo_controller/target_pose", 10)
+    bench.refuse(publisher, pose(), "no frame task is live")

@@ -27,6 +27,7 @@ from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states, report_tracking
 from uk_dynamics.ros.safety import Fault
 from uk_dynamics.ros.state_guard import StateGuard
+from uk_dynamics.ros.target_pose_input import TargetPoseInput
 
 
 class ServoLoop:
@@ -82,8 +83,11 @@ class ServoLoop:
             self.controller.tasks,
             self._live,
             problems,
-            now=lambda: self._t if self.running else None,
+            now=self._now,
             since=self._origin.since,
+        )
+        self._poses = TargetPoseInput(
+            node, settings, self.controller.tasks, self._live, problems, self._now
         )
 
     def start(self) -> None:
@@ -126,6 +130,7 @@ class ServoLoop:
         self.running = False
         self._node.destroy_subscription(self._states.subscription)
         self._trajectories.destroy()
+        self._poses.destroy()
         self._live.destroy()
         self._constraints.destroy()
         self.commands.destroy()
@@ -148,6 +153,10 @@ class ServoLoop:
             Inputs(active=self._constraints.active),
         )
         report_tracking(report, self.controller, command, self._settings["tracking_warning"])
+
+    def _now(self) -> float | None:
+        """Time of the last state in s, None before the first one."""
+        return self._t if self.running else None
 
     def _on_state(self, stamp: Time) -> None:
         if not self.running:

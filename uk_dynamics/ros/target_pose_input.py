@@ -1,0 +1,118 @@
+"""Poses that come over ROS, for frame tasks whose references are live."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+
+from uk_dynamics.constraints.approach_reference import Pace, approach
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.specification import ConstraintSpec
+from uk_dynamics.mechanism.target_pose import reference_of_pose
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.diagnostics import MessageProblems
+from uk_dynamics.ros.inputs import COMMAND_QOS
+from uk_dynamics.ros.live_references import LiveReferences
+from uk_dynamics.ros.message_readers import LARGEST
+from uk_dynamics.ros.parameters import Parameters
+
+_TOPIC = "target_pose"
+
+
+class TargetPoseInput:
+    """Poses from ``~/target_pose``: a smooth approach begins, whatever was followed before.
+
+    It is for the frame task with a live reference where there is one; each also has a topic of its
+    own, ``~/<task>/target_pose``.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        tasks: Tasks,
+        live: LiveReferences,
+        problems: MessageProblems,
+        now: Callable[[], float | None],
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: Who listens.
+            settings: Has the limits of the approach; read at every pose.
+            tasks: What may be driven.
+            live: What the live tasks follow.
+            problems: Remembers messages that cannot be used.
+            now: Time of the references, in s; None while nothing is controlled.
+        """
+        self._node = node
+        self._settings = settings
+        self._live = live
+        self._problems = problems
+        self._now = now
+        self._tasks = [
+            task
+            for task in tasks.spec.tasks
+            if task.reference is not None
+            and task.reference.type == "live"
+            and task.type in ("frame", "relative_frame")
+        ]
+        topics: dict[str, ConstraintSpec | None] = {
+            f"~/{task.name}/{_TOPIC}": task for task in self._tasks
+        }
+        topics[f"~/{_TOPIC}"] = self._tasks[0] if len(self._tasks) == 1 else None
+        self._subscriptions = [
+            node.create_subscription(
+                PoseStamped, topic, functools.partial(self._receive, topic, task), COMMAND_QOS
+            )
+            for topic, task in topics.items()
+        ]
+
+    def destroy(self) -> None:
+        """Stop listening."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+
+    def _receive(self, topic: str, task: ConstraintSpec | None, message: PoseStamped) -> None:
+        if problem := self._follow(task, message):
+            self._problems.note(topic, problem)
+
+    def _follow(self, task: ConstraintSpec | None, message: PoseStamped) -> str:
+        """Approach a pose from now on, or return what is wrong with the message."""
+        if task is None:
+            names = ", ".join(f"~/{task.name}/{_TOPIC}" for task in self._tasks)
+            return f"there are several tasks: {names}" if names else "no frame task is live"
+        now = self._now()
+        if now is None:
+            return "nothing is controlled yet"
+        frame = task.parent.link if task.parent is not None else ""
+        if message.header.frame_id != frame:
+            return f'frame_id is "{message.header.frame_id:.40}", expected "{frame}"'
+        p, o = message.pose.position, message.pose.orientation
+        if not all(abs(x) < LARGEST for x in (p.x, p.y, p.z)):  # false for nan
+            return "position has numbers that cannot be used"
+        present = self._live.present(task.name, now)
+        try:
+            target = reference_of_pose(
+                task, (p.x, p.y, p.z), (o.x, o.y, o.z, o.w), near=present.value
+            )
+        except InputError as error:
+            return f"{error.place}: {error.problem}"
+        self._live.followed[task.name] = approach(present, target, self._paces(task), now)
+        return ""
+
+    def _paces(self, task: ConstraintSpec) -> list[Pace]:
+        turning = np.array([axis.startswith("r") for axis in task.axes])
+        settings = self._settings
+        return [
+            Pace(~turning, settings["approach_speed"], settings["approach_acceleration"]),
+            Pace(
+                turning,
+                settings["approach_angular_speed"],
+                settings["approach_angular_acceleration"],
+            ),
+        ]
