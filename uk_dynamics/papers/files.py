@@ -8,6 +8,7 @@ from pathlib import Path
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.papers.page import file_name, markdown
 from uk_dynamics.papers.study import Figure, Study, Table
+from uk_dynamics.simulation.plot import COLOURS
 
 _DPI = 90
 
@@ -73,6 +74,7 @@ def _write_table(table: Table, home: Path) -> Path:
 def _draw(figure: Figure, home: Path) -> Path:
     path = home / f"{figure.name}.png"
     try:
+        from matplotlib import rc_context
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure as Canvas
     except ImportError:
@@ -83,7 +85,8 @@ def _draw(figure: Figure, home: Path) -> Path:
         ) from None
     canvas = Canvas(layout="constrained")
     FigureCanvasAgg(canvas)
-    figure.draw(canvas)
+    with rc_context({"axes.prop_cycle": f"cycler('color', {list(COLOURS)})"}):
+        figure.draw(canvas)
     try:
         canvas.savefig(path, dpi=_DPI, bbox_inches="tight", pil_kwargs={"optimize": True})
     except OSError as error:
