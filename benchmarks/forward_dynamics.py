@@ -1,7 +1,8 @@
 """Time of one constrained acceleration from Python, beside Pinocchio's solver in the same run.
 
 Run it alone on the machine: ``python benchmarks/forward_dynamics.py [mechanism ...]``. Medians over
-interleaved rounds; the last column is the largest difference between the two accelerations.
+interleaved rounds. ``in C`` is the call of the compiled function alone, as a C program has it; the
+differences are the largest ones from Pinocchio's acceleration.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "test"))
 
 from pinocchio_oracle import PinocchioOracle
 
+from uk_dynamics.compilation.compiled import CompiledDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs
 
@@ -40,9 +42,9 @@ def medians(functions: list[Callable[[], object]]) -> list[float]:
 
 
 def measure(name: str) -> tuple[float, ...]:
-    """Evaluate, project, Pinocchio in µs, and the difference of the accelerations."""
+    """Compiled, in C, interpreted, projection, Pinocchio in µs, and two differences."""
     mechanism = Mechanism.from_file(name)
-    dynamics = mechanism.dynamics()
+    dynamics, compiled = mechanism.dynamics("interpreted"), CompiledDynamics(mechanism)
     rng = np.random.default_rng(0)
     state = dynamics.project(
         mechanism.state(mechanism.assemble(), rng.standard_normal(mechanism.model.nv))
@@ -50,27 +52,34 @@ def measure(name: str) -> tuple[float, ...]:
     tau = rng.standard_normal(mechanism.model.nv)
     inputs = Inputs(tau=tau)
     peer = PinocchioOracle(mechanism)
-    difference = np.abs(dynamics.evaluate(state, inputs).qdd - peer.acceleration(state, tau)).max()
+    expected = peer.acceleration(state, tau)
+    differences = [
+        float(np.abs(evaluator.evaluate(state, inputs).qdd - expected).max())
+        for evaluator in (compiled, dynamics)
+    ]
     times = medians(
         [
+            lambda: compiled.evaluate(state, inputs),
+            compiled.call,
             lambda: dynamics.evaluate(state, inputs),
             lambda: dynamics.project(state),
             lambda: peer.acceleration(state, tau),
         ]
     )
-    return (*times, float(difference))
+    return (*times, *differences)
 
 
 def main() -> None:
     """Print one line per mechanism."""
     print(
-        f"{'mechanism':<20}{'evaluate':>12}{'project':>12}{'Pinocchio':>12}{'ratio':>8}{'|Δq̈|':>10}"
+        f"{'mechanism':<20}{'compiled':>12}{'in C':>12}{'interpreted':>13}{'project':>12}"
+        f"{'Pinocchio':>12}{'ratio':>8}{'compiled |Δq̈|':>16}{'interpreted |Δq̈|':>18}"
     )
     for name in sys.argv[1:] or MECHANISMS:
-        ours, projection, peer, difference = measure(name)
+        ours, alone, interpreted, projection, peer, ours_off, interpreted_off = measure(name)
         print(
-            f"{name:<20}{ours:>9.1f} µs{projection:>9.1f} µs{peer:>9.1f} µs"
-            f"{ours / peer:>8.1f}{difference:>10.1e}"
+            f"{name:<20}{ours:>9.2f} µs{alone:>9.2f} µs{interpreted:>10.1f} µs{projection:>9.1f} µs"
+            f"{peer:>9.2f} µs{ours / peer:>8.2f}{ours_off:>16.1e}{interpreted_off:>18.1e}"
         )
 
 

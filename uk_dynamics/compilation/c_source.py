@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,8 @@ def assignments(targets: Sequence[tuple[str, Any]]) -> str:
 
 def number(value: float) -> str:
     """A float as C reads it back exactly."""
+    if math.isinf(value):
+        return "INFINITY" if value > 0.0 else "(-INFINITY)"
     text = repr(float(value))
     return f"({text})" if text.startswith("-") else text
 

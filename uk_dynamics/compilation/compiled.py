@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from uk_dynamics.compilation.cache import library_for
 from uk_dynamics.compilation.compiler import REMEDY, CompilationError, find_compiler
 from uk_dynamics.compilation.generate import layout_of, source
 from uk_dynamics.compilation.layout import Layout
-from uk_dynamics.compilation.limits import obstacles
+from uk_dynamics.compilation.limits import check
 from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.methods import Method
 from uk_dynamics.core.solution import Solution, Status
@@ -41,16 +40,11 @@ class CompiledDynamics(InterpretedDynamics):
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        found = obstacles(mechanism)
-        if found:
-            raise CompilationError(
-                f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
-                file=mechanism.spec.file,
-            )
+        library = library_of(mechanism)
         super().__init__(mechanism)
         layout = layout_of(mechanism)
-        self._layout = layout
-        self._function = _load(_library(mechanism))
+        self.layout = layout
+        self._function = _load(library)
         self._memory = np.zeros(layout.size)
         self._address = ctypes.c_void_p(self._memory.ctypes.data)
         self._answered = self._memory[: layout.answered]
@@ -62,6 +56,7 @@ class CompiledDynamics(InterpretedDynamics):
         self._switchable = bool(self.hierarchy.switchable)
         self._status_at = layout["status"].start
         self._qdd_part, self._violation_part = layout["qdd"], layout["violation"]
+        self._force_part = layout["ideal_force"]
         if not len(mechanism.constraints):
             self._violation_part = slice(0, 0)
 
@@ -82,7 +77,7 @@ class CompiledDynamics(InterpretedDynamics):
             self._v[:] = state.v
             self._tau[:] = 0.0 if given.tau is None else given.tau
         except ValueError:
-            raise _wrong_sizes(state, given, self._layout) from None
+            raise _wrong_sizes(state, given, self.layout) from None
         if self._function(self._address):
             return super().evaluate(state, given)
         answers = self._answered.copy()
@@ -90,16 +85,20 @@ class CompiledDynamics(InterpretedDynamics):
         status = _STATUS[int(answers[self._status_at])]
         if status is not Status.OK:
             level = 2.0 if status is Status.INCONSISTENT else 1.0
-            offending = np.flatnonzero(answers[self._layout["offends"]] == level)
-        reactions = CompiledReactions(answers, self._layout, self._again)
+            offending = np.flatnonzero(answers[self.layout["offends"]] == level)
+        force = answers[self._force_part]
         return Solution(
             answers[self._qdd_part],
             answers[self._violation_part],
             status,
             offending,
-            reactions,
-            reactions.own_force,
+            CompiledReactions(answers, force, self),
+            force,
         )
+
+    def call(self) -> int:
+        """The C function alone, on the inputs of the last evaluation; 0 when it has answers."""
+        return self._function(self._address)
 
     def _switch(self, inputs: Inputs) -> bool:
         """Tell C which rows act; False where constraints hold poses that it does not know."""
@@ -111,9 +110,9 @@ class CompiledDynamics(InterpretedDynamics):
             self._active[:] = 1.0 if mask is None else mask
         return True
 
-    def _again(self, answers: Array) -> Factorization:
+    def again(self, answers: Array) -> Factorization:
         """The factorisation at the state of some answers, for what C does not keep."""
-        layout = self._layout
+        layout = self.layout
         t, q, v = float(answers[0]), answers[layout["q"]], answers[layout["v"]]
         inner = InterpretedDynamics(self._mechanism)
         factorization = inner.prepare(State(t, q, v)).factorization
@@ -124,21 +123,21 @@ class CompiledDynamics(InterpretedDynamics):
         return inner._factorize(mass, A, self._solver.rank_tolerance)
 
 
-@dataclass(frozen=True, eq=False)
 class CompiledReactions:
     """Forces of one compiled evaluation; see :class:`uk_dynamics.core.solution.Reactions`.
 
     The coordinates of an ideal force are the force itself, (nv,).
 
-    Attributes:
-        answers: Copy of inputs and answers, as the layout says.
-        layout: Where they are.
-        again: Factorises at the same state for whoever asks for more.
+    C keeps what most callers want; for more the state is factorised again.
     """
 
-    answers: Array
-    layout: Layout
-    again: Callable[[Array], Factorization]
+    __slots__ = ("_answers", "_force", "_owner")
+
+    def __init__(self, answers: Array, force: Array, owner: CompiledDynamics) -> None:
+        """Keep a copy of inputs and answers, as the layout of the owner says."""
+        self._answers = answers
+        self._force = force
+        self._owner = owner
 
     @property
     def method(self) -> Method:
@@ -148,17 +147,12 @@ class CompiledReactions:
     @property
     def rank(self) -> int:
         """Number of independent rows."""
-        return int(self.answers[self.layout["rank"].start])
-
-    @property
-    def own_force(self) -> Array:
-        """Ideal force of the evaluation, (nv,)."""
-        return self.answers[self.layout["ideal_force"]]
+        return int(self._answers[self._owner.layout["rank"].start])
 
     @property
     def condition(self) -> float:
         """Condition number of the independent rows at unit norm."""
-        return self.again(self.answers).condition
+        return self._again().condition
 
     @property
     def determined(self) -> NDArray[np.bool_]:
@@ -168,9 +162,9 @@ class CompiledReactions:
 
     def multipliers(self, coordinates: Array) -> Array:
         """Multipliers of minimum norm, (m,)."""
-        if np.array_equal(coordinates, self.own_force):
+        if np.array_equal(coordinates, self._force):
             return self._of_rows("multipliers")
-        there = self.again(self.answers)
+        there = self._again()
         # The force in the basis of the rows, as if it had to hold its opposite.
         return there.multipliers(there.holding(-coordinates))
 
@@ -180,19 +174,28 @@ class CompiledReactions:
 
     def nonideal_force(self, force: Array) -> Array:
         """Part of a given force that the constraints let through, (nv,)."""
-        return self.again(self.answers).nonideal_force(force)
+        return self._again().nonideal_force(force)
 
     def holding(self, force: Array) -> Array:
         """Ideal force that keeps a given force from moving the rows, (nv,)."""
-        there = self.again(self.answers)
+        there = self._again()
         return there.ideal_force(there.holding(force))
 
     def _of_rows(self, name: str) -> Array:
-        answer = self.answers[self.layout[name]]
-        return answer[: self.layout.rows]
+        layout = self._owner.layout
+        return self._answers[layout[name]][: layout.rows]
+
+    def _again(self) -> Factorization:
+        return self._owner.again(self._answers)
 
 
-def _library(mechanism: Mechanism) -> Path:
+def library_of(mechanism: Mechanism) -> Path:
+    """The compiled library of a mechanism; it is made when it is not in the cache.
+
+    Raises:
+        CompilationError: Some part cannot be compiled, there is no compiler, or no cache.
+    """
+    check(mechanism)
     compiler = find_compiler()
     if compiler is None:
         raise CompilationError(f"there is no C compiler; {REMEDY}")

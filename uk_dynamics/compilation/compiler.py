@@ -17,7 +17,16 @@ REMEDY = (
     "install a C compiler (Debian, Ubuntu: apt install gcc), or name one in the environment "
     'variable CC; or use backend="interpreted"'
 )
-_FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fno-math-errno", "-fno-trapping-math")
+_FLAGS = (
+    "-std=gnu11",
+    "-O3",
+    "-march=native",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    # sums may be reordered, which vectors need; infinities and NaN stay what they are
+    "-fno-signed-zeros",
+    "-fassociative-math",
+)
 _LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden")
 _EXPORT = '-DUK_EXPORT=__attribute__((visibility("default")))'
 

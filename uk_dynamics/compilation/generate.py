@@ -42,14 +42,18 @@ def declarations(mechanism: Mechanism) -> str:
 
 def source(mechanism: Mechanism) -> str:
     """C source of a mechanism, without dependencies beyond <math.h>."""
+    return "#include <math.h>\n\n" + declarations(mechanism) + definitions(mechanism)
+
+
+def definitions(mechanism: Mechanism) -> str:
+    """Everything behind the declarations."""
     terms = trace(mechanism)
     solver = mechanism.spec.solver
     constraints = mechanism.constraints
     parents = mechanism.model.velocity_parents
     support = [_support(row, parents) for row in terms.A]
     parts = [
-        "#include <math.h>\n\n#ifndef UK_EXPORT\n#define UK_EXPORT\n#endif\n",
-        declarations(mechanism),
+        "\n#ifndef UK_EXPORT\n#define UK_EXPORT\n#endif\n",
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}\n",
         _table("int", "uk_parent", parents),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.mechanism.mechanism import Mechanism
 
 _METHODS = ("auto", "udwadia_kalaba")
@@ -28,3 +29,17 @@ def obstacles(mechanism: Mechanism) -> tuple[str, ...]:
     if method not in _METHODS:
         found.append(f"solver.method: {method}")
     return tuple(found)
+
+
+def check(mechanism: Mechanism) -> None:
+    """Refuse what cannot be compiled.
+
+    Raises:
+        CompilationError: There are obstacles; names them.
+    """
+    found = obstacles(mechanism)
+    if found:
+        raise CompilationError(
+            f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
+            file=mechanism.spec.file,
+        )

@@ -36,15 +36,6 @@ static void uk_unwhiten(const uk_memory *m, double *x) {
   }
 }
 
-/* y = L x. */
-static void uk_color(const uk_memory *m, const double *x, double *y) {
-  for (int j = 0; j < UK_NV; ++j) y[j] = 0.0;
-  for (int i = 0; i < UK_NV; ++i) {
-    const double *row = m->H + i * UK_NV;
-    for (int j = i; j >= 0; j = uk_parent[j]) y[j] += row[j] * x[i];
-  }
-}
-
 /* H from M, whose lower triangle it overwrites; 0 where M is positive definite. */
 static int uk_factor_mass(uk_memory *m) {
   double lost = 0.0;
@@ -67,6 +58,15 @@ static int uk_factor_mass(uk_memory *m) {
 }
 
 #if UK_M > 0
+
+/* y = L x. */
+static void uk_color(const uk_memory *m, const double *x, double *y) {
+  for (int j = 0; j < UK_NV; ++j) y[j] = 0.0;
+  for (int i = 0; i < UK_NV; ++i) {
+    const double *row = m->H + i * UK_NV;
+    for (int j = i; j >= 0; j = uk_parent[j]) y[j] += row[j] * x[i];
+  }
+}
 
 static double uk_square(const double *x, int from) {
   double sum = 0.0;

@@ -35,8 +35,16 @@ def below(x: Array, y: Array | float) -> NDArray[Any]:
     return np.less(x, y)
 
 
+def above(x: Array, y: Array | float) -> NDArray[Any]:
+    """Where x > y."""
+    if is_symbolic(x):
+        flags: NDArray[Any] = np.greater(x, y, dtype=object)
+        return flags
+    return np.greater(x, y)
+
+
 def where(condition: NDArray[Any], yes: Array | float, no: Array | float) -> Array:
-    """``yes`` where the condition of :func:`below` holds, else ``no``."""
+    """``yes`` where the condition of a comparison holds, else ``no``."""
     if is_symbolic(condition):
         chosen: Array = _choose_each(condition, yes, no)
         return chosen

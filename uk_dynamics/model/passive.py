@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.choice import at_least, below, where
+from uk_dynamics.core.choice import above, at_least, where
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.description import Array
 from uk_dynamics.model.robot_model import RobotModel
@@ -114,8 +114,8 @@ class PassiveForces:
             resisting = self._stop_damping * v[self._stop_v]
             push_up = at_least(self._stop_stiffness * under - resisting, 0.0)
             push_down = at_least(self._stop_stiffness * over + resisting, 0.0)
-            force[self._stop_v] += where(below(0.0 * under, under), push_up, 0.0)
-            force[self._stop_v] -= where(below(0.0 * over, over), push_down, 0.0)
+            force[self._stop_v] += where(above(under, 0.0), push_up, 0.0)
+            force[self._stop_v] -= where(above(over, 0.0), push_down, 0.0)
         return force
 
     def resistance(self, v: Array, out: Array | None = None) -> Array:

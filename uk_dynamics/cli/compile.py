@@ -1,0 +1,64 @@
+"""``uk_dynamics compile``: a mechanism in C, for this package or for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+
+_DESCRIPTION = """\
+Compile a mechanism, so that mechanism.dynamics("compiled") finds it in the cache and starts at
+once; or write it as C files without dependencies for a controller of your own.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics compile five_bar
+  uk_dynamics compile my_robot.yaml --export-c generated    source, header and an example
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "compile",
+        help="compile a mechanism, or write it as C",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
+    )
+    parser.add_argument(
+        "--export-c",
+        metavar="DIR",
+        type=Path,
+        help="write C source, header and example there, made if need be, instead of compiling",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compile or export."""
+    from uk_dynamics import Mechanism
+
+    mechanism = Mechanism.from_file(arguments.file)
+    if arguments.export_c is not None:
+        from uk_dynamics.compilation.export import export
+
+        for file in export(mechanism, arguments.export_c):
+            print(f"written: {file}")
+        return 0
+    from uk_dynamics.compilation.compiled import library_of
+
+    begin = time.monotonic()
+    library = library_of(mechanism)
+    print(f"{mechanism.name}: compiled in {time.monotonic() - begin:.1f} s: {library}")
+    return 0
