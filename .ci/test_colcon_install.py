@@ -12,7 +12,14 @@ import pytest
 from ros_fixtures import Ros, StartProcess
 
 ROOT = Path(__file__).resolve().parent.parent
-EXECUTABLES = {"uk_dynamics", "simulator", "forward_dynamics", "servo_controller"}
+EXECUTABLES = {
+    "uk_dynamics",
+    "simulator",
+    "forward_dynamics",
+    "joint_state_completer",
+    "servo_controller",
+    "command_watchdog",
+}
 PATIENCE = 60.0  # s; nothing of the new installation is compiled or cached yet
 
 LOCATE = """
@@ -108,7 +115,9 @@ def test_installed_simulator_publishes_and_ends_on_ctrl_c(
     assert simulator.stop(signal.SIGINT) == 0, simulator.output
 
 
-@pytest.mark.parametrize("executable", ["forward_dynamics", "servo_controller"])
+@pytest.mark.parametrize(
+    "executable", ["forward_dynamics", "joint_state_completer", "servo_controller"]
+)
 def test_other_installed_nodes_appear_and_end_on_ctrl_c(
     executable: str, workspace: Workspace, ros: Ros, start_process: StartProcess
 ) -> None:
