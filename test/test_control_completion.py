@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mechanism_builder import shipped
+from mechanism_builder import arm, mechanism, shipped
 
 from uk_dynamics.control.state_completion import CompletionStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, MechanismFileError, StateError, UnknownNameError
@@ -162,6 +162,34 @@ def test_more_encoders_than_freedoms_share_their_errors() -> None:
         motions = measured(completion, completion.sensitivity())
         np.testing.assert_allclose(motions.T @ found.misfit, 0.0, atol=1e-9, rtol=0)
         assert np.linalg.norm(found.misfit) < np.linalg.norm(error)
+
+
+def test_a_machine_without_loops_or_with_all_joints_measured() -> None:
+    chain = mechanism(arm((1.0, 1.0)), "actuators: {a: {joint: j1}, b: {joint: j2}}")
+    found = StateCompletion(chain).complete([0.1, 0.2], [1.0, 2.0])
+    assert list(found.q) == [0.1, 0.2]
+    assert list(found.v) == [1.0, 2.0]
+    machine = shipped("four_bar")
+    completion = StateCompletion(machine, machine.joint_names)
+    assert completion.redundant == 2
+    found = completion.complete(machine.assemble() + np.array([1e-3, 0.0, 0.0]))
+    assert found.residual < EXACT
+    # one freedom: what is measured is projected on one motion
+    J = completion.sensitivity()
+    np.testing.assert_allclose(J @ J, J, atol=1e-12, rtol=0)
+    assert np.trace(J) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_redundant_encoders_see_through_a_singularity() -> None:
+    machine = shipped("five_bar")
+    completion = StateCompletion(machine, machine.joint_names)
+    rng = np.random.default_rng(12)
+    for angle in np.linspace(0.3, -0.3, 121):
+        truth = np.array([angle, -angle, angle, angle])
+        found = completion.complete(truth + 1e-5 * rng.standard_normal(4), [-1.0, 1.0, -1.0, -1.0])
+        assert found.status is COMPLETE
+        np.testing.assert_allclose(found.q, truth, atol=1e-4, rtol=0)
+        np.testing.assert_allclose(found.v, [-1.0, 1.0, -1.0, -1.0], atol=1e-2, rtol=0)
 
 
 def test_exact_encoders_count_more_than_coarse_ones() -> None:

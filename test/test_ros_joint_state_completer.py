@@ -227,6 +227,20 @@ def test_nothing_but_finite_numbers_and_closed_loops_leaves_the_node(ros: Ros) -
         assert np.abs(residual.velocity).max() < 1e-10
 
 
+def test_a_source_without_clock_and_a_clock_that_is_set_back(ros: Ros) -> None:
+    bench = Bench(ros)
+    bench.answer(["crank"], [0.6], [0.0], stamp=100 * 10**9)
+    bench.answer(["crank"], [0.7], [0.0], stamp=10**9)
+    now = bench.node.get_clock().now().nanoseconds
+
+    def stamped() -> bool:
+        bench.send(["crank"], [0.8], [0.0], stamp=0)
+        return nanoseconds(bench.states.messages[-1].header.stamp) >= now
+
+    ros.until(stamped, "a state with the time of arrival")
+    assert bench.states.messages[-1].position[0] == pytest.approx(0.8, abs=1e-12)
+
+
 def test_joints_that_are_silent_are_named_until_they_speak(ros: Ros) -> None:
     bench = Bench(ros, "parallel_2dof")
     q = dict(zip(bench.mechanism.joint_names, bench.mechanism.assemble(), strict=True))

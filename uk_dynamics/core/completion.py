@@ -165,10 +165,17 @@ class LoopFactors:
 
     @functools.cached_property
     def _condition_inverse(self) -> Array:
-        """Pseudoinverse of the conditions in units of the deviations, of their known rank."""
-        left, values, right = np.linalg.svd(self._conditions * self._split.deviation)
-        k = self._split.conditions
-        inverse: Array = (right[:k].T / values[:k]) @ left[:, :k].T
+        """Pseudoinverse of the conditions in units of the deviations, (d, m − u).
+
+        Their rank is known, but lower where the machine is singular. It is judged before weighing:
+        deviations may differ by orders of magnitude.
+        """
+        left, values, _ = np.linalg.svd(self._conditions, full_matrices=False)
+        known = values[: self._split.conditions]
+        rank = int(np.sum(known > self._tolerance * values[0]))
+        independent = left[:, :rank].T
+        weighted = independent @ self._conditions * self._split.deviation
+        inverse: Array = np.linalg.pinv(weighted) @ independent
         return inverse
 
     def _condition(self, target: Array) -> tuple[Array, Array]:
