@@ -14,6 +14,7 @@ from uk_dynamics.compilation.compiler import REMEDY, CompilationError, find_comp
 from uk_dynamics.compilation.generate import layout_of, source
 from uk_dynamics.compilation.layout import Layout
 from uk_dynamics.compilation.limits import check
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.methods import Method
 from uk_dynamics.core.solution import Solution, Status
@@ -30,8 +31,9 @@ _NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 class CompiledDynamics(InterpretedDynamics):
     """Evaluates in C what C knows; projections and everything else as its parent does.
 
-    Inputs with references, captured poses or non-ideal forces, and states where the mass matrix is
-    singular or something has no value, are left to the parent.
+    References and captured poses are sampled here, and C follows them. Inputs with non-ideal forces
+    (and with references, if no constraint of the file has one), and states where the mass matrix
+    is singular or something has no value, are left to the parent.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -53,7 +55,6 @@ class CompiledDynamics(InterpretedDynamics):
         self._memory[layout["stabilize"]] = 1.0
         self._active[:] = 1.0
         self._mask: NDArray[np.bool_] | None = None
-        self._switchable = bool(self.hierarchy.switchable)
         self._status_at = layout["status"].start
         self._qdd_part, self._violation_part = layout["qdd"], layout["violation"]
         self._force_part = layout["ideal_force"]
@@ -65,10 +66,10 @@ class CompiledDynamics(InterpretedDynamics):
     ) -> Solution:
         """Constrained acceleration and forces, fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
-        if given.nonideal is not None or given.references:
+        if given.nonideal is not None or (given.references and not self.layout.followed):
             return super().evaluate(state, given)
-        if self._switchable and not self._switch(given):
-            return super().evaluate(state, given)
+        if self.layout.followed:
+            self._follow(state.t, given)
         memory = self._memory
         memory[0] = state.t
         memory[1] = given.stabilize
@@ -100,27 +101,28 @@ class CompiledDynamics(InterpretedDynamics):
         """The C function alone, on the inputs of the last evaluation; 0 when it has answers."""
         return self._function(self._address)
 
-    def _switch(self, inputs: Inputs) -> bool:
-        """Tell C which rows act; False where constraints hold poses that it does not know."""
-        if inputs.active is not None and inputs.active.captured:
-            return False
+    def _follow(self, t: float, inputs: Inputs) -> None:
+        """Tell C what rows follow, and which of them act."""
+        sample = self._reference(t, inputs)
+        where = self.layout["followed"]
+        self._memory[where] = 0.0 if sample is None else np.concatenate(sample)
         mask = self.hierarchy.mask(inputs.active)
         if mask is not self._mask:
             self._mask = mask
             self._active[:] = 1.0 if mask is None else mask
-        return True
 
     def again(self, answers: Array) -> Factorization:
         """The factorisation at the state of some answers, for what C does not keep."""
         layout = self.layout
         t, q, v = float(answers[0]), answers[layout["q"]], answers[layout["v"]]
-        inner = InterpretedDynamics(self._mechanism)
-        factorization = inner.prepare(State(t, q, v)).factorization
-        if not self._switchable:
-            return factorization
-        A = factorization.A * answers[layout["active"]][:, None]
-        mass = factorization.mass.dense()
-        return inner._factorize(mass, A, self._solver.rank_tolerance)
+        workspace = self._model.workspace()
+        workspace.update(q, v)
+        reference = None
+        if layout.followed:
+            reference = ReferenceSample(*answers[layout["followed"]].reshape(3, layout.rows))
+        A = self._constraints.evaluate(workspace, t, q, v, reference).A
+        active = answers[layout["active"]][: layout.rows]
+        return self._factorize(workspace.mass, A * active[:, None], self._solver.rank_tolerance)
 
 
 class CompiledReactions:

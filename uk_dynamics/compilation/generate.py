@@ -11,7 +11,7 @@ import numpy as np
 from uk_dynamics.compilation.c_source import assignments, number
 from uk_dynamics.compilation.layout import Layout
 from uk_dynamics.compilation.symbols import Objects
-from uk_dynamics.compilation.terms import SymbolicTerms, trace
+from uk_dynamics.compilation.terms import SymbolicTerms, follows, trace
 from uk_dynamics.core.row_basis import handicap
 from uk_dynamics.mechanism.mechanism import Mechanism
 
@@ -19,15 +19,16 @@ SOLVE = Path(__file__).with_name("solve.c")
 
 _TERMS = """
 static void uk_terms(double t, const double *q, const double *v, double *M, double *F, double *A,
-                     double *bias, double *residual, double *rate) {
-  (void)t; (void)q; (void)v; (void)A; (void)bias; (void)residual; (void)rate;
+                     double *bias, double *residual, double *rate, const double *followed) {
+  (void)t; (void)q; (void)v; (void)A; (void)bias; (void)residual; (void)rate; (void)followed;
 """
 
 
 def layout_of(mechanism: Mechanism) -> Layout:
     """Memory of a mechanism."""
     model = mechanism.model
-    return Layout(model.nq, model.nv, len(mechanism.constraints))
+    rows = len(mechanism.constraints)
+    return Layout(model.nq, model.nv, rows, followed=follows(mechanism))
 
 
 def declarations(mechanism: Mechanism) -> str:
@@ -55,6 +56,7 @@ def definitions(mechanism: Mechanism) -> str:
     parts = [
         "\n#ifndef UK_EXPORT\n#define UK_EXPORT\n#endif\n",
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
+        f"#define UK_FOLLOWED {'m->followed' if follows(mechanism) else '0'}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}\n",
         _table("int", "uk_parent", parents),
     ]

@@ -33,14 +33,23 @@ class Layout:
     Attributes:
         fields: In order.
         rows: Constraint rows, m.
+        followed: Whether rows may follow references.
         answered: Doubles of inputs and answers together, which come first.
         size: All doubles.
     """
 
-    def __init__(self, nq: int, nv: int, rows: int) -> None:
-        """Lay out a mechanism with nq positions, nv velocities and constraint rows."""
+    def __init__(self, nq: int, nv: int, rows: int, *, followed: bool) -> None:
+        """Lay out a mechanism with nq positions, nv velocities and constraint rows.
+
+        Args:
+            nq: Positions.
+            nv: Velocities.
+            rows: Constraint rows.
+            followed: Whether rows may follow references.
+        """
         self._start = 0
         self.rows = rows
+        self.followed = followed
         self.fields: dict[str, Field] = {}
         m = max(rows, 1)  # C knows no empty arrays
         for name, count, comment in (
@@ -52,6 +61,8 @@ class Layout:
             ("active", m, "1 for rows that act, 0 for those switched off"),
         ):
             self._add(name, count, comment)
+        if followed:
+            self._add("followed", 3 * m, "references of the rows: values, rates, accelerations")
         for name, count, comment in (
             ("status", 1, "UK_OK, UK_NEAR_SINGULAR or UK_INCONSISTENT"),
             ("rank", 1, "number of independent rows"),

@@ -9,10 +9,7 @@ _METHODS = ("auto", "udwadia_kalaba")
 
 
 def obstacles(mechanism: Mechanism) -> tuple[str, ...]:
-    """What would have to be left out for a mechanism to be compiled; empty: nothing.
-
-    A reference of the file is no obstacle of principle; it is not compiled yet.
-    """
+    """What would have to be left out for a mechanism to be compiled; empty: nothing."""
     found = []
     if mechanism.nonideal is not None:
         found.append("the non-ideal force is a Python function")
@@ -24,7 +21,6 @@ def obstacles(mechanism: Mechanism) -> tuple[str, ...]:
         for constraint in mechanism.constraints.constraints
         if constraint.compliance
     ]
-    found += [f"constraints.{name}.reference" for name in mechanism.references.references]
     method = mechanism.spec.solver.method
     if method not in _METHODS:
         found.append(f"solver.method: {method}")

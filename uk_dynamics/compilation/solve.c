@@ -231,7 +231,8 @@ static void uk_check(uk_memory *m, int rank) {
 /* Constrained acceleration of the inputs in the memory; 0, or why there is none: 1 the mass matrix
  * is singular, 2 something is not finite. */
 UK_EXPORT int uk_evaluate(uk_memory *m) {
-  uk_terms(m->t, m->q, m->v, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_terms(m->t, m->q, m->v, m->H, m->force, m->A, m->bias, m->residual, m->rate,
+           UK_FOLLOWED);
   for (int i = 0; i < UK_NV; ++i) m->force[i] += m->tau[i];
   m->status = UK_OK;
   m->rank = 0.0;

@@ -6,6 +6,7 @@ from typing import NamedTuple, cast
 
 from uk_dynamics.compilation.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.symbols import Graph, Objects
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.row_family import Rows
 from uk_dynamics.mechanism.mechanism import Mechanism
@@ -14,7 +15,7 @@ from uk_dynamics.model.bodies import bodies, body_frames
 
 
 class SymbolicTerms(NamedTuple):
-    """Symbols in the inputs ``t``, ``q[i]`` and ``v[i]``.
+    """Symbols in the inputs ``t``, ``q[i]``, ``v[i]`` and ``followed[i]``.
 
     Attributes:
         M: Mass matrix, (nv, nv).
@@ -33,6 +34,11 @@ class SymbolicTerms(NamedTuple):
     rate: Objects
 
 
+def follows(mechanism: Mechanism) -> bool:
+    """Whether rows may follow references: those of the file, or poses captured in switching."""
+    return bool(mechanism.references.references or mechanism.hierarchy.switchable)
+
+
 def trace(mechanism: Mechanism) -> SymbolicTerms:
     """Run the interpreted code once on symbols.
 
@@ -47,7 +53,12 @@ def trace(mechanism: Mechanism) -> SymbolicTerms:
     # Rows and forces are written over plain arrays: they do not see what the arrays hold.
     kinematics = cast(FrameKinematics, tree)
     q_array, v_array = cast(Array, q), cast(Array, v)
-    rows = mechanism.constraints.evaluate(kinematics, t, q_array, v_array)
+    reference = None
+    if follows(mechanism):
+        m = len(mechanism.constraints)
+        parts = cast(Array, graph.variables("followed", 3 * m).reshape(3, m))
+        reference = ReferenceSample(*parts)
+    rows = mechanism.constraints.evaluate(kinematics, t, q_array, v_array, reference)
     force = mechanism.passive.force(q_array, v_array) - cast(Array, tree.bias)
     mechanism.forces.add_to(force, kinematics, t, q_array, v_array)
     return SymbolicTerms(tree.mass, cast(Objects, force), *cast(tuple[Objects, ...], _parts(rows)))

@@ -78,6 +78,6 @@ class RotationGroups:
         )
 
     def _vectors(self, values: Array) -> Array:
-        vectors = np.zeros((int(self.group.max()) + 1, 3))
+        vectors = np.zeros((int(self.group.max()) + 1, 3), dtype=values.dtype)
         np.add.at(vectors, self.group, values[:, None] * self.direction / self.length)
         return vectors
