@@ -24,6 +24,7 @@ from uk_dynamics import Mechanism, ServoController, Tasks
 from uk_dynamics.constraints.approach_reference import Pace, approach
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.trajectory_reference import Trajectory, Waypoints
+from uk_dynamics.control.desired_motion import DesiredMotion
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.servo_controller import ServoControllerNode
 
@@ -46,7 +47,11 @@ class Bench:
             self.mechanism, Tasks.from_file(tasks, self.mechanism)
         )  # the same law, told what to follow
         self.start = self.mechanism.start({})
-        self.commands = Ear(self.node, Float64MultiArray, "effort_controller/commands")
+        if parameters.get("command_mode") == "trajectory":
+            topic = "joint_trajectory_controller/joint_trajectory"
+            self.commands = Ear(self.node, JointTrajectory, topic)
+        else:
+            self.commands = Ear(self.node, Float64MultiArray, "effort_controller/commands")
         self.diagnostics = DiagnosticsEar(self.node, "servo_controller")
         self._states = self.node.create_publisher(JointState, "joint_states", 10)
         ros.until(lambda: self._send(0.0) or self.commands.messages, "the first command")
@@ -59,13 +64,17 @@ class Bench:
         self._states.publish(message)
 
     def efforts(self, t: float) -> np.ndarray:
+        """Efforts that are commanded at a time."""
+        return np.array(self.answer(t).data)
+
+    def answer(self, t: float) -> Any:
         """What is commanded at a time."""
         for _ in range(3):
             self.ros.spin_once(0.0)
         heard = len(self.commands.messages)
         self._send(t)
         self.ros.until(lambda: len(self.commands.messages) > heard, "an answer")
-        return np.array(self.commands.messages[-1].data)
+        return self.commands.messages[-1]
 
     def expected(self, t: float, **followed: Any) -> np.ndarray:
         """What the law commands that follows this."""
@@ -220,3 +229,28 @@ def test_a_target_pose_without_a_frame_task_is_refused(ros: Ros) -> None:
     bench = Bench(ros, "five_bar", "five_bar_track")
     publisher = bench.node.create_publisher(PoseStamped, "servo_controller/target_pose", 10)
     bench.refuse(publisher, pose(), "no frame task is live")
+
+
+def test_trajectories_for_the_drives_carry_the_desired_motion(ros: Ros) -> None:
+    bench = Bench(ros, "rrr3", "rrr3_track", command_mode="trajectory")
+    machine, controller = bench.mechanism, bench.reference
+    motors = [joint for motor in machine.spec.actuators for joint, _ in motor.joints]
+    places = [machine.joint_names.index(name) for name in machine.joint_names if name in motors]
+    desired = DesiredMotion(machine)
+    for k, t in enumerate((0.0, 0.004, 0.008, 0.016)):
+        state = desired.at(State(t, bench.start.q, bench.start.v))
+        setpoint = desired.follow(controller.command(state))
+        message = bench.answer(t)
+        assert message.joint_names == [machine.joint_names[place] for place in places]
+        assert (message.header.stamp.sec, message.header.stamp.nanosec) == (0, 0), "begin now"
+        (point,) = message.points
+        assert point.time_from_start.nanosec == [0, 4_000_000, 4_000_000, 8_000_000][k]
+        efforts = machine.actuators.matrix @ setpoint.efforts
+        for found, expected in (
+            (point.positions, setpoint.q),
+            (point.velocities, setpoint.v),
+            (point.accelerations, setpoint.qdd),
+            (point.effort, efforts),
+        ):
+            # stamps are rounded to 1e-14 s, which feedback and inertia magnify
+            np.testing.assert_allclose(found, expected[places], rtol=0, atol=1e-7)

@@ -22,6 +22,7 @@ from ros_fixtures import Ros
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics import Mechanism, simulate
 from uk_dynamics.exceptions import SimulationError
@@ -31,10 +32,11 @@ from uk_dynamics.ros.servo_controller import ServoControllerNode
 
 pytestmark = pytest.mark.ros
 
-MODES = ("effort_array", "joint_state")
+MODES = ("effort_array", "joint_state", "trajectory")
 TYPES = {
     "effort_array": (Float64MultiArray, "effort_controller/commands"),
     "joint_state": (JointState, "joint_commands"),
+    "trajectory": (JointTrajectory, "joint_trajectory_controller/joint_trajectory"),
 }
 RAMP_TIME = 0.3
 PERIOD = 0.01
@@ -79,7 +81,11 @@ class Bench:
         return self.controller.loop.commands.listeners > 0
 
     def _hear(self, message: Any) -> None:
-        data = message.data if isinstance(message, Float64MultiArray) else message.effort
+        self.last = message
+        if isinstance(message, JointTrajectory):
+            data = message.points[0].effort
+        else:
+            data = message.data if isinstance(message, Float64MultiArray) else message.effort
         self.efforts.append((time.monotonic(), data[0]))
 
     def send(self, elapsed: float = PERIOD, **changes: Any) -> None:
@@ -179,6 +185,11 @@ def test_reaction(ros: Ros, fault: Fault, mode: str) -> None:
         assert ended - began > 0.5 * RAMP_TIME
     else:
         assert not on_the_way
+    if REACTIONS[fault][mode] is Reaction.BRAKE:
+        (point,) = bench.last.points
+        assert point.time_from_start.nanosec == RAMP_TIME * 1e9
+        assert list(point.velocities) == list(point.accelerations) == [0.0]
+        assert abs(point.positions[0] - 0.7) < 0.01, "the desired motion had hardly begun"
     silent = len(bench.efforts)
     for _ in range(10):
         bench.send()
@@ -249,6 +260,7 @@ def test_ramp_is_straight_and_ends(ros: Ros) -> None:
 def test_documented_table_is_the_one_in_force() -> None:
     documented = {row[0]: row[1:] for row in readme_parts.table("faults")}
     for fault, reactions in REACTIONS.items():
-        (reaction,) = {reaction.value for reaction in reactions.values()}
-        assert documented.pop(fault.name.lower()) == (fault.value, reaction)
+        array_, joint_state, trajectory = (reactions[mode].value for mode in MODES)
+        assert array_ == joint_state
+        assert documented.pop(fault.name.lower()) == (fault.value, array_, trajectory)
     assert not documented

@@ -11,6 +11,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from uk_dynamics.control.desired_motion import Setpoint
 from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.ros.inputs import COMMAND_QOS
 from uk_dynamics.ros.messages import Array, EffortsMessage, JointStateMessage
@@ -27,8 +28,14 @@ class MotorCommands(Protocol):
     def listeners(self) -> int:
         """How many listen to it."""
 
+    def drive(self, setpoint: Setpoint, stamp: Time) -> None:
+        """Command what the drives understand of a setpoint, as the answer to a state."""
+
     def send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts, (motors,), in N or N·m, as the answer to the state of a stamp."""
+
+    def rest(self, stamp: Time) -> None:
+        """Command what lets the machine be at rest, for the last time."""
 
     def wait(self, longest: Duration) -> None:
         """Wait until what was sent has been heard."""
@@ -43,6 +50,7 @@ class EffortArrayCommands:
     def __init__(self, node: Node, actuators: Actuators, topic: str) -> None:
         """Advertise the topic."""
         self._node = node
+        self._idle = np.zeros(len(actuators))
         self._message = EffortsMessage(len(actuators))
         self._publisher = node.create_publisher(Float64MultiArray, topic, COMMAND_QOS)
 
@@ -60,6 +68,14 @@ class EffortArrayCommands:
         """Command efforts; the message has no room for the stamp."""
         self._message.efforts[:] = efforts
         self._publisher.publish(self._message.message)
+
+    def drive(self, setpoint: Setpoint, stamp: Time) -> None:
+        """Command the efforts of a setpoint."""
+        self.send(setpoint.efforts, stamp)
+
+    def rest(self, stamp: Time) -> None:
+        """Command zero efforts."""
+        self.send(self._idle, stamp)
 
     def wait(self, longest: Duration) -> None:
         """Wait until what was sent has been heard."""
@@ -89,6 +105,7 @@ class JointStateCommands:
         """
         driven = np.flatnonzero(actuators.matrix.any(axis=1))
         self._node = node
+        self._idle = np.zeros(len(actuators))
         self._matrix = actuators.matrix[driven]
         self._message = JointStateMessage([joint_names[at] for at in driven], effort=True)
         self._publisher = node.create_publisher(JointState, topic, COMMAND_QOS)
@@ -108,6 +125,14 @@ class JointStateCommands:
         np.matmul(self._matrix, efforts, out=self._message.effort)
         self._message.message.header.stamp = stamp
         self._publisher.publish(self._message.message)
+
+    def drive(self, setpoint: Setpoint, stamp: Time) -> None:
+        """Command the efforts of a setpoint."""
+        self.send(setpoint.efforts, stamp)
+
+    def rest(self, stamp: Time) -> None:
+        """Command zero efforts."""
+        self.send(self._idle, stamp)
 
     def wait(self, longest: Duration) -> None:
         """Wait until what was sent has been heard."""

@@ -8,6 +8,7 @@ from uk_dynamics.ros.parameters import Parameter
 
 EFFORT_COMMANDS = "effort_controller/commands"
 JOINT_COMMANDS = "joint_commands"
+JOINT_TRAJECTORIES = "joint_trajectory_controller/joint_trajectory"
 
 _MECHANISM = (
     Parameter(
@@ -146,11 +147,24 @@ _TASKS = Parameter(
     "tasks", "", "Tasks file: a path, a package:// address or the name of a shipped tasks file."
 )
 
+_SERVO_COMMAND_MODE = replace(
+    _COMMAND_MODE,
+    description="Type of the commands: effort_array (std_msgs/Float64MultiArray, by actuator),"
+    " joint_state (sensor_msgs/JointState, efforts by joint name, stamp of the state) or trajectory"
+    " (trajectory_msgs/JointTrajectory, one point for a joint_trajectory_controller).",
+    choices=(*_COMMAND_MODE.choices, "trajectory"),
+)
+_SERVO_COMMAND_TOPIC = replace(
+    _COMMAND_TOPIC,
+    description=f"Topic of the commands; when empty {EFFORT_COMMANDS}, {JOINT_COMMANDS} or"
+    f" {JOINT_TRAJECTORIES}, by command_mode.",
+)
+
 SERVO_CONTROLLER = (
     # they are read when the node is configured, and can be set until then
     *(
         replace(parameter, live=True)
-        for parameter in (*_MECHANISM, _TASKS, _COMMAND_MODE, _COMMAND_TOPIC)
+        for parameter in (*_MECHANISM, _TASKS, _SERVO_COMMAND_MODE, _SERVO_COMMAND_TOPIC)
     ),
     Parameter("autostart", False, "Configure and activate without being asked."),
     Parameter(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-ARRAY, JOINT_STATE = "effort_array", "joint_state"
+ARRAY, JOINT_STATE, TRAJECTORY = "effort_array", "joint_state", "trajectory"
 
 
 class Fault(Enum):
@@ -25,11 +25,14 @@ class Reaction(Enum):
 
     RAMP = "efforts go to zero within ramp_time, then the node deactivates"
     ZERO = "zero efforts at once, and the node deactivates"
+    BRAKE = "the joints come to rest within ramp_time; the node deactivates"
 
 
 # The state is in doubt, so efforts are not held; nor are they cut off, which would jerk.
-_RAMP = {ARRAY: Reaction.RAMP, JOINT_STATE: Reaction.RAMP}
-_ZERO = {ARRAY: Reaction.ZERO, JOINT_STATE: Reaction.ZERO}
+# A joint_trajectory_controller holds positions by the drives' own encoders, which are not in doubt;
+# an empty trajectory it refuses, and after the end of one it goes on with the last velocity.
+_RAMP = {ARRAY: Reaction.RAMP, JOINT_STATE: Reaction.RAMP, TRAJECTORY: Reaction.BRAKE}
+_ZERO = {ARRAY: Reaction.ZERO, JOINT_STATE: Reaction.ZERO, TRAJECTORY: Reaction.BRAKE}
 
 REACTIONS: dict[Fault, dict[str, Reaction]] = {
     Fault.STALE_STATE: _RAMP,

@@ -8,6 +8,7 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
+from uk_dynamics.control.desired_motion import DesiredMotion, Setpoint
 from uk_dynamics.control.servo_controller import Command, ServoController
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
@@ -21,13 +22,14 @@ from uk_dynamics.ros.live_references import LiveReferences
 from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.motor_commands import EffortArrayCommands, JointStateCommands, MotorCommands
-from uk_dynamics.ros.parameter_tables import EFFORT_COMMANDS, JOINT_COMMANDS
+from uk_dynamics.ros.parameter_tables import EFFORT_COMMANDS, JOINT_COMMANDS, JOINT_TRAJECTORIES
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states, report_tracking
-from uk_dynamics.ros.safety import Fault
+from uk_dynamics.ros.safety import TRAJECTORY, Fault
 from uk_dynamics.ros.state_guard import StateGuard
 from uk_dynamics.ros.target_pose_input import TargetPoseInput
+from uk_dynamics.ros.trajectory_commands import TrajectoryCommands
 
 
 class ServoLoop:
@@ -69,6 +71,8 @@ class ServoLoop:
         self._settings = settings
         self._stop = stop
         self._dynamics = mechanism.dynamics()
+        self._desired = DesiredMotion(mechanism)
+        self._by_trajectory = settings["command_mode"] == TRAJECTORY
         self._monitor = RateMonitor()
         self._stamp = Time()
         self._heard = Watchdog()
@@ -101,6 +105,7 @@ class ServoLoop:
         self._monitor.pause()
         self.controller.blend_time = self._settings["blend_time"]
         self.controller.reset()
+        self._desired.reset()
         self.command = None
         self.running = True
 
@@ -109,9 +114,9 @@ class ServoLoop:
         self.commands.send(efforts, self._stamp)
 
     def relax(self) -> None:
-        """Answer states no more, and command zero efforts."""
+        """Answer states no more, and let the machine be at rest."""
         self.running = False
-        self.send(np.zeros(len(self.mechanism.actuators)))
+        self.commands.rest(self._stamp)
 
     def look(self) -> None:
         """Watch what no state tells: that none comes, that nobody listens."""
@@ -171,19 +176,34 @@ class ServoLoop:
         self._t = self._origin.since(stamp)
         state = State(self._t, reader.q, reader.v)
         try:
-            command = self.controller.command(state, self._live.followed)
+            command, setpoint, violation = self._decide(state)
         except UkDynamicsError as error:
             self._end(Fault.SOLVER_FAILURE, str(error))
             return
         if not np.isfinite(command.efforts).all():
             self._end(Fault.SOLVER_FAILURE, f"the efforts are not finite at t = {state.t:.6g} s")
             return
-        if command.violation > self._settings["residual_limit"]:
-            reason = f"constraints are violated by {command.violation:.3g} m or rad"
+        if violation > self._settings["residual_limit"]:
+            reason = f"constraints are violated by {violation:.3g} m or rad"
             self._end(Fault.OPEN_LOOP, reason)
             return
         self.command = command
-        self.send(command.efforts)
+        self.commands.drive(setpoint, stamp)
+
+    def _decide(self, state: State) -> tuple[Command, Setpoint, float]:
+        """What to do at a measured state, and how far its loops are open, in m or rad."""
+        followed = self._live.followed
+        if not self._by_trajectory:
+            command = self.controller.command(state, followed)
+            return (
+                command,
+                Setpoint(state.q, state.v, command.qdd, command.efforts, 0.0),
+                (command.violation),
+            )
+        active = self._constraints.active
+        gaps = self._dynamics.residual(state, Inputs(active=active)).position
+        command = self.controller.command(self._desired.at(state, active), followed)
+        return command, self._desired.follow(command), float(np.abs(gaps).max(initial=0.0))
 
     def _end(self, fault: Fault, reason: str) -> None:
         self.running = False
@@ -195,4 +215,6 @@ def _commands(node: Node, settings: Parameters, mechanism: Mechanism) -> MotorCo
     if settings["command_mode"] == "joint_state":
         names = mechanism.model.velocity_names
         return JointStateCommands(node, mechanism.actuators, names, topic or JOINT_COMMANDS)
+    if settings["command_mode"] == TRAJECTORY:
+        return TrajectoryCommands(node, settings, mechanism, topic or JOINT_TRAJECTORIES)
     return EffortArrayCommands(node, mechanism.actuators, topic or EFFORT_COMMANDS)
