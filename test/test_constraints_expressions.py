@@ -100,7 +100,11 @@ REFUSED = [
     ("sin(x=1)", 1, "cannot stand here|no named arguments"),
     ("await x", 1, "can stand here"),
     ("x +", None, "no formula"),
-    ("2 x", None, "no formula"),
+    ("2 x", None, "no formula: a product is written with"),
+    ("2x", None, "no formula: a product is written with"),
+    ("(x + 1)(x - 1) y", None, "no formula: a product is written with"),
+    ("x = 2*y", None, "no formula: it is made zero, so write a = b as a - b"),
+    ("1e-3*x +", None, "no formula: invalid syntax"),
     ("", 0, "empty"),
     (" \n ", 0, "empty"),
     # look-alikes

@@ -176,7 +176,8 @@ def _integrability(facts: MechanismReport) -> Iterator[tuple[str, str]]:
         most, least = ("", "") if found.complete else ("at most ", "at least ")
         for_good = f"{velocities}, {most}{found.bound_coordinates or 'none'} for good"
         left = facts.velocities - found.bound_coordinates
-        yield "bound", f"{for_good}: configurations have {least}{left} dimensions"
+        dimensions = f"{left} dimension{'' if left == 1 else 's'}"
+        yield "bound", f"{for_good}: configurations have {least}{dimensions}"
 
 
 def _freedoms(facts: MechanismReport) -> str:

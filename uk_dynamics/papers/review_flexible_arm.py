@@ -80,7 +80,7 @@ def study(*, quick: bool = False) -> Study:
         figures=(
             Figure(
                 "flexible_arm_error",
-                "Error of the constraint, |β| = |q̇² + q̇⁴| (Fig. 10)",
+                "Error of the constraint, |β| = |q̇₂ + q̇₄| (Fig. 10)",
                 lambda figure: _draw_error(figure, moved),
             ),
             Figure(
@@ -124,12 +124,12 @@ def _table(moved: Trajectory) -> Table:
     beta = np.abs(moved.v.sum(axis=1))
     met = float(moved.t[np.argmax(beta < _SMALL)])
     rows = [
-        ("q̇² at the start [rad/s]", "1", float(moved.v[0, 0])),
-        ("q̇⁴ at the start [rad/s]", "-0.1", float(moved.v[0, 1])),
+        ("q̇₂ at the start [rad/s]", "1", float(moved.v[0, 0])),
+        ("q̇₄ at the start [rad/s]", "-0.1", float(moved.v[0, 1])),
         ("|β| at the start [rad/s]", "0.9", float(beta[0])),
         (f"|β| below {_SMALL:g} rad/s from [s]", "no more than 2", met),
         ("|β| at the end [rad/s]", "0", float(beta[-1])),
-        ("largest |q̇² + q̇⁴| after 2 s [rad/s]", "0", _after(moved, 2.0)),
+        ("largest |q̇₂ + q̇₄| after 2 s [rad/s]", "0", _after(moved, 2.0)),
     ]
     return Table(
         "Flexible joint manipulator",
@@ -169,7 +169,7 @@ def _draw_error(figure: Any, moved: Trajectory) -> None:
 def _draw_velocities(figure: Any, moved: Trajectory) -> None:
     figure.set_size_inches(6.4, 5.6)
     upper, lower = figure.subplots(2, 1, sharex=True)
-    lines(upper, moved.t, {"q̇²": moved.v[:, 0], "q̇⁴": moved.v[:, 1]}, "velocity [rad/s]", xlabel="")
+    lines(upper, moved.t, {"q̇₂": moved.v[:, 0], "q̇₄": moved.v[:, 1]}, "velocity [rad/s]", xlabel="")
     lines(lower, moved.t, {"u₁": moved.efforts[:, 0], "u₂": moved.efforts[:, 1]}, "control [N·m]")
 
 

@@ -6,6 +6,7 @@ What looks like ASCII and is not, and what no formula needs, does not reach Pyth
 from __future__ import annotations
 
 import ast
+import re
 import unicodedata
 import warnings
 from typing import NoReturn
@@ -16,6 +17,8 @@ from uk_dynamics.exceptions import ExpressionError
 _CHARACTERS = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_. +-*/()[],<>=!"
 )
+_EQUATION = re.compile(r"[^<>=!]=[^=]")
+_IMPLICIT_PRODUCT = re.compile(r"\b[0-9.]+ *(?![eE][0-9+-])[A-Za-z_(]|\) *[A-Za-z0-9_(]")
 _HINTS = {
     "^": "a power is written with **",
     "%": "there is no remainder; a period needs none, sin and cos have one",
@@ -77,10 +80,19 @@ def _syntax(text: str, start: int) -> ast.expr:
             warnings.simplefilter("ignore")  # of Python, about odd literals
             return ast.parse(text, mode="eval").body
     except SyntaxError as error:
-        reason = " ".join(str(error.msg).split())[:100]
+        reason = _remedy(text) or " ".join(str(error.msg).split())[:100]
         column = start + (error.offset or 1)
         raise ExpressionError(f"no formula: {reason}", column=column) from None
     except (RecursionError, MemoryError):
         raise nested_too_deep() from None
     except ValueError:  # integers of thousands of digits
         raise ExpressionError("a number here is too large") from None
+
+
+def _remedy(text: str) -> str:
+    """What to write instead, where the mistake is a common one."""
+    if _EQUATION.search(text):
+        return "it is made zero, so write a = b as a - b"
+    if _IMPLICIT_PRODUCT.search(text):
+        return "a product is written with *, such as 2*x"
+    return ""
