@@ -16,7 +16,7 @@ demo:
 	@tools/run uk_dynamics demo $(NAME) --out out/demo $(ARGS)
 
 test:
-	@tools/run pytest $(ARGS)
+	@tools/run pytest --numprocesses auto --dist loadgroup $(ARGS)
 
 lint:
 	@tools/run ruff check .

@@ -24,11 +24,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Skip the tests marked ``ros`` where rclpy is not installed, and forgive them one failure.
 
     Processes find each other within deadlines, which a machine shared with other work may miss.
+    Where tests run side by side, these do so one after the other, for the same reason.
     """
     installed = importlib.util.find_spec("rclpy")
     patient = config.pluginmanager.hasplugin("rerunfailures")
+    side_by_side = config.pluginmanager.hasplugin("xdist")
     for item in items:
         if item.get_closest_marker("ros"):
+            if side_by_side:
+                item.add_marker(pytest.mark.xdist_group("ros"))
             if patient:
                 item.add_marker(pytest.mark.flaky(reruns=1))
             if not installed:

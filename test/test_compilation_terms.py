@@ -7,12 +7,12 @@ import pytest
 import random_urdf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mechanism_builder import shipped
 
 from uk_dynamics.compilation.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.symbols import Graph, Symbol, as_objects
 from uk_dynamics.core import so3
 from uk_dynamics.core.choice import at_least, below, where
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.model.bodies import bodies, body_frames
 from uk_dynamics.model.robot_model import RobotModel
 
@@ -84,7 +84,7 @@ def test_the_recursions_give_what_pinocchio_gives(tree, root):
 
 @pytest.mark.parametrize("name", ["five_bar", "stewart_platform", "dual_panda", "rolling_disc"])
 def test_the_recursions_know_the_shipped_robots(name):
-    check_tree(Mechanism.from_file(name).model, 0)
+    check_tree(shipped(name).model, 0)
 
 
 def test_equal_operations_are_one_node_and_constants_vanish():
