@@ -103,7 +103,7 @@ class CompiledDynamics(InterpretedDynamics):
 
     def _follow(self, t: float, inputs: Inputs) -> None:
         """Tell C what rows follow, and which of them act."""
-        sample = self._reference(t, inputs)
+        sample = self._rows.reference(t, inputs)
         where = self.layout["followed"]
         self._memory[where] = 0.0 if sample is None else np.concatenate(sample)
         mask = self.hierarchy.mask(inputs.active)
@@ -120,9 +120,9 @@ class CompiledDynamics(InterpretedDynamics):
         reference = None
         if layout.followed:
             reference = ReferenceSample(*answers[layout["followed"]].reshape(3, layout.rows))
-        A = self._constraints.evaluate(workspace, t, q, v, reference).A
         active = answers[layout["active"]][: layout.rows]
-        return self._factorize(workspace.mass, A * active[:, None], self._solver.rank_tolerance)
+        A = self._constraints.evaluate(workspace, t, q, v, reference).A * active[:, None]
+        return self._solver.factorize_part(workspace.mass, A, self._solver.rank_tolerance)
 
 
 class CompiledReactions:
