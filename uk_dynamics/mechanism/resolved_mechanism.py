@@ -1,0 +1,135 @@
+"""What the names in a mechanism file stand for, resolved against a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from numpy.typing import ArrayLike
+
+from uk_dynamics.constraints.constraint_set import ConstraintSet
+from uk_dynamics.core.methods import WHITENING
+from uk_dynamics.mechanism.actuators import Actuators
+from uk_dynamics.mechanism.force_resolution import force_frames, resolve_forces, resolve_friction
+from uk_dynamics.mechanism.hierarchy import Hierarchy
+from uk_dynamics.mechanism.measurements import Measurements
+from uk_dynamics.mechanism.natural_scale import natural_row_scale
+from uk_dynamics.mechanism.resolution import (
+    attached_frames,
+    build_model,
+    joint_forces,
+    located,
+    resolve_actuators,
+    resolve_references,
+    structural_constraints,
+)
+from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.mechanism.state import Array, NonidealFunction
+from uk_dynamics.model.description import AttachedFrame, RobotDescription
+from uk_dynamics.model.passive import PassiveForces
+from uk_dynamics.model.robot_model import RobotModel
+
+
+class ResolvedMechanism:
+    """The parts of a mechanism; what can be asked of them is in :class:`Mechanism`.
+
+    Attributes:
+        spec: What the mechanism file says.
+        name: Name of the mechanism.
+        model: The robot as a tree.
+        constraints: Structural constraints, URDF mimic couplings included.
+        references: What structural constraints follow over time.
+        hierarchy: Levels of the structural rows, compliant rows, and rows that can be switched.
+        actuators: The motors.
+        measured: The joints with an encoder.
+        passive: Damping, friction, springs and stops of the joints.
+        forces: Declared springs, dampers and constant forces.
+        friction: Friction of the loop joints.
+        nonideal: A user's own non-ideal constraint force, None for none.
+        natural_scale: Whitened size of each row if nothing in it cancelled, (m,).
+        initial_guess: Configuration near which the loops close, (nq,).
+    """
+
+    def __init__(
+        self,
+        spec: MechanismSpec,
+        description: RobotDescription,
+        *,
+        nonideal: NonidealFunction | None = None,
+    ) -> None:
+        """Resolve a specification against a robot description.
+
+        Args:
+            spec: A checked specification.
+            description: A checked robot description.
+            nonideal: Gives c of the servo paper's (12) from a state and the solution it leads to,
+                (nv,), in N or N·m; it is iterated until both agree. Such a mechanism cannot be
+                compiled.
+
+        Raises:
+            InputError: Names that do not exist, with file and place.
+        """
+        self.spec = spec
+        self.name = spec.name
+        self._description = description
+        links = [link.name for link in description.links]
+        self._frames = [
+            *attached_frames(spec.constraints, links, spec.file, "constraints"),
+            *force_frames(spec.forces, links, spec.file),
+        ]
+        self.model = self.extended_model(())
+        constraints = structural_constraints(spec, self.model)
+        self.constraints = ConstraintSet(
+            constraints, self.model.ancestor_mask, self.model.nq, spec.model.length
+        )
+        self.references = resolve_references(spec.constraints, constraints, "constraint")
+        self.hierarchy = Hierarchy.of(self.constraints, spec.constraints, spec.file)
+        self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
+        self.measured = Measurements.of(spec, self.model, self.actuators)
+        with located(spec.file, "joints"):
+            self.passive = PassiveForces(self.model, joint_forces(spec.joints))
+        self.forces = resolve_forces(spec.forces, self.model, spec.file)
+        self.friction = resolve_friction(spec.constraints, self.constraints, self.model)
+        self.nonideal = nonideal
+        with located(spec.file, "initial_guess"):
+            self.initial_guess = self.model.to_positions(dict(spec.initial_guess))
+        self.initial_guess.flags.writeable = False
+        with located(spec.file, "initial_velocity"):
+            self.model.to_velocities(dict(spec.initial_velocity))
+        self.natural_scale = natural_row_scale(
+            self.model,
+            self.constraints,
+            self.initial_guess,
+            length=spec.model.length,
+            whiten=spec.solver.method in WHITENING,
+        )
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the one-dof joints in velocity order."""
+        return self.model.joint_names
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the constraint rows, ``constraint.label``."""
+        return self.constraints.row_names
+
+    @property
+    def conservative(self) -> bool:
+        """Whether its energy stays what it is while motors rest and references stand still."""
+        rubs = self.friction.active or self.nonideal is not None
+        return self.passive.conservative and self.forces.conservative and not rubs
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is legal but probably not meant."""
+        return self.model.warnings
+
+    def extended_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:
+        """The same robot with further frames behind its own; indices of existing frames stay."""
+        return build_model(self.spec, self._description, [*self._frames, *frames])
+
+    def configuration(self, values: Mapping[str, float] | ArrayLike | None = None) -> Array:
+        """A checked configuration (nq,): an array, or the initial guess with joints replaced."""
+        if values is None:
+            return self.initial_guess.copy()
+        return self.model.to_positions(values, default=self.initial_guess)
