@@ -39,7 +39,12 @@ def main() -> int:
             "paused": True,
         },
         "forward_dynamics": files,
-        "servo_controller": {**files, "tasks": arguments.tasks, "autostart": True},
+        "servo_controller": {
+            **files,
+            "tasks": arguments.tasks,
+            "update_rate": arguments.rate,
+            "autostart": True,
+        },
     }
     with (
         tempfile.TemporaryDirectory() as directory,

@@ -92,8 +92,8 @@ def nodes(context):
         started.append(node(PACKAGE, "command_watchdog", machine, {"controller": deactivated}))
     driving = []
     if given["tasks"]:
-        autostart = {"autostart": wanted["autostart"]}
-        driving.append(node(PACKAGE, "servo_controller", files, autostart))
+        settings = {"autostart": wanted["autostart"], "update_rate": float(given["rate"])}
+        driving.append(node(PACKAGE, "servo_controller", files, settings))
 
     def controllers_done(event, context):
         if event.returncode:

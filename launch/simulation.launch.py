@@ -65,7 +65,8 @@ def nodes(context):
     if given["tasks"]:
         # a simulation on a busy computer may pause longer than a machine
         patience = {"autostart": True, "state_timeout": 1.0}
-        started.append(node(PACKAGE, "servo_controller", files, patience))
+        rate = {"update_rate": float(given["rate"])}
+        started.append(node(PACKAGE, "servo_controller", files, rate, patience))
     if installed("robot_state_publisher"):
         text = {"robot_description": ParameterValue(description.text, value_type=str)}
         started.append(node("robot_state_publisher", "robot_state_publisher", text))

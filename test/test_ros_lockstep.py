@@ -41,6 +41,7 @@ CONTROLLER = {
     "tasks": "five_bar_sweep",
     "command_mode": "joint_state",
     "autostart": True,
+    "update_rate": float(RATE),
     "state_timeout": 100.0,
 }
 
@@ -77,7 +78,8 @@ def _run(ros: Ros, start_node: Any) -> tuple[dict[int, Any], dict[int, Any]]:
 def test_runs_are_identical_and_as_computed_without_ros(ros: Ros, start_node: Any) -> None:
     states, commands = _run(ros, start_node)
     mechanism = Mechanism.from_file("five_bar")
-    controller = ServoController(mechanism, Tasks.from_file("five_bar_sweep", mechanism))
+    tasks = Tasks.from_file("five_bar_sweep", mechanism)
+    controller = ServoController(mechanism, tasks, control_period=1.0 / RATE)
     machine = SimulatedMachine(mechanism, 1.0 / RATE)
     heard = 0
     for step in range(STEPS):

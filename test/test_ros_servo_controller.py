@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from array import array
 from pathlib import Path
@@ -39,7 +40,9 @@ class Bench:
 
     def __init__(self, ros: Ros, **parameters: Any) -> None:
         self.ros = ros
-        self.controller = ros.add(ServoControllerNode(**overrides(**{**FILES, **parameters})))
+        # a law without a past, for comparison, unless a test says otherwise
+        settings = {**FILES, "update_rate": 0.0, **parameters}
+        self.controller = ros.add(ServoControllerNode(**overrides(**settings)))
         self.node = ros.node()
         self.commands = Ear(self.node, Float64MultiArray, "effort_controller/commands")
         self.diagnostics = DiagnosticsEar(self.node, "servo_controller")
@@ -73,6 +76,12 @@ class Bench:
             lambda: self.send(seconds) or len(self.commands.messages) > heard, "a command"
         )
         return float(self.commands.messages[-1].data[0])
+
+    def settle(self, seconds: float, effort: float) -> None:
+        """Send the state until the effort is the answer; stamps are rounded to ns."""
+        self.ros.until(
+            lambda: self.command(seconds) == pytest.approx(effort, abs=1e-6), f"effort {effort}"
+        )
 
     def expected(self, t: float) -> float:
         tasks = Tasks.from_file("five_bar_sweep", self.mechanism)
@@ -206,8 +215,12 @@ def test_a_live_reference_is_followed_and_checked(ros: Ros) -> None:
     message = JointTrajectoryPoint(
         positions=sample.value, velocities=sample.rate, accelerations=sample.acceleration
     )
+    clock = itertools.count(1)  # a state that is said again is answered as before
     ros.until(
-        lambda: reference.publish(message) or abs(bench.command() - followed) < 1e-9, "the effort"
+        lambda: (
+            reference.publish(message) or abs(bench.command(next(clock) * 1e-3) - followed) < 1e-9
+        ),
+        "the effort",
     )
     for wrong, problem in (
         (JointTrajectoryPoint(positions=[0.7, 0.8]), "2 numbers in positions, expected 1"),
@@ -220,4 +233,63 @@ def test_a_live_reference_is_followed_and_checked(ros: Ros) -> None:
             ),
             problem,
         )
-        assert abs(bench.command() - followed) < 1e-9, "the last usable sample holds"
+        assert abs(bench.command(next(clock) * 1e-3) - followed) < 1e-9, (
+            "the last usable sample holds"
+        )
+
+
+RATE_LIMITED = """
+schema: 1
+model: {urdf: package://uk_dynamics/urdf/five_bar.urdf.xacro}
+actuators:
+  crank_motor: {joint: crank, effort_limit: 60.0, rate_limit: 1000.0}
+initial_guess: {crank: 0.6, coupler: -0.6, middle: 0.6, right: 0.6}
+constraints:
+  middle_pin:
+    type: frame
+    axes: [x, z]
+    parent: {link: coupler_link, xyz: [1.0, 0.0, 0.0]}
+    child: {link: middle_leg, xyz: [1.0, 0.0, 0.0]}
+  right_pin:
+    type: frame
+    axes: [x, z]
+    parent: {link: coupler_link, xyz: [2.0, 0.0, 0.0]}
+    child: {link: right_leg, xyz: [1.0, 0.0, 0.0]}
+"""
+
+
+def test_rate_limits_count_from_the_measured_efforts(ros: Ros, tmp_path: Path) -> None:
+    file = tmp_path / "limited.yaml"
+    file.write_text(RATE_LIMITED)
+    bench = Bench(ros, mechanism=str(file), update_rate=200.0, autostart=True, state_timeout=60.0)
+    bench.q = bench.mechanism.assemble(crank=1.4)  # wants all that the motor has
+    measured = array("d", [20.0, 0.0, 0.0, 0.0])
+    ros.until(lambda: bench.send(effort=measured) or bench.commands.messages, "the first command")
+    wanted = bench.expected(0.0)
+    assert wanted == -60.0
+    # 1000 N m/s for 5 ms, exact but for rounding
+    assert bench.commands.messages[-1].data[0] == pytest.approx(15.0, abs=1e-9)
+    bench.settle(0.005, 10.0)
+
+
+def test_rate_limits_need_the_rate_of_the_updates(ros: Ros, tmp_path: Path) -> None:
+    file = tmp_path / "limited.yaml"
+    file.write_text(RATE_LIMITED)
+    bench = Bench(ros, mechanism=str(file))
+    assert not bench.change("configure")
+    bench.diagnostics.until(ros, "a rate limit needs a control period")
+    bench.controller.set_parameters([Parameter("update_rate", value=200.0)])
+    assert bench.change("configure")
+
+
+def test_efforts_are_right_for_the_middle_of_a_period(ros: Ros) -> None:
+    bench = Bench(ros, autostart=True, state_timeout=60.0, update_rate=100.0)
+    bench.q = bench.mechanism.assemble(crank=0.605)  # near, so that no limit is reached
+    tasks = Tasks.from_file("five_bar_sweep", bench.mechanism)
+    law = ServoController(bench.mechanism, tasks, control_period=0.01)
+    expected = [law.command(State(t, bench.q, np.zeros(4))).efforts[0] for t in (0.0, 0.01, 0.02)]
+    assert abs(expected[0] - bench.expected(0.0)) > 1e-3, "the middle differs from the start"
+    # a state that is said again is answered as before, or this would not be the third
+    for i in range(3):
+        bench.settle(0.01 * i, expected[i])
+        bench.settle(0.01 * i, expected[i])

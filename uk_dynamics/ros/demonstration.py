@@ -81,6 +81,7 @@ class Demonstration:
             "servo_controller": {
                 **files,
                 "tasks": tasks,
+                "update_rate": rate,
                 "autostart": True,
                 "state_timeout": 5.0,  # a busy computer is no fault of the machine
             },

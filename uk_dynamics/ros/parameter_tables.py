@@ -160,11 +160,28 @@ _SERVO_COMMAND_TOPIC = replace(
     f" {JOINT_TRAJECTORIES}, by command_mode.",
 )
 
+_UPDATE_RATE = Parameter(
+    "update_rate",
+    500.0,
+    "States per second, as update_rate of controller_manager: efforts are made right for the middle"
+    " of a period, and rate limits count per period; 0: right for the instant of the state, and"
+    " rate limits are refused.",
+    unit="Hz",
+    minimum=0.0,
+    maximum=20000.0,
+)
+
 SERVO_CONTROLLER = (
     # they are read when the node is configured, and can be set until then
     *(
         replace(parameter, live=True)
-        for parameter in (*_MECHANISM, _TASKS, _SERVO_COMMAND_MODE, _SERVO_COMMAND_TOPIC)
+        for parameter in (
+            *_MECHANISM,
+            _TASKS,
+            _UPDATE_RATE,
+            _SERVO_COMMAND_MODE,
+            _SERVO_COMMAND_TOPIC,
+        )
     ),
     Parameter("autostart", False, "Configure and activate without being asked."),
     Parameter(

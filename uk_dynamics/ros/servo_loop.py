@@ -63,7 +63,10 @@ class ServoLoop:
         """
         mechanism = load_mechanism(node, settings)
         self.mechanism = mechanism
-        self.controller = ServoController(mechanism, load_tasks(settings, mechanism))
+        rate = settings["update_rate"]
+        self.controller = ServoController(
+            mechanism, load_tasks(settings, mechanism), control_period=1.0 / rate if rate else None
+        )
         self.commands = _commands(node, settings, mechanism)
         self.command: Command | None = None
         self.running = False
@@ -74,7 +77,9 @@ class ServoLoop:
         self._desired = DesiredMotion(mechanism)
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
         self._monitor = RateMonitor()
+        self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._stamp = Time()
+        self._answered: tuple[int, Setpoint] | None = None
         self._heard = Watchdog()
         self._origin = TimeOrigin(simulated=runs_on_simulated_time(node))
         self._guard = StateGuard(mechanism.model, settings)
@@ -103,10 +108,8 @@ class ServoLoop:
         self._states.watchdog.forget()
         self._heard = Watchdog()
         self._monitor.pause()
-        self.controller.blend_time = self._settings["blend_time"]
-        self.controller.reset()
-        self._desired.reset()
         self.command = None
+        self._answered = None
         self.running = True
 
     def send(self, efforts: Array) -> None:
@@ -167,9 +170,15 @@ class ServoLoop:
         if not self.running:
             return
         self._stamp = stamp
+        at = nanoseconds(stamp)
         reader = self._states.reader
-        if doubt := self._guard.check(nanoseconds(stamp), reader.q, reader.v):
+        if doubt := self._guard.check(at, reader.q, reader.v):
             self._end(*doubt)
+            return
+        if self._answered is None:
+            self._begin(reader.effort)
+        elif at == self._answered[0]:  # said again: no time has passed, and the answer stands
+            self.commands.drive(self._answered[1], stamp)
             return
         self._monitor.tick()
         self.controller.active = self._constraints.active
@@ -188,7 +197,18 @@ class ServoLoop:
             self._end(Fault.OPEN_LOOP, reason)
             return
         self.command = command
+        self._answered = at, setpoint
         self.commands.drive(setpoint, stamp)
+
+    def _begin(self, efforts: Array) -> None:
+        """Start from the first measured state.
+
+        Args:
+            efforts: Measured at the joints, (nv,), in N or N·m; zero where they are not.
+        """
+        self.controller.blend_time = self._settings["blend_time"]
+        self.controller.reset(self._to_motors @ efforts)
+        self._desired.reset()
 
     def _decide(self, state: State) -> tuple[Command, Setpoint, float]:
         """What to do at a measured state, and how far its loops are open, in m or rad."""
