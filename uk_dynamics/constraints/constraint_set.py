@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
-from uk_dynamics.constraints.frame_families import TURNING_ROWS
+from uk_dynamics.constraints.frame_families import TURNING_ROWS, FrameRows
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rotation_reference import RotationReference
@@ -84,6 +84,12 @@ class ConstraintSet:
         # Where the references of angular rows and of rotation vectors stand among the rotations.
         self._angular = slice(0, self._layout.angular_count)
         self._vector_rows = slice(self._layout.angular_count, None)
+        families = self._layout.families
+        self._families = tuple(family for family, _ in families)
+        self._turning = tuple((f, rows) for f, rows in families if isinstance(f, TURNING_ROWS))
+        self._vectors = tuple(
+            (f, rows) for f, rows in families if isinstance(f, RotationVectorRows)
+        )
         self.time_dependent = any(family.time_dependent for family in self._layout.others)
         self.linear_in_rates = all(family.linear_in_rates for family in self._layout.others)
 
@@ -143,17 +149,16 @@ class ConstraintSet:
             twist = layout.pairs.twist(kinematics, v)
             wrench, residual = self._wrenches(kinematics, rotation)
             bias = dot(wrench, twist.bias.take(layout.pair_of_row, 0))
-            for family, rows_of_family in layout.families:
-                if isinstance(family, TURNING_ROWS):
-                    bias[rows_of_family] += family.extra_bias(kinematics, twist)
-            A = np.dot(wrench, kinematics.jacobian) * self._sign
-            rate = np.dot(A, v)
-            for family, rows_of_family in layout.families:
-                if isinstance(family, RotationVectorRows):
-                    followed = None if rotation is None else rotation.part(self._vector_rows)
-                    missing = family.motion(kinematics, twist, followed)
-                    rate[rows_of_family] += missing[0]
-                    bias[rows_of_family] += missing[1]
+            for turning, chosen in self._turning:
+                bias[chosen] += turning.extra_bias(kinematics, twist)
+            A = wrench.dot(kinematics.jacobian)
+            A *= self._sign
+            rate = A.dot(v)
+            for vectors, chosen in self._vectors:
+                followed = None if rotation is None else rotation.part(self._vector_rows)
+                missing = vectors.motion(kinematics, twist, followed)
+                rate[chosen] += missing[0]
+                bias[chosen] += missing[1]
             rows = Rows(A, bias, residual, rate)
             if layout.others:
                 others = self._other_rows(kinematics, t, q, v)
@@ -189,23 +194,27 @@ class ConstraintSet:
     def _wrenches(
         self, kinematics: FrameKinematics, rotation: RotationReference | None
     ) -> tuple[Array, Array]:
-        wrenches = []
-        residuals = []
-        for family, _ in self._layout.families:
-            if isinstance(family, AngularRows | RotationVectorRows):
-                chosen = self._angular if isinstance(family, AngularRows) else self._vector_rows
-                wrench, residual = family.position(
-                    kinematics, None if rotation is None else rotation.rotation[chosen]
-                )
-            else:
-                wrench, residual = family.position(kinematics)
-            wrenches.append(wrench)
-            residuals.append(residual)
-        if len(wrenches) == 1:
-            return wrenches[0], residuals[0]
-        if not wrenches:
+        if rotation is None:
+            found = [family.position(kinematics) for family in self._families]
+        else:
+            found = [self._turned(family, kinematics, rotation) for family in self._families]
+        if len(found) == 1:
+            return found[0]
+        if not found:
             return np.zeros((0, 6)), np.zeros(0)
-        return np.concatenate(wrenches), np.concatenate(residuals)
+        return np.concatenate([part[0] for part in found]), np.concatenate(
+            [part[1] for part in found]
+        )
+
+    def _turned(
+        self, family: FrameRows, kinematics: FrameKinematics, rotation: RotationReference
+    ) -> tuple[Array, Array]:
+        """Wrenches and residuals of a family; angles count from the reference."""
+        if isinstance(family, AngularRows):
+            return family.position(kinematics, rotation.rotation[self._angular])
+        if isinstance(family, RotationVectorRows):
+            return family.position(kinematics, rotation.rotation[self._vector_rows])
+        return family.position(kinematics)
 
     def _other_rows(self, kinematics: FrameKinematics, t: float, q: Array, v: Array) -> Rows:
         found = [family.evaluate(kinematics, t, q, v) for family in self._layout.others]

@@ -78,9 +78,9 @@ class FramePairs:
         """
         count = len(self.parent)
         moved = self._masks * v
-        twists = np.dot(moved, kinematics.jacobian.T)
+        twists = moved.dot(kinematics.jacobian.T)
         delta = twists[count:]
-        bias = np.dot(moved[count:], kinematics.jacobian_rate.T)
+        bias = moved[count:].dot(kinematics.jacobian_rate.T)
         bias -= motion_cross(twists[:count], delta)
         angular = delta[:, 3:]
         spin = skew(angular)

@@ -49,7 +49,7 @@ _MOTION_CROSS = _motion_cross_tensor()
 
 def skew(x: Array) -> Array:
     """Cross-product matrices, (K, 3) to (K, 3, 3), so that ``skew(x) @ y`` is x × y."""
-    matrices: Array = np.dot(x, _SKEW).reshape(-1, 3, 3)
+    matrices: Array = x.dot(_SKEW).reshape(-1, 3, 3)
     return matrices
 
 
@@ -72,4 +72,4 @@ def dot(x: Array, y: Array) -> Array:
 
 def motion_cross(x: Array, y: Array) -> Array:
     """Spatial cross products of motion vectors (linear, angular), (K, 6) with (K, 6)."""
-    return apply(np.dot(x, _MOTION_CROSS).reshape(-1, 6, 6), y)
+    return apply(x.dot(_MOTION_CROSS).reshape(-1, 6, 6), y)

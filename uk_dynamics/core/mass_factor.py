@@ -133,9 +133,10 @@ def mass_factor(M: Array) -> DenseMass | SingularMass:
     """
     lower, failed = dpotrf(M.T, 1, 0)
     if failed == 0:
-        pivots = lower.diagonal()
+        inverse = np.reciprocal(lower.diagonal())
+        inverse *= inverse
         # NaN and inf anywhere in M end up in this one number too, and compare as False.
-        if M.diagonal().dot(1.0 / (pivots * pivots)) < _LOST_PIVOTS:
+        if M.diagonal().dot(inverse) < _LOST_PIVOTS:
             return DenseMass(lower)
     return SingularMass(M)
 

@@ -69,10 +69,9 @@ class RowBasis:
             factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
         else:  # LAPACK knows no empty matrices
             factors, pivots, tau = np.zeros((n, m)), np.arange(1, m + 1), np.empty(0)
-        if count and abs(factors[count - 1, count - 1]) > tolerance:
-            rank = count
-        else:
-            rank = int(np.count_nonzero(np.abs(factors.diagonal()) > tolerance))
+        rank = count
+        while rank and abs(factors[rank - 1, rank - 1]) <= tolerance:  # |R_kk| falls with k
+            rank -= 1
         self.rank = rank
         self.order: Indices = pivots - 1
         self._inverse_scale = inverse
@@ -118,7 +117,7 @@ class RowBasis:
         if self.rank == 0:
             return np.empty(0)
         scaled = b * self._inverse_scale
-        y: Array = dtrtrs(self._reflectors, scaled[self.taken], 0, 1)[0]
+        y: Array = dtrtrs(self._reflectors, scaled.take(self.taken), 0, 1)[0]
         return y
 
     def rotate(self, x: Array) -> Array:

@@ -123,11 +123,11 @@ class InterpretedDynamics:
         q, v = state.q, state.v
         workspace.update(q, v)
         rows = self._rows.evaluate(workspace, state.t, q, v, inputs)
-        force = self._passive.force(q, v) - workspace.bias
+        force = -workspace.bias if inputs.tau is None else inputs.tau - workspace.bias
+        if self._passive.active:
+            force += self._passive.force(q, v)
         if self._forces.active:
             self._forces.add_to(force, workspace, state.t, q, v)
-        if inputs.tau is not None:
-            force += inputs.tau
         if inputs.stabilize:
             b = rows.right_hand_side(self._constraints.damping, self._constraints.stiffness)
         else:

@@ -29,6 +29,7 @@ class NonidealForces:
         self._friction = mechanism.friction
         self._function = mechanism.nonideal
         self._hierarchy = mechanism.hierarchy
+        self._ideal = not self._friction.active and self._function is None
         self._tolerance = mechanism.spec.solver.consistency_tolerance
 
     def solve(
@@ -51,6 +52,8 @@ class NonidealForces:
         Raises:
             StateError: A user's function gives something else than nv numbers.
         """
+        if self._ideal and inputs.nonideal is None:
+            return factorization.solve(terms.F, terms.b, consistency_tolerance=self._tolerance)
         given, function = _split(inputs.nonideal)
         functions = [f for f in (self._function, function) if f is not None]
         loads = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +32,23 @@ class Solver:
     def __init__(self, mechanism: Mechanism) -> None:
         spec = mechanism.spec.solver
         self.rank_tolerance = spec.rank_tolerance
-        self._spec = spec
         self._natural_scale = mechanism.natural_scale
-        self._hierarchy = mechanism.hierarchy
         self._file = mechanism.spec.file
         self._velocity_names = mechanism.model.velocity_names
+        self._factorize = functools.partial(
+            factorize,
+            natural_scale=mechanism.natural_scale,
+            rank_tolerance=spec.rank_tolerance,
+            method=spec.method,
+            pseudoinverse=spec.pseudoinverse,
+            levels=mechanism.hierarchy.levels,
+            clearance=mechanism.hierarchy.clearance,
+        )
         # Levels change nothing about a projection.
-        self._projection_method: Method = "auto" if spec.method == "hierarchical" else spec.method
+        method: Method = "auto" if spec.method == "hierarchical" else spec.method
+        self._factorize_part = functools.partial(
+            factorize, method=method, pseudoinverse=spec.pseudoinverse
+        )
 
     def factorize(self, mass: Array, A: Array) -> Factorization:
         """For accelerations: all rows, in their levels.
@@ -50,15 +61,10 @@ class Solver:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             SingularMassError: M is singular, and the method of the file divides by it.
         """
-        return self._named(
-            mass,
-            A,
-            natural_scale=self._natural_scale,
-            rank_tolerance=self.rank_tolerance,
-            method=self._spec.method,
-            levels=self._hierarchy.levels,
-            clearance=self._hierarchy.clearance,
-        )
+        try:
+            return self._factorize(mass_factor(mass), A)
+        except (SingularMassError, UndeterminedCoordinatesError) as error:
+            raise self._named(error) from None
 
     def factorize_part(
         self,
@@ -79,21 +85,15 @@ class Solver:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             SingularMassError: M is singular, and the method of the file divides by it.
         """
-        scale = self._natural_scale
-        return self._named(
-            mass,
-            A,
-            natural_scale=scale if chosen is None else scale[chosen],
-            rank_tolerance=rank_tolerance,
-            method=self._projection_method,
-        )
-
-    def _named(self, mass: Array, A: Array, **options: Any) -> Factorization:
+        scale = self._natural_scale if chosen is None else self._natural_scale[chosen]
         try:
-            return factorize(
-                mass_factor(mass), A, pseudoinverse=self._spec.pseudoinverse, **options
+            return self._factorize_part(
+                mass_factor(mass), A, natural_scale=scale, rank_tolerance=rank_tolerance
             )
-        except SingularMassError as error:
-            raise error.located(file=self._file, place="solver.method") from None
-        except UndeterminedCoordinatesError as error:
-            raise error.named(self._velocity_names) from None
+        except (SingularMassError, UndeterminedCoordinatesError) as error:
+            raise self._named(error) from None
+
+    def _named(self, error: SingularMassError | UndeterminedCoordinatesError) -> Exception:
+        if isinstance(error, SingularMassError):
+            return error.located(file=self._file, place="solver.method")
+        return error.named(self._velocity_names)
