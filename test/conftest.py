@@ -20,6 +20,7 @@ hypothesis.settings.register_profile("uk_dynamics", deadline=None, print_blob=Tr
 hypothesis.settings.load_profile("uk_dynamics")
 
 
+@pytest.hookimpl(tryfirst=True)  # before groups are read
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip the tests marked ``ros`` where rclpy is not installed, and forgive them one failure.
 
