@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         for file in export(mechanism, arguments.export_c):
             print(f"written: {file}")
         return 0
-    from uk_dynamics.compilation.compiled import library_of
+    from uk_dynamics.compilation.library import library_of
 
     begin = time.monotonic()
     library = library_of(mechanism)

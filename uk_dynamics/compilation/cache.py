@@ -28,7 +28,7 @@ def directory() -> Path:
     return home / "uk_dynamics" / "compiled"
 
 
-def key_of(mechanism: Mechanism, compiler: Compiler) -> str:
+def key_of(mechanism: Mechanism, compiler: Compiler, part: str = "") -> str:
     """Name of the entry: digest of robot, mechanism file, this package and the compiler."""
     digest = hashlib.sha256()
     for text in (
@@ -37,31 +37,36 @@ def key_of(mechanism: Mechanism, compiler: Compiler) -> str:
         _code_digest(),
         compiler.version,
         " ".join(compiler.command),
+        part,
     ):
         digest.update(text.encode())
         digest.update(b"\0")
     return digest.hexdigest()
 
 
-def library_for(mechanism: Mechanism, compiler: Compiler, source: Callable[[], str]) -> Path:
+def library_for(
+    mechanism: Mechanism, compiler: Compiler, source: Callable[[], str], part: str = ""
+) -> Path:
     """The library of a mechanism, compiled when there is none.
 
     Args:
         mechanism: Gives the key.
         compiler: Makes it.
         source: Gives the C source; called only when it is needed.
+        part: Tells the libraries of a mechanism apart.
 
     Raises:
         CompilationError: The compiler fails.
         OSError: The cache directory cannot be written.
     """
-    key = key_of(mechanism, compiler)
+    key = key_of(mechanism, compiler, part)
     folder = directory()
-    library = folder / f"{mechanism.name}-{key[:24]}.so"
+    name = f"{mechanism.name}{part}-{key[:24]}"
+    library = folder / f"{name}.so"
     if _is_intact(library, key):
         return library
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _locked(folder / f"{key[:24]}.lock"):
+    with _locked(folder / f"{name}.lock"):
         if not _is_intact(library, key):
             _make(library, key, compiler, source())
     return library

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from uk_dynamics.compilation.cache import library_for
-from uk_dynamics.compilation.compiler import REMEDY, CompilationError, find_compiler
-from uk_dynamics.compilation.generate import layout_of, source
+from uk_dynamics.compilation.compiled_batch import Common, CompiledBatch, to_solution
+from uk_dynamics.compilation.generate import layout_of
 from uk_dynamics.compilation.layout import Layout
-from uk_dynamics.compilation.limits import check
+from uk_dynamics.compilation.library import batch_library_of, library_of
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.methods import Method
 from uk_dynamics.core.solution import Solution, Status
 from uk_dynamics.exceptions import StateError
+from uk_dynamics.mechanism.batch import BatchSolution, States, evaluate_each, put, states
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
@@ -44,6 +45,7 @@ class CompiledDynamics(InterpretedDynamics):
         """
         library = library_of(mechanism)
         super().__init__(mechanism)
+        self._mechanism = mechanism
         layout = layout_of(mechanism)
         self.layout = layout
         self._function = _load(library)
@@ -96,6 +98,58 @@ class CompiledDynamics(InterpretedDynamics):
             CompiledReactions(answers, force, self),
             force,
         )
+
+    def evaluate_batch(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: Inputs | None = None,
+        forces: bool = True,
+        threads: int | None = None,
+    ) -> BatchSolution:
+        """Many states at once; see :meth:`InterpretedDynamics.evaluate_batch`."""
+        shared = inputs or _NOTHING
+        layout = self.layout
+        counts = layout.fields["q"].count, layout.fields["v"].count
+        given = states(*counts, t, q, v, tau, shared)
+        if shared.nonideal is not None or (shared.references and not layout.followed):
+            return evaluate_each(self, given, shared, forces=forces)
+        common = self._common(given, shared)
+        answers = self._batch.evaluate(given, common, forces=forces, threads=threads)
+        solution = to_solution(answers)
+        unanswered = np.flatnonzero(answers.failed)
+        if len(unanswered):
+            self._complete(solution, unanswered, given, shared)
+        return solution
+
+    @cached_property
+    def _batch(self) -> CompiledBatch:
+        return CompiledBatch(batch_library_of(self._mechanism), self.rows)
+
+    def _common(self, given: States, inputs: Inputs) -> Common:
+        """What the rows follow at the instants of a batch, and which of them act."""
+        m = max(self.rows, 1)
+        mask = self.hierarchy.mask(inputs.active)
+        active = np.ones(m) if mask is None else mask.astype(float)
+        if not self.layout.followed:
+            return Common(inputs.stabilize, active, None)
+        followed = np.zeros((len(given.t), 3 * m))
+        for row, t in zip(followed, given.t, strict=True):
+            sample = self._rows.reference(float(t), inputs)
+            if sample is not None:
+                row[:] = np.concatenate(sample)
+        return Common(inputs.stabilize, active, followed)
+
+    def _complete(
+        self, solution: BatchSolution, missing: NDArray[np.intp], given: States, inputs: Inputs
+    ) -> None:
+        """Let the interpreted evaluator answer where C has none."""
+        for k in missing:
+            single = super().evaluate(*given.at(int(k), inputs))
+            put(solution, int(k), single)
 
     def call(self) -> int:
         """The C function alone, on the inputs of the last evaluation; 0 when it has answers."""
@@ -189,24 +243,6 @@ class CompiledReactions:
 
     def _again(self) -> Factorization:
         return self._owner.again(self._answers)
-
-
-def library_of(mechanism: Mechanism) -> Path:
-    """The compiled library of a mechanism; it is made when it is not in the cache.
-
-    Raises:
-        CompilationError: Some part cannot be compiled, there is no compiler, or no cache.
-    """
-    check(mechanism)
-    compiler = find_compiler()
-    if compiler is None:
-        raise CompilationError(f"there is no C compiler; {REMEDY}")
-    try:
-        return library_for(mechanism, compiler, lambda: source(mechanism))
-    except OSError as error:
-        raise CompilationError(
-            f"the cache cannot be used: {error}; set XDG_CACHE_HOME to a directory of your own"
-        ) from None
 
 
 def _load(path: Path) -> Callable[[ctypes.c_void_p], int]:

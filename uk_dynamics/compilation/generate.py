@@ -8,19 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.compilation.c_source import assignments, number
+from uk_dynamics.compilation.c_source import LANES, SCALAR, Dialect, assignments, number
 from uk_dynamics.compilation.layout import Layout
 from uk_dynamics.compilation.symbols import Objects
 from uk_dynamics.compilation.terms import SymbolicTerms, follows, trace
 from uk_dynamics.core.row_basis import handicap
 from uk_dynamics.mechanism.mechanism import Mechanism
 
-SOLVE = Path(__file__).with_name("solve.c")
+_HERE = Path(__file__).parent
 
 _TERMS = """
-static void uk_terms(double t, const double *q, const double *v, double *M, double *F, double *A,
-                     double *bias, double *residual, double *rate, const double *followed) {
+static void {name}({real} t, const {real} *restrict q, const {real} *restrict v,
+    {real} *restrict M, {real} *restrict F, {real} *restrict A, {real} *restrict bias,
+    {real} *restrict residual, {real} *restrict rate, const {real} *restrict followed) {{
   (void)t; (void)q; (void)v; (void)A; (void)bias; (void)residual; (void)rate; (void)followed;
+{body}}}
+"""
+
+
+_SINE_AND_COSINE = """
+static inline void uk_sincos(double x, double *sine, double *cosine) {
+  *sine = sin(x);
+  *cosine = cos(x);
+}
 """
 
 
@@ -42,13 +52,43 @@ def declarations(mechanism: Mechanism) -> str:
 
 
 def source(mechanism: Mechanism) -> str:
-    """C source of a mechanism, without dependencies beyond <math.h>."""
+    """C source for one state at a time, without dependencies beyond <math.h>."""
     return "#include <math.h>\n\n" + declarations(mechanism) + definitions(mechanism)
 
 
-def definitions(mechanism: Mechanism) -> str:
-    """Everything behind the declarations."""
+def batch_source(mechanism: Mechanism) -> str:
+    """C source for many states at once; needs vectors as GCC and Clang have them."""
     terms = trace(mechanism)
+    switched = int(bool(mechanism.hierarchy.switchable))
+    return "\n".join(
+        [
+            "#include <math.h>\n",
+            declarations(mechanism),
+            _tables(mechanism, terms),
+            f"#define UK_SWITCHED {switched} /* whether rows are switched on and off */\n",
+            _part("lanes.c"),
+            _terms_function(mechanism, terms, LANES),
+            _part("solve_lanes.c"),
+            _part("batch.c"),
+        ]
+    )
+
+
+def definitions(mechanism: Mechanism) -> str:
+    """Everything behind the declarations, for one state."""
+    terms = trace(mechanism)
+    return "\n".join(
+        [
+            _tables(mechanism, terms),
+            f"#define UK_FOLLOWED {'m->followed' if follows(mechanism) else '0'}",
+            _terms_function(mechanism, terms, SCALAR),
+            _part("solve.c"),
+        ]
+    )
+
+
+def _tables(mechanism: Mechanism, terms: SymbolicTerms) -> str:
+    """Numbers of the mechanism beside its terms."""
     solver = mechanism.spec.solver
     constraints = mechanism.constraints
     parents = mechanism.model.velocity_parents
@@ -56,8 +96,8 @@ def definitions(mechanism: Mechanism) -> str:
     parts = [
         "\n#ifndef UK_EXPORT\n#define UK_EXPORT\n#endif\n",
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
-        f"#define UK_FOLLOWED {'m->followed' if follows(mechanism) else '0'}",
-        f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}\n",
+        f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
+        _part("rank_rule.c"),
         _table("int", "uk_parent", parents),
     ]
     if len(constraints):
@@ -69,8 +109,18 @@ def definitions(mechanism: Mechanism) -> str:
             _table("double", "uk_damping", constraints.damping),
             _table("double", "uk_stiffness", constraints.stiffness),
         ]
-    body = assignments(_targets(terms, parents))
-    return "\n".join([*parts, _TERMS + body + "}\n", SOLVE.read_text(encoding="utf-8")])
+    return "\n".join(parts) + "\n"
+
+
+def _terms_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
+    body = assignments(_targets(terms, mechanism.model.velocity_parents), dialect)
+    name = "uk_lanes_terms" if dialect is LANES else "uk_terms"
+    before = "" if dialect is LANES else _SINE_AND_COSINE
+    return before + _TERMS.format(name=name, real=dialect.real, body=body)
+
+
+def _part(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
 
 
 def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> list[tuple[str, Any]]:

@@ -1,0 +1,132 @@
+/* Vectors of doubles, one state per lane: what the terms and the solver need of them. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#define UK_WIDTH 8
+#elif defined(__AVX__)
+#define UK_WIDTH 4
+#else
+#define UK_WIDTH 2
+#endif
+
+typedef double uk_lanes __attribute__((vector_size(8 * UK_WIDTH)));
+typedef long long uk_mask __attribute__((vector_size(8 * UK_WIDTH))); /* all bits, or none */
+
+static inline uk_lanes uk_all(double x) {
+  uk_lanes y;
+  for (int l = 0; l < UK_WIDTH; ++l) y[l] = x;
+  return y;
+}
+
+/* yes where the mask is set, else no. */
+static inline uk_lanes uk_pick(uk_mask mask, uk_lanes yes, uk_lanes no) {
+#if UK_WIDTH == 8
+  return (uk_lanes)_mm512_mask_blend_pd(_mm512_movepi64_mask((__m512i)mask), (__m512d)no,
+                                        (__m512d)yes);
+#elif UK_WIDTH == 4
+  return (uk_lanes)_mm256_blendv_pd((__m256d)no, (__m256d)yes, (__m256d)mask);
+#else
+  return (uk_lanes)((mask & (uk_mask)yes) | (~mask & (uk_mask)no));
+#endif
+}
+
+static inline int uk_any(uk_mask mask) {
+#if UK_WIDTH == 8
+  return _mm512_movepi64_mask((__m512i)mask) != 0;
+#elif UK_WIDTH == 4
+  return _mm256_movemask_pd((__m256d)mask) != 0;
+#else
+  return (mask[0] | mask[1]) != 0;
+#endif
+}
+
+static inline uk_lanes uk_lanes_sqrt(uk_lanes x) {
+#if UK_WIDTH == 8
+  return (uk_lanes)_mm512_sqrt_pd((__m512d)x);
+#elif UK_WIDTH == 4
+  return (uk_lanes)_mm256_sqrt_pd((__m256d)x);
+#else
+  for (int l = 0; l < UK_WIDTH; ++l) x[l] = sqrt(x[l]);
+  return x;
+#endif
+}
+
+static inline uk_lanes uk_lanes_fabs(uk_lanes x) {
+  return (uk_lanes)((uk_mask)x & (uk_mask)uk_all(-0.0) ^ (uk_mask)x);
+}
+
+static inline uk_lanes uk_lanes_larger(uk_lanes x, uk_lanes y) { return uk_pick(x > y, x, y); }
+
+/* Finite: x - x is zero. Not left to arithmetic, which a compiler may rearrange. */
+static inline uk_mask uk_finite(uk_lanes x) {
+  return ((uk_mask)x & 0x7ff0000000000000LL) != 0x7ff0000000000000LL;
+}
+
+/* Functions that have no vector form here, lane by lane. */
+#define UK_LANE_BY_LANE(name)                                      \
+  static inline uk_lanes uk_lanes_##name(uk_lanes x) {             \
+    for (int l = 0; l < UK_WIDTH; ++l) x[l] = name(x[l]);          \
+    return x;                                                      \
+  }
+#define UK_LANE_BY_LANE_2(name)                                    \
+  static inline uk_lanes uk_lanes_##name(uk_lanes x, uk_lanes y) { \
+    for (int l = 0; l < UK_WIDTH; ++l) x[l] = name(x[l], y[l]);    \
+    return x;                                                      \
+  }
+UK_LANE_BY_LANE(tan)
+UK_LANE_BY_LANE(sinh)
+UK_LANE_BY_LANE(cosh)
+UK_LANE_BY_LANE(tanh)
+UK_LANE_BY_LANE(exp)
+UK_LANE_BY_LANE(log)
+UK_LANE_BY_LANE(asin)
+UK_LANE_BY_LANE(acos)
+UK_LANE_BY_LANE(atan)
+UK_LANE_BY_LANE_2(atan2)
+UK_LANE_BY_LANE_2(pow)
+
+/* Sine and cosine. Turns of a quarter are taken off in two parts of pi/2, exactly thanks to fused
+ * multiplication; what is left within pi/4 goes into the polynomials of fdlibm (Sun, 1993), which
+ * err by less than one unit in the last place. */
+static inline void uk_lanes_sincos(uk_lanes x, uk_lanes *sine, uk_lanes *cosine) {
+#if UK_WIDTH > 2 && defined(__FMA__)
+  if (!uk_any(~(uk_lanes_fabs(x) < 1e6))) {
+    const double quarter = 0.63661977236758134, high = 1.5707963267948966,
+                 low = 6.123233995736766e-17;
+#if UK_WIDTH == 8
+    const __m512d n = _mm512_roundscale_pd((__m512d)(x * quarter), 8);
+    const __m512d near = _mm512_fnmadd_pd(n, _mm512_set1_pd(high), (__m512d)x);
+    const uk_lanes r = (uk_lanes)_mm512_fnmadd_pd(n, _mm512_set1_pd(low), near);
+#else
+    const __m256d n = _mm256_round_pd((__m256d)(x * quarter), 8);
+    const __m256d near = _mm256_fnmadd_pd(n, _mm256_set1_pd(high), (__m256d)x);
+    const uk_lanes r = (uk_lanes)_mm256_fnmadd_pd(n, _mm256_set1_pd(low), near);
+#endif
+    /* the last bits of n + 1.5 2^52 count the quarters */
+    const uk_mask turns = (uk_mask)((uk_lanes)n + 6755399441055744.0);
+    const uk_lanes z = r * r;
+    const uk_lanes s =
+        r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03
+        + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06
+        + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
+    const uk_lanes c =
+        1.0 - (0.5 * z - z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03
+        + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07
+        + z * (2.08757232129817482790e-09 - z * 1.13596475577881948265e-11))))));
+    const uk_mask odd = -(turns & 1);
+    *sine = (uk_lanes)((uk_mask)uk_pick(odd, c, s) ^ ((turns & 2) << 62));
+    *cosine = (uk_lanes)((uk_mask)uk_pick(odd, s, c) ^ (((turns + 1) & 2) << 62));
+    return;
+  }
+#endif
+  for (int l = 0; l < UK_WIDTH; ++l) {
+    (*sine)[l] = sin(x[l]);
+    (*cosine)[l] = cos(x[l]);
+  }
+}

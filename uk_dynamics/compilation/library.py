@@ -1,0 +1,43 @@
+"""The compiled libraries of a mechanism: one for single states, one for batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from uk_dynamics.compilation.cache import library_for
+from uk_dynamics.compilation.compiler import REMEDY, CompilationError, find_compiler
+from uk_dynamics.compilation.generate import batch_source, source
+from uk_dynamics.compilation.limits import check
+from uk_dynamics.mechanism.mechanism import Mechanism
+
+
+def library_of(mechanism: Mechanism) -> Path:
+    """The library for single states; it is made when it is not in the cache.
+
+    Raises:
+        CompilationError: Some part cannot be compiled, there is no compiler, or no cache.
+    """
+    return _library(mechanism, source, "")
+
+
+def batch_library_of(mechanism: Mechanism) -> Path:
+    """The library for many states at once; as above.
+
+    Raises:
+        CompilationError: As above, or the compiler knows no vectors.
+    """
+    return _library(mechanism, batch_source, ".batch")
+
+
+def _library(mechanism: Mechanism, text: Callable[[Mechanism], str], part: str) -> Path:
+    check(mechanism)
+    compiler = find_compiler()
+    if compiler is None:
+        raise CompilationError(f"there is no C compiler; {REMEDY}")
+    try:
+        return library_for(mechanism, compiler, lambda: text(mechanism), part)
+    except OSError as error:
+        raise CompilationError(
+            f"the cache cannot be used: {error}; set XDG_CACHE_HOME to a directory of your own"
+        ) from None

@@ -1,0 +1,149 @@
+"""Many states of one mechanism at once: what goes in, what comes out, and the plain way there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uk_dynamics.core.solution import Solution, Status
+from uk_dynamics.exceptions import InputError, StateError
+from uk_dynamics.mechanism.state import Array, Inputs, State
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+
+#: What the numbers in :attr:`BatchSolution.status` mean.
+STATUSES = tuple(Status)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSolution:
+    """Constrained motion at K instants, row by row what :class:`Solution` holds.
+
+    Attributes:
+        qdd: Accelerations, (K, nv), rad/s² or m/s².
+        rank: Number of independent rows, (K,).
+        status: Index into ``STATUSES`` = ``tuple(Status)``, (K,); 0 is OK.
+        constraint_force: (K, nv), N m or N; None unless forces were asked for.
+        multipliers: Of minimum norm, (K, m); None likewise.
+        determined: Whether each multiplier is unique, (K, m); None likewise.
+        residual: A q̈ − b, (K, m); None likewise.
+    """
+
+    qdd: Array
+    rank: NDArray[np.intp]
+    status: NDArray[np.int8]
+    constraint_force: Array | None = None
+    multipliers: Array | None = None
+    determined: NDArray[np.bool_] | None = None
+    residual: Array | None = None
+
+
+class States(NamedTuple):
+    """Checked inputs of a batch.
+
+    Attributes:
+        t: (K,) or (1,), in s.
+        q: (K, nq).
+        v: (K, nv).
+        tau: (K, nv), or None for zero.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    tau: Array | None
+
+    def at(self, k: int, inputs: Inputs) -> tuple[State, Inputs]:
+        """State and inputs number k."""
+        tau = None if self.tau is None else self.tau[k]
+        state = State(float(self.t[k if len(self.t) > 1 else 0]), self.q[k], self.v[k])
+        return state, replace(inputs, tau=tau)
+
+
+def states(
+    nq: int,
+    nv: int,
+    t: ArrayLike,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+    inputs: Inputs,
+) -> States:
+    """Arrays of one batch as whole C-ordered floats.
+
+    Args:
+        nq: Positions.
+        nv: Velocities.
+        t: One time, or (K,), in s.
+        q: (K, nq).
+        v: (K, nv).
+        tau: (K, nv), (nv,) for all states, or None.
+        inputs: What all states share.
+
+    Raises:
+        StateError: Wrong shapes.
+        InputError: Efforts in the inputs, which belong into ``tau``.
+    """
+    if inputs.tau is not None:
+        raise InputError("give generalized forces as tau, not in the inputs", place="inputs.tau")
+    positions = np.ascontiguousarray(q, dtype=float)
+    count = len(positions) if positions.ndim else 0
+    velocities = np.ascontiguousarray(v, dtype=float)
+    times = np.atleast_1d(np.asarray(t, dtype=float))
+    forces = None
+    if tau is not None:
+        forces = np.asarray(tau, dtype=float)
+        if forces.shape == (nv,):
+            forces = np.broadcast_to(forces, (count, nv))
+        forces = np.ascontiguousarray(forces)
+    expected = {"q": (positions, (count, nq)), "v": (velocities, (count, nv))}
+    if forces is not None:
+        expected["tau"] = (forces, (count, nv))
+    for name, (found, shape) in expected.items():
+        if found.shape != shape:
+            raise StateError(f"expected shape {shape}, found {found.shape}", place=name)
+    if times.shape not in ((1,), (count,)):
+        raise StateError(f"expected shape ({count},), found {times.shape}", place="t")
+    return States(times, positions, velocities, forces)
+
+
+def evaluate_each(
+    dynamics: InterpretedDynamics, given: States, inputs: Inputs, *, forces: bool
+) -> BatchSolution:
+    """One state after the other."""
+    count = len(given.q)
+    batch = empty(count, given.v.shape[1], dynamics.rows, forces=forces)
+    for k in range(count):
+        put(batch, k, dynamics.evaluate(*given.at(k, inputs)))
+    return batch
+
+
+def empty(count: int, nv: int, rows: int, *, forces: bool) -> BatchSolution:
+    """A batch to be filled."""
+    qdd, rank, status = np.zeros((count, nv)), np.zeros(count, np.intp), np.zeros(count, np.int8)
+    if not forces:
+        return BatchSolution(qdd, rank, status)
+    return BatchSolution(
+        qdd,
+        rank,
+        status,
+        np.zeros((count, nv)),
+        np.zeros((count, rows)),
+        np.zeros((count, rows), bool),
+        np.zeros((count, rows)),
+    )
+
+
+def put(batch: BatchSolution, k: int, solution: Solution) -> None:
+    """Write a single solution into a batch as number k."""
+    batch.qdd[k] = solution.qdd
+    batch.rank[k] = solution.rank
+    batch.status[k] = STATUSES.index(solution.status)
+    for name in ("constraint_force", "multipliers", "determined", "residual"):
+        array = getattr(batch, name)
+        if array is not None:
+            array[k] = getattr(solution, name)
