@@ -90,7 +90,7 @@ def describe(facts: MechanismReport) -> str:
             ("task actuation", facts.tasks.actuation),
         ]
         for name, norm in facts.tasks.missing.items():
-            rows.append(("out of reach", f"{name} lacks {norm:.3g} m/s^2 or rad/s^2 m at t = 0"))
+            rows.append(("out of reach", f"{name} lacks {norm:.3g} m/s^2 or rad/s^2 at t = 0"))
         if facts.tasks.reason:
             rows.append(("servo control", _not_controllable(facts.tasks)))
     rows += [
