@@ -122,7 +122,7 @@ def test_greville_far_from_a_rank_change(drift) -> None:
 
 
 def test_greville_loses_digits_near_the_rank_change() -> None:
-    """The flat five-bar at θ → 0: the loss grows like 1/θ² where the others' grows like 1/θ."""
+    """The flat five-bar at θ → 0: the loss grows like 1/θ³ where the others' grows like 1/θ."""
     lost = {}
     for angle in (1e-1, 1e-2, 1e-3):
         found, kappa = of_five_bar("greville", angle, 0.0)

@@ -14,6 +14,8 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool
 
 from uk_dynamics.cli.simulation_summary import summarize
+from uk_dynamics.control.servo_controller import ServoController
+from uk_dynamics.control.servo_examination import examine
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
@@ -68,6 +70,7 @@ class Demonstration:
         self._nodes = NODES if tasks else PASSIVE_NODES
         self._directory = directory
         self._say = say
+        self._doubts = _doubts(self._mechanism, self._tasks) if self._tasks else ()
         self._real_time_factor = real_time_factor
         files = {"mechanism": mechanism}
         self._parameters: dict[str, dict[str, object]] = {
@@ -125,6 +128,8 @@ class Demonstration:
         else:
             verdict, what = "constraints kept", "violation at most {:.2e} m or rad"
         self._say(f"{verdict if good else 'NOT ' + verdict}: {what.format(error)}")
+        for sentence in () if good else self._doubts:
+            self._say(f"at the start: {sentence}")
         self._say(f"picture, numbers and logs: {self._directory}/")
         return 0 if good and not any(exit_codes.values()) else 1
 
@@ -197,6 +202,12 @@ class Demonstration:
             trajectory.plot(base.with_suffix(".png"))
         except InputError as problem:
             self._say(str(problem))
+
+
+def _doubts(mechanism: Mechanism, tasks: Tasks) -> tuple[str, ...]:
+    """Why the motors cannot serve the tasks where the motion starts; empty: they can."""
+    examination = examine(ServoController(mechanism, tasks), mechanism.start())
+    return () if examination.controllable else examination.sentences()
 
 
 def _spin_until(
