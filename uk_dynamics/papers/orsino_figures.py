@@ -60,7 +60,9 @@ def draw_motion(figure: Any, trajectory: Trajectory) -> None:
     motors = trajectory.names.motors
     torques = dict(zip(motors, trajectory.efforts.T, strict=True))
     lines(lower, trajectory.t, torques, "torque [N·m]")
-    upper.set_xlabel("time [s]")
+    for axis in (upper, lower):
+        axis.legend(fontsize="small", edgecolor="none", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    upper.label_outer()
 
 
 def draw_slack(figure: Any, runs: Sequence[Slack]) -> None:
