@@ -115,6 +115,10 @@ def _go_back(bench: Bench) -> None:
     bench.send(-0.5)
 
 
+def _go_ahead(bench: Bench) -> None:
+    bench.send(60.0)
+
+
 def _jump(bench: Bench) -> None:
     bench.q = Mechanism.from_file("five_bar").assemble(crank=0.9)
     bench.send()
@@ -150,6 +154,7 @@ def _press(bench: Bench) -> None:
 CAUSES: dict[Fault, tuple[Callable[[Bench], None], str, dict[str, Any]]] = {
     Fault.STALE_STATE: (_freeze, "no usable joint_states for", {"state_timeout": 0.3}),
     Fault.TIME_BACKWARDS: (_go_back, "time went back by 0.", {}),
+    Fault.TIME_JUMP: (_go_ahead, "time went on by 60 s within ", {}),
     Fault.POSITION_JUMP: (_jump, " jumped by 0.2", {}),
     Fault.OVER_SPEED: (_rush, "crank moves at 1e+04, its limit is", {"speed_factor": 2.0}),
     Fault.OPEN_LOOP: (_open, "constraints are violated by 0.", {"position_jump": 1.0}),

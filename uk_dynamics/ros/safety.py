@@ -12,6 +12,7 @@ class Fault(Enum):
 
     STALE_STATE = "no usable state for state_timeout (frozen, incomplete or not finite)"
     TIME_BACKWARDS = "the stamp of a state is older than that of the one before"
+    TIME_JUMP = "the stamp of a state is ahead of the time that has passed by over state_timeout"
     POSITION_JUMP = "a joint is further than position_jump from where its velocity takes it"
     OVER_SPEED = "a joint is faster than speed_factor times its velocity limit"
     OPEN_LOOP = "a structural constraint is violated by more than residual_limit"
@@ -37,6 +38,7 @@ _ZERO = {ARRAY: Reaction.ZERO, JOINT_STATE: Reaction.ZERO, TRAJECTORY: Reaction.
 REACTIONS: dict[Fault, dict[str, Reaction]] = {
     Fault.STALE_STATE: _RAMP,
     Fault.TIME_BACKWARDS: _RAMP,
+    Fault.TIME_JUMP: _RAMP,
     Fault.POSITION_JUMP: _RAMP,
     Fault.OVER_SPEED: _RAMP,
     Fault.OPEN_LOOP: _RAMP,

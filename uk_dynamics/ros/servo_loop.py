@@ -81,8 +81,9 @@ class ServoLoop:
         self._stamp = Time()
         self._answered: tuple[int, Setpoint] | None = None
         self._heard = Watchdog()
-        self._origin = TimeOrigin(simulated=runs_on_simulated_time(node))
-        self._guard = StateGuard(mechanism.model, settings)
+        simulated = runs_on_simulated_time(node)
+        self._origin = TimeOrigin(simulated=simulated)
+        self._guard = StateGuard(mechanism.model, settings, simulated=simulated)
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._constraints = ActiveConstraintsInput(node, mechanism, problems)
         self._t: float | None = None
@@ -125,9 +126,8 @@ class ServoLoop:
         """Watch what no state tells: that none comes, that nobody listens."""
         if not self.running:
             return
-        watchdog = self._states.watchdog
-        if watchdog.fed and watchdog.age > self._settings["state_timeout"]:
-            self._end(Fault.STALE_STATE, f"no usable joint_states for {watchdog.age:.3g} s")
+        if doubt := self._guard.silence():
+            self._end(*doubt)
         elif self.commands.listeners:
             self._heard.feed()
         elif self._heard.fed and self._heard.age > self._settings["listener_timeout"]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +12,8 @@ from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.safety import Fault
+
+_WINDOW = 0.5  # s in which velocities must add up to the way
 
 
 class Doubt(NamedTuple):
@@ -25,24 +29,51 @@ class Doubt(NamedTuple):
 
 
 class StateGuard:
-    """Compares each state with the one before it and with the limits of the joints."""
+    """Compares each state with those before it, with the clock, and with the joints' limits."""
 
-    def __init__(self, model: RobotModel, settings: Parameters) -> None:
+    def __init__(
+        self,
+        model: RobotModel,
+        settings: Parameters,
+        *,
+        simulated: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Take the limits.
 
         Args:
             model: Its joints have one degree of freedom each.
-            settings: Has ``position_jump`` and ``speed_factor``; read at every state.
+            settings: Has ``position_jump``, ``speed_factor`` and ``state_timeout``; read at every
+                state.
+            simulated: Whether stamps are those of ``/clock``, whose time stands still or runs.
+            clock: Real time, in s.
         """
         self._names = model.velocity_names
         self._speed_limit = model.velocity_limit
         self._settings = settings
+        self._simulated = simulated
+        self._clock = clock
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
-        self._stamp: int | None = None
+        self._origin, self._way = np.zeros(model.nq), np.zeros(model.nv)
+        self.forget()
 
     def forget(self) -> None:
         """The next state has no predecessor."""
-        self._stamp = None
+        self._stamp: int | None = None
+        self._advanced = False
+        self._fresh: float | None = None
+
+    def silence(self) -> Doubt | None:
+        """What is wrong when no state comes, or time stands still; None when nothing is.
+
+        Before time has begun to go on, as with a simulation that is yet paused, it may stand.
+        """
+        if self._fresh is None:
+            return None
+        age = self._clock() - self._fresh
+        if age <= self._settings["state_timeout"]:
+            return None
+        return Doubt(Fault.STALE_STATE, f"no usable joint_states for {age:.3g} s")
 
     def check(self, stamp: int, q: Array, v: Array) -> Doubt | None:
         """What is wrong with a state, None when nothing is.
@@ -52,9 +83,14 @@ class StateGuard:
             q: Positions, (nq,), in m or rad.
             v: Velocities, (nv,), in m/s or rad/s.
         """
-        doubt = self._against_limits(v)
-        if doubt is None and self._stamp is not None:
-            doubt = self._against_last(stamp, q, v)
+        doubt = self.silence() or self._against_limits(v)
+        if self._stamp is None:
+            self._leave_from(stamp, q)
+        elif doubt is None:
+            doubt = self._against_clock(stamp, self._stamp) or self._against_last(stamp, q, v)
+        self._advanced |= self._stamp is not None and stamp != self._stamp
+        if stamp != self._stamp or not self._advanced or self._simulated:
+            self._fresh = self._clock()
         self._stamp = stamp
         self._q[:], self._v[:] = q, v
         return doubt
@@ -67,14 +103,39 @@ class StateGuard:
         reason = f"{self._names[joint]} moves at {v[joint]:.3g}, its limit is {fastest[joint]:.3g}"
         return Doubt(Fault.OVER_SPEED, reason)
 
-    def _against_last(self, stamp: int, q: Array, v: Array) -> Doubt | None:
-        elapsed = (stamp - (self._stamp or 0)) * 1e-9
+    def _against_clock(self, stamp: int, last: int) -> Doubt | None:
+        elapsed = (stamp - last) * 1e-9
         if elapsed < 0.0:
             return Doubt(Fault.TIME_BACKWARDS, f"time went back by {-elapsed:.6g} s")
+        passed = self._clock() - (self._fresh or 0.0)
+        if not self._simulated and elapsed > passed + self._settings["state_timeout"]:
+            return Doubt(Fault.TIME_JUMP, f"time went on by {elapsed:.6g} s within {passed:.3g} s")
+        return None
+
+    def _against_last(self, stamp: int, q: Array, v: Array) -> Doubt | None:
+        elapsed = (stamp - (self._stamp or 0)) * 1e-9
         # the mean of both velocities leaves an error of third order in the elapsed time
-        gap = np.abs(q - self._q - 0.5 * elapsed * (v + self._v))
-        if not (gap > self._settings["position_jump"]).any():
+        step = 0.5 * elapsed * (v + self._v)
+        self._way += step
+        doubt = self._beside(q - self._q - step, "jumped by", elapsed)
+        since = (stamp - self._begin) * 1e-9
+        if doubt is None:  # encoders that stand still while velocities go on
+            doubt = self._beside(q - self._origin - self._way, "is beside its velocity by", since)
+        if since > _WINDOW:
+            self._leave_from(stamp, q)
+        return doubt
+
+    def _beside(self, gap: Array, what: str, elapsed: float) -> Doubt | None:
+        """Doubt where a way differs too much from that of the velocities, gap (nv,)."""
+        size = np.abs(gap)
+        if not (size > self._settings["position_jump"]).any():
             return None
-        joint = int(np.argmax(gap))
-        reason = f"{self._names[joint]} jumped by {gap[joint]:.3g} within {elapsed:.3g} s"
+        joint = int(np.argmax(size))
+        reason = f"{self._names[joint]} {what} {size[joint]:.3g} within {elapsed:.3g} s"
         return Doubt(Fault.POSITION_JUMP, reason)
+
+    def _leave_from(self, stamp: int, q: Array) -> None:
+        """Add up velocities from here."""
+        self._begin = stamp
+        self._origin[:] = q
+        self._way[:] = 0.0

@@ -1,0 +1,32 @@
+"""Six machines follow their tasks to a millionth, by nodes in lockstep at 1 kHz and 5 Hz gains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy")
+
+from mechanism_builder import shipped
+from servo_machines import MOTIONS, excursion, shipped_files
+from servo_runs import over_dds
+
+pytestmark = pytest.mark.ros
+
+SETTLED = 0.5  # s; at 5 Hz 1e-4 m of rounding in the files has died away to 3e-10 m
+FEW = ("parallel_2dof", "two_mass_spring")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in FEW else pytest.mark.slow) for n in MOTIONS]
+)
+def test_a_millionth_of_the_motion_is_left(name: str, tmp_path: Path) -> None:
+    shipped(name)
+    motion = MOTIONS[name]
+    _, tasks = shipped_files(motion).load()
+    run = over_dds(shipped_files(motion), 0.8, 1e-3, tmp_path)
+    assert len(run.t) > 700, "the ear of a busy machine may miss some"
+    assert run.worst(after=SETTLED) <= 1e-6 * excursion(tasks, motion.duration).max()
+    assert run.open <= 1e-9
+    assert run.load <= 1.0
