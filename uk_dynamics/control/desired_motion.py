@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.control.servo_controller import Command
+from uk_dynamics.control.servo_modes import Decision
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 
@@ -71,7 +71,7 @@ class DesiredMotion:
         self._state = self._dynamics.project(ahead, Inputs(active=active))
         return self._state
 
-    def follow(self, command: Command) -> Setpoint:
+    def follow(self, command: Decision) -> Setpoint:
         """Where a command takes the motion in a time as long as the last step took.
 
         Args:

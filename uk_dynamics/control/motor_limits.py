@@ -76,7 +76,8 @@ class MotorLimits:
             InputError: A motor has a rate limit, and there is no period.
         """
         actuators = mechanism.actuators
-        self._effort = actuators.effort_limits
+        self._declared = actuators.effort_limits
+        self._effort = self._declared
         self._power = actuators.power_limits
         self._powered = bool(np.isfinite(self._power).any())
         self.rated = bool(np.isfinite(actuators.rate_limits).any())
@@ -88,8 +89,22 @@ class MotorLimits:
                 file=mechanism.spec.file,
                 place=f"actuators.{name}.rate_limit",
             )
-        self._step = actuators.rate_limits * (period or 0.0) if self.rated else self._effort
+        self._step = actuators.rate_limits * (period or 0.0) if self.rated else self._declared
         self._last: Array | None = None
+
+    def restrict(self, efforts: Array) -> None:
+        """Allow less effort from now on, or again what the mechanism file allows.
+
+        Args:
+            efforts: Largest efforts, (motors,), in N or N·m; what the file says is never exceeded.
+
+        Raises:
+            InputError: A limit is negative or no number; nothing is changed.
+        """
+        if not (efforts >= 0.0).all():  # false for nan
+            bad = efforts[~(efforts >= 0.0)][0]
+            raise InputError(f"expected a number from 0 up, found {bad:g}", place="effort_limit")
+        self._effort = np.minimum(efforts, self._declared)
 
     def bounds(self, v: Array, later: Array | None = None) -> Bounds:
         """Intervals of the next efforts.

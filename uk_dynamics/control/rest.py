@@ -10,39 +10,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from uk_dynamics.control.command import selected
 from uk_dynamics.control.limited_allocation import LimitedAllocation
 from uk_dynamics.control.motor_limits import MotorLimits
+from uk_dynamics.control.rest_command import RestCommand
 from uk_dynamics.core.motion_efforts import motion_efforts
+from uk_dynamics.core.stabilization import position_gains
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.allocation import Allocation, Weights
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 
+__all__ = ["GravityCompensation", "Hold", "RestCommand", "RestController"]
+
 _NOTICEABLE = 1e-6  # of the accelerations: what motors lack below is rounding
-
-
-@dataclass(frozen=True, slots=True)
-class RestCommand:
-    """What was decided at one state.
-
-    Attributes:
-        efforts: Motor efforts in declared order, (motors,), within the limits, in N or N·m.
-        requested: The same without limits.
-        limited_by: ``effort``, ``power`` or ``rate`` by motor name, for those at a limit.
-        unreachable: Velocity coordinates that the motors cannot accelerate as meant, limits aside.
-        qdd: The acceleration that ``efforts`` cause without friction, (nv,), in m/s² or rad/s².
-    """
-
-    efforts: Array
-    requested: Array
-    limited_by: Mapping[str, str]
-    unreachable: tuple[str, ...]
-    qdd: Array
 
 
 class RestController(ABC):
@@ -51,6 +35,9 @@ class RestController(ABC):
     Attributes:
         mechanism: What is controlled.
         active: Switchable constraints that are on; None: those that the mechanism file says.
+        limits: Of the motors; they can be restricted at any time.
+        preload: Efforts to come close to where this changes no motion, (motors,), in N or N·m;
+            None: zero.
     """
 
     def __init__(
@@ -78,9 +65,11 @@ class RestController(ABC):
             raise InputError(problem, file=mechanism.spec.file, place="actuators")
         self.mechanism = mechanism
         self.active: ActiveConstraints | None = None
-        self._sharing = Allocation.given(mechanism.actuators, weights, preload)
+        sharing = Allocation.given(mechanism.actuators, weights, preload)
+        self.preload = sharing.preload
+        self._weights = sharing.weights
         self._dynamics = mechanism.dynamics()
-        self._limits = MotorLimits(mechanism, control_period)
+        self.limits = MotorLimits(mechanism, control_period)
         # One row per admissible motion; how many there are is known at a state only.
         self._allocations: dict[int, LimitedAllocation] = {}
 
@@ -100,7 +89,7 @@ class RestController(ABC):
             efforts: What the motors give now, by name or (motors,), in N or N·m, from where rate
                 limits count; None: unknown.
         """
-        self._limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
+        self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
         self._allocations.clear()
 
     def compute(self, state: State) -> dict[str, float]:
@@ -128,23 +117,22 @@ class RestController(ABC):
             moving.qdd,
             actuators.matrix,
             wanted,
-            weights=self._sharing.weights,
-            preload=self._sharing.preload,
+            weights=self._weights,
+            preload=self.preload,
             rank_tolerance=tolerance,
         )
-        bounds = self._limits.bounds(state.v)
-        efforts = servo.efforts
+        bounds = self.limits.bounds(state.v)
+        efforts, settled = servo.efforts, True
         if not bounds.contain(efforts):
             rows = len(servo.wanted)
             if rows not in self._allocations:
                 priorities = np.ones(rows, dtype=np.intp)
-                self._allocations[rows] = LimitedAllocation(
-                    priorities, self._sharing.weights, tolerance
-                )
+                self._allocations[rows] = LimitedAllocation(priorities, self._weights, tolerance)
             efforts = self._allocations[rows].solve(
                 servo.map, servo.wanted, bounds.lower, bounds.upper, servo.efforts
             )
-        self._limits.remember(efforts)
+            settled = self._allocations[rows].finished
+        self.limits.remember(efforts)
         lack = factorization.admissible(
             M @ (wanted - moving.qdd) - actuators.matrix @ servo.efforts
         )
@@ -157,6 +145,9 @@ class RestController(ABC):
                 self.mechanism.model.velocity_names, np.abs(lack) > _NOTICEABLE * size
             ),
             qdd=moving.qdd + factorization.admissible(actuators.matrix @ efforts),
+            free=moving,
+            violation=float(np.abs(prepared.rows.residual).max(initial=0.0)),
+            settled=settled,
         )
 
     @abstractmethod
@@ -206,13 +197,24 @@ class Hold(RestController):
         Raises:
             InputError: As :class:`RestController`, or gains that are not positive.
         """
+        self.tune(frequency, damping_ratio)
+        super().__init__(mechanism, weights=weights, preload=preload, control_period=control_period)
+        self.position: Array | None = None
+
+    def tune(self, frequency: float, damping_ratio: float) -> None:
+        """Change the gains.
+
+        Args:
+            frequency: Of the return, in Hz.
+            damping_ratio: 1 is critical.
+
+        Raises:
+            InputError: Gains are not positive; nothing is changed.
+        """
         for name, value in (("frequency", frequency), ("damping_ratio", damping_ratio)):
             if not 0.0 < value < np.inf:
                 raise InputError(f"expected a number above 0, found {value}", place=name)
-        super().__init__(mechanism, weights=weights, preload=preload, control_period=control_period)
-        self._omega = 2.0 * np.pi * frequency
-        self._damping = 2.0 * damping_ratio * self._omega
-        self.position: Array | None = None
+        self._damping, self._stiffness = position_gains(frequency, damping_ratio)
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -234,4 +236,4 @@ class Hold(RestController):
         if self.position is None:
             self.position = state.q.copy()
         error = self.tracking_error(state)
-        return state, -self._damping * state.v - self._omega**2 * error
+        return state, -self._damping * state.v - self._stiffness * error

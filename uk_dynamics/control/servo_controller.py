@@ -16,6 +16,7 @@ from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.control.limited_allocation import LimitedAllocation
 from uk_dynamics.control.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.prediction import Prediction
+from uk_dynamics.control.task_gains import TaskGains
 from uk_dynamics.core.servo import ServoSolution, servo_efforts
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics, Prepared
@@ -45,6 +46,10 @@ class ServoController:
         control_period: Time for which efforts are held, in s; None: they change continuously.
         blend_time: Time in which the error found after a reset decays, in s; see
             :class:`BumplessStart`.
+        gains: Of the tasks' feedback; they can be changed at any time.
+        limits: Of the motors; they can be restricted at any time.
+        preload: Efforts s to approach where the tasks leave freedom, (motors,), in N or N·m; None:
+            zero.
     """
 
     def __init__(
@@ -94,6 +99,8 @@ class ServoController:
         self.active: ActiveConstraints | None = None
         self.control_period = control_period
         self.weights: Array = tasks.allocation.weights
+        self.preload = tasks.allocation.preload
+        self.gains = TaskGains(tasks.constraints)
         self._dynamics = InterpretedDynamics(mechanism, tasks.model)
         self._workspace = tasks.model.workspace()
         if friction not in ("model", "none"):
@@ -102,7 +109,7 @@ class ServoController:
         self._prediction = None
         if control_period is not None:
             self._prediction = Prediction(mechanism.model, control_period)
-        self._limits = MotorLimits(mechanism, control_period)
+        self.limits = MotorLimits(mechanism, control_period)
         self._allocation = LimitedAllocation(
             tasks.priorities, self.weights, mechanism.spec.solver.task_rank_tolerance
         )
@@ -126,7 +133,7 @@ class ServoController:
         Raises:
             UnknownNameError, StateError: There are no such efforts.
         """
-        self._limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
+        self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
         self._allocation.reset()
         self._start.reset()
         if self._prediction is not None:
@@ -154,7 +161,7 @@ class ServoController:
             references: Samples, or functions of time, that replace those of the tasks file, by
                 task name.
             preload: Efforts s to approach where the tasks leave freedom, by motor name or
-                (motors,), in N or N·m; None: those of the tasks file.
+                (motors,), in N or N·m; None: the attribute, first that of the tasks file.
 
         Raises:
             UnknownNameError: A reference or preload is for a task or motor that does not exist.
@@ -162,7 +169,7 @@ class ServoController:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
         actuators = self.mechanism.actuators
-        wished = self.tasks.allocation.preload if preload is None else actuators.efforts(preload)
+        wished = self.preload if preload is None else actuators.efforts(preload)
         inputs = Inputs(active=self.active)
         ahead = state if self._prediction is None else self._prediction.ahead(state)
         prepared = self._dynamics.prepare(ahead, inputs)
@@ -186,9 +193,9 @@ class ServoController:
             servo, moving = compensate_friction(
                 self._dynamics, prepared, ahead, inputs, actuators.matrix, law, servo
             )
-        bounds = self._limits.bounds(state.v, 2.0 * ahead.v - state.v)  # the period's two ends
+        bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # the period's two ends
         efforts = self._within(servo, bounds)
-        self._limits.remember(efforts)
+        self.limits.remember(efforts)
         qdd = moving.qdd + prepared.factorization.admissible(actuators.matrix @ efforts)
         if self._prediction is not None:
             self._prediction.remember(qdd)
@@ -223,8 +230,7 @@ class ServoController:
         self, prepared: Prepared, rows: Rows, preload: Array | None
     ) -> Callable[[Array], ServoSolution]:
         """The closed form, from the acceleration with the motors at rest, (nv,)."""
-        constraints = self.tasks.constraints
-        wanted = rows.right_hand_side(constraints.damping, constraints.stiffness)
+        wanted = rows.right_hand_side(self.gains.damping, self.gains.stiffness)
         feedback = None
         if self._by_generalized_inverse.any():
             feedback = np.where(self._by_generalized_inverse, wanted + rows.bias, 0.0)

@@ -13,10 +13,11 @@ from std_msgs.msg import Bool, Float64MultiArray
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.ros.clock import Watchdog, steady_clock
+from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS, JOINT_COMMANDS
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, Report
 from uk_dynamics.ros.inputs import COMMAND_QOS
 from uk_dynamics.ros.messages import EffortsMessage, JointStateMessage
-from uk_dynamics.ros.parameter_tables import COMMAND_WATCHDOG, EFFORT_COMMANDS, JOINT_COMMANDS
+from uk_dynamics.ros.parameter_tables import COMMAND_WATCHDOG
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.run_node import run_node
 

@@ -17,9 +17,9 @@ from uk_dynamics.mechanism.state import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog
+from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import STATE_QOS, EffortInput, StateInput
-from uk_dynamics.ros.parameter_tables import EFFORT_COMMANDS
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.trajectory import Statistics, Trajectory
 

@@ -104,7 +104,8 @@ class Parameter:
     def _contains(self, value: float) -> bool:
         low = -math.inf if self.minimum is None else self.minimum
         high = math.inf if self.maximum is None else self.maximum
-        return math.isfinite(value) and low <= value <= high
+        # an infinite value is one only where the largest is
+        return low <= value <= high and (math.isfinite(value) or high == self.maximum)
 
 
 class Parameters:
@@ -123,24 +124,53 @@ class Parameters:
         self._declared = {parameter.name: parameter for parameter in declared}
         self._values: dict[str, Any] = {}
         self._listeners: dict[str, Callable[[], None]] = {}
+        self._conditions: dict[str, Callable[[Any], str]] = {}
+        self._node = node
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._store)
         for parameter in declared:
-            self._declare(node, parameter)
+            self._declare(parameter)
 
     def __getitem__(self, name: str) -> Any:
         """Current value of a parameter, of its default's type."""
         return self._values[name]
 
+    def declare(self, parameters: Sequence[Parameter]) -> None:
+        """Declare more of them, until :meth:`forget`.
+
+        Raises:
+            InputError: A value given at the start is not valid; none of them is declared.
+        """
+        names = [parameter.name for parameter in parameters]
+        self._declared.update(zip(names, parameters, strict=True))
+        try:
+            for parameter in parameters:
+                self._declare(parameter)
+        except InputError:
+            self.forget(names)
+            raise
+
+    def forget(self, names: Sequence[str]) -> None:
+        """Take back parameters that were declared later."""
+        for name in names:
+            if self._node.has_parameter(name):
+                self._node.undeclare_parameter(name)
+            for table in (self._declared, self._values, self._listeners, self._conditions):
+                table.pop(name, None)
+
+    def refuse(self, name: str, reason: Callable[[Any], str]) -> None:
+        """Refuse values for a reason that depends on the node; empty where there is none."""
+        self._conditions[name] = reason
+
     def on_change(self, name: str, listener: Callable[[], None]) -> None:
         """Call a function after a live parameter has changed."""
         self._listeners[name] = listener
 
-    def _declare(self, node: Node, parameter: Parameter) -> None:
+    def _declare(self, parameter: Parameter) -> None:
         from rclpy.exceptions import ParameterException
 
         try:
-            node.declare_parameter(parameter.name, parameter.default, parameter.descriptor())
+            self._node.declare_parameter(parameter.name, parameter.default, parameter.descriptor())
         except ParameterException as error:
             reason = str(error).partition("Reason: ")[2] or str(error)
             raise InputError(reason, place=f"parameter {parameter.name}") from None
@@ -151,6 +181,8 @@ class Parameters:
         for change in changes:
             parameter = self._declared.get(change.name)
             problem = parameter.problem(change.value) if parameter else ""
+            if not problem and change.name in self._conditions:
+                problem = self._conditions[change.name](change.value)
             if problem:
                 return SetParametersResult(successful=False, reason=f"{change.name}: {problem}")
         return SetParametersResult(successful=True)

@@ -1,4 +1,4 @@
-"""What the nodes report: rate, states, dynamics, tracking."""
+"""What several nodes report: rate, states, dynamics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from uk_dynamics.control.servo_controller import Command, ServoController
 from uk_dynamics.core.solution import Solution, Status
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
@@ -89,33 +88,6 @@ def report_dynamics(
         report.warn(f"friction with a load that redundant rows share somehow: {offending}")
     elif solution.status is Status.NOT_CONVERGED:
         report.warn(f"friction left out, no load fits it (jammed): {offending}")
-
-
-def report_tracking(
-    report: Report, controller: ServoController, command: Command, warning: float
-) -> None:
-    """Add tracking error, ranks, efforts and their limits.
-
-    Args:
-        report: To be filled.
-        controller: What decided.
-        command: What it decided.
-        warning: Tracking error above which to warn, in m or rad.
-    """
-    error = _largest(command.tracking_error)
-    report.add("tracking_error", error)
-    report.add("task_rank", command.servo.rank)
-    report.add("task_rows", len(command.tracking_error))
-    report.add("unreachable_residual", _largest(command.servo.residual))
-    report.add("largest_effort", _largest(command.efforts))
-    if error > warning:
-        worst = int(np.argmax(np.abs(command.tracking_error)))
-        report.warn(f"task {controller.tasks.row_names[worst]} is off by {error:.3g}")
-    rows = zip(controller.tasks.row_names, command.servo.reachable, strict=True)
-    if unreachable := [name for name, reachable in rows if not reachable]:
-        report.warn(f"the motors cannot move {', '.join(unreachable)} as asked")
-    if command.saturated:
-        report.warn(f"effort limit reached: {', '.join(command.saturated)}")
 
 
 def _owners(mechanism: Mechanism, rows: Iterable[int]) -> list[str]:

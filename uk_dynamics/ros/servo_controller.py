@@ -16,12 +16,12 @@ from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, R
 from uk_dynamics.ros.inputs import COMMAND_QOS
 from uk_dynamics.ros.lifecycle import answer_invalid_transitions
 from uk_dynamics.ros.messages import Array
-from uk_dynamics.ros.parameter_tables import SERVO_CONTROLLER
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.run_node import run_node, settle_memory
 from uk_dynamics.ros.safe_stop import SafeStop
 from uk_dynamics.ros.safety import Fault
 from uk_dynamics.ros.servo_loop import ServoLoop
+from uk_dynamics.ros.servo_parameters import CONFIGURED, SERVO_CONTROLLER
 
 _WATCH_PERIOD = 0.02  # s
 _LAST_WORD = Duration(seconds=0.5)  # longest wait for the machine to hear that efforts are zero
@@ -50,6 +50,8 @@ class ServoControllerNode(LifecycleNode):
         self.loop: ServoLoop | None = None
         self.active = False
         self._settings = Parameters(self, SERVO_CONTROLLER)
+        for name in CONFIGURED:
+            self._settings.refuse(name, lambda value: self._too_late())
         self._problems = MessageProblems(self.get_logger())
         self._stop = SafeStop(self, self._settings, self._send, self.trigger_deactivate)
         self._diagnostics = DiagnosticsPublisher(self, "control", self._report)
@@ -106,6 +108,9 @@ class ServoControllerNode(LifecycleNode):
         """End; a machine that is being driven is told to relax."""
         self._finish()
         super().destroy_node()
+
+    def _too_late(self) -> str:
+        return "" if self.loop is None else "it was read by configure; clean up first"
 
     def _configure(self) -> None:
         loop = ServoLoop(self, self._settings, self._problems, self._on_fault)

@@ -9,24 +9,26 @@ from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
 from uk_dynamics.control.desired_motion import DesiredMotion, Setpoint
-from uk_dynamics.control.servo_controller import Command, ServoController
+from uk_dynamics.control.servo_modes import Decision, ServoModes
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
+from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS, JOINT_COMMANDS, JOINT_TRAJECTORIES
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.joint_trajectory_input import JointTrajectoryInput
 from uk_dynamics.ros.live_references import LiveReferences
+from uk_dynamics.ros.live_settings import LiveSettings
 from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.motor_commands import EffortArrayCommands, JointStateCommands, MotorCommands
-from uk_dynamics.ros.parameter_tables import EFFORT_COMMANDS, JOINT_COMMANDS, JOINT_TRAJECTORIES
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
-from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states, report_tracking
+from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states
 from uk_dynamics.ros.safety import TRAJECTORY, Fault
+from uk_dynamics.ros.servo_reports import report_decision
 from uk_dynamics.ros.state_guard import StateGuard
 from uk_dynamics.ros.target_pose_input import TargetPoseInput
 from uk_dynamics.ros.trajectory_commands import TrajectoryCommands
@@ -37,7 +39,7 @@ class ServoLoop:
 
     Attributes:
         mechanism: What is controlled.
-        controller: Who decides.
+        controller: What decides.
         commands: Where efforts are sent.
         command: The last decision since :meth:`start`; None before the first one.
         running: Whether states are answered.
@@ -64,11 +66,11 @@ class ServoLoop:
         mechanism = load_mechanism(node, settings)
         self.mechanism = mechanism
         rate = settings["update_rate"]
-        self.controller = ServoController(
-            mechanism, load_tasks(settings, mechanism), control_period=1.0 / rate if rate else None
+        self.controller = ServoModes(
+            mechanism, load_tasks(settings, mechanism), 1.0 / rate if rate else None
         )
         self.commands = _commands(node, settings, mechanism)
-        self.command: Command | None = None
+        self.command: Decision | None = None
         self.running = False
         self._node = node
         self._settings = settings
@@ -99,6 +101,7 @@ class ServoLoop:
         self._poses = TargetPoseInput(
             node, settings, self.controller.tasks, self._live, problems, self._now
         )
+        self._live_settings = LiveSettings(settings, self.controller)
 
     def start(self) -> None:
         """Answer states from now on; before the first one nothing is commanded."""
@@ -140,6 +143,7 @@ class ServoLoop:
         self._trajectories.destroy()
         self._poses.destroy()
         self._live.destroy()
+        self._live_settings.destroy()
         self._constraints.destroy()
         self.commands.destroy()
 
@@ -160,7 +164,8 @@ class ServoLoop:
             self._settings["residual_warning"],
             Inputs(active=self._constraints.active),
         )
-        report_tracking(report, self.controller, command, self._settings["tracking_warning"])
+        warning = self._settings["tracking_warning"]
+        report_decision(report, self.controller, State(0.0, reader.q, reader.v), command, warning)
 
     def _now(self) -> float | None:
         """Time of the last state in s, None before the first one."""
@@ -206,11 +211,10 @@ class ServoLoop:
         Args:
             efforts: Measured at the joints, (nv,), in N or N·m; zero where they are not.
         """
-        self.controller.blend_time = self._settings["blend_time"]
         self.controller.reset(self._to_motors @ efforts)
         self._desired.reset()
 
-    def _decide(self, state: State) -> tuple[Command, Setpoint, float]:
+    def _decide(self, state: State) -> tuple[Decision, Setpoint, float]:
         """What to do at a measured state, and how far its loops are open, in m or rad."""
         followed = self._live.followed
         if not self._by_trajectory:

@@ -14,6 +14,7 @@ from std_srvs.srv import SetBool, Trigger
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.ros.active_constraints import ConstraintSwitches
 from uk_dynamics.ros.clock import steady_clock
+from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS, JOINT_COMMANDS
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.inputs import EffortInput
@@ -22,7 +23,7 @@ from uk_dynamics.ros.machine import SimulatedMachine
 from uk_dynamics.ros.mechanism_source import DESCRIPTION_QOS, load_mechanism
 from uk_dynamics.ros.messages import JointStateMessage
 from uk_dynamics.ros.pacing import Pacer
-from uk_dynamics.ros.parameter_tables import EFFORT_COMMANDS, JOINT_COMMANDS, SIMULATOR
+from uk_dynamics.ros.parameter_tables import SIMULATOR
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_dynamics, report_rate

@@ -1,0 +1,166 @@
+"""What a servo controller does: follow tasks, carry weight, or hold; changed without a bump."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from uk_dynamics.constraints.references import Followed
+from uk_dynamics.control.command import Command
+from uk_dynamics.control.effort_transfer import EffortTransfer
+from uk_dynamics.control.motor_limits import MotorLimits
+from uk_dynamics.control.rest import GravityCompensation, Hold, RestCommand
+from uk_dynamics.control.servo_controller import ServoController
+from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import ActiveConstraints, Array, State
+from uk_dynamics.mechanism.tasks import Tasks
+
+TASKS, GRAVITY_COMPENSATION, HOLD = "tasks", "gravity_compensation", "hold"
+MODES = (TASKS, GRAVITY_COMPENSATION, HOLD)
+
+Decision: TypeAlias = Command | RestCommand
+
+
+class ServoModes:
+    """Three laws for the same motors, of which one is in force.
+
+    Changing the mode, or a setting of its law, starts a bumpless transfer: efforts change from one
+    command to the next no faster than before, and within the limits.
+
+    Attributes:
+        tasks: What ``tasks`` follows.
+        following: The law of ``tasks``.
+        holding: The law of ``hold``; it holds the position where it comes into force.
+        transfer_time: Duration of a transfer, in s; 0: none, as for drives that get motions.
+        active: Switchable constraints that are on; None: those that the mechanism file says.
+    """
+
+    def __init__(self, mechanism: Mechanism, tasks: Tasks, control_period: float | None) -> None:
+        """Prepare the laws; ``tasks`` is in force.
+
+        Args:
+            mechanism: What is controlled.
+            tasks: What it shall do.
+            control_period: Time for which efforts are held, in s; None: unknown.
+
+        Raises:
+            InputError: There are no motors, or rate limits and no control period.
+        """
+        share = dict(zip(mechanism.actuators.names, tasks.allocation.weights.tolist(), strict=True))
+        self.mechanism = mechanism
+        self.tasks = tasks
+        self.control_period = control_period
+        self.following = ServoController(mechanism, tasks, control_period=control_period)
+        self.holding = Hold(mechanism, weights=share, control_period=control_period)
+        weightless = GravityCompensation(mechanism, weights=share, control_period=control_period)
+        self._laws: dict[str, ServoController | GravityCompensation | Hold] = {
+            TASKS: self.following,
+            GRAVITY_COMPENSATION: weightless,
+            HOLD: self.holding,
+        }
+        self.transfer_time = 0.0
+        self.active: ActiveConstraints | None = None
+        self._mode = TASKS
+        self._last: Array | None = None
+        self._transfer = EffortTransfer(MotorLimits(mechanism, control_period))
+        self.set_preload(tasks.allocation.preload)
+
+    @property
+    def mode(self) -> str:
+        """One of :data:`MODES`."""
+        return self._mode
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows of the tracking error."""
+        return self._laws[self._mode].row_names
+
+    @property
+    def in_transfer(self) -> bool:
+        """Whether a transfer is under way."""
+        return self._transfer.under_way
+
+    def choose(self, mode: str) -> None:
+        """Go over to another mode.
+
+        Raises:
+            UnknownNameError: There is no such mode.
+        """
+        if mode not in self._laws:
+            raise UnknownNameError("mode", mode, MODES)
+        if mode != self._mode:
+            self._mode = mode
+            self._laws[mode].reset(self._last)
+            self.soften()
+
+    def soften(self) -> None:
+        """A setting has changed: go over to what it leads to."""
+        self._transfer.start(self._last, self.transfer_time)
+
+    def set_preload(self, preload: Array | None) -> None:
+        """Change the efforts to come close to where no motion is changed.
+
+        Args:
+            preload: (motors,), in N or N·m; None: zero.
+        """
+        for law in self._laws.values():
+            law.preload = preload
+        self.soften()
+
+    def restrict(self, efforts: Array) -> None:
+        """Change the largest efforts, at once.
+
+        Args:
+            efforts: (motors,), in N or N·m; what the mechanism file says is never exceeded.
+
+        Raises:
+            InputError: A limit is negative or no number; nothing is changed.
+        """
+        for limits in (*(law.limits for law in self._laws.values()), self._transfer.limits):
+            limits.restrict(efforts)
+
+    def reset(self, efforts: Array | None = None) -> None:
+        """Forget the past: before a start, after a pause or a jump of time or state.
+
+        Args:
+            efforts: What the motors give now, (motors,), in N or N·m; None: unknown.
+        """
+        self._last = None
+        self._transfer.start(None, 0.0)
+        for law in self._laws.values():
+            law.reset(efforts)
+
+    def command(self, state: State, references: Mapping[str, Followed] | None = None) -> Decision:
+        """Efforts and how they came about.
+
+        Args:
+            state: Where the mechanism is; t is the time of the references.
+            references: Samples, or functions of time, that replace those of the tasks file, by
+                task name.
+
+        Raises:
+            UkDynamicsError: As :meth:`ServoController.command`.
+        """
+        law = self._laws[self._mode]
+        law.active = self.active
+        decision: Decision
+        if isinstance(law, ServoController):
+            decision = law.command(state, references)
+        else:
+            decision = law.command(state)
+        if self._transfer.under_way:
+            efforts = self._transfer.apply(decision.efforts, state.t, state.v)
+            decision = replace(decision, efforts=efforts)
+        self._last = decision.efforts
+        return decision
+
+    def tracking_error(self, state: State, decision: Decision) -> Array:
+        """How far the machine is from where it shall be, (rows,), in m or rad."""
+        if isinstance(decision, Command):
+            return decision.tracking_error
+        law = self._laws[self._mode]
+        return law.tracking_error(state) if law is self.holding else np.zeros(0)

@@ -1,0 +1,122 @@
+"""What of a servo controller can be changed while it drives, as parameters of its node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from uk_dynamics.control.servo_modes import GRAVITY_COMPENSATION, ServoModes
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.ros.parameters import Parameter, Parameters
+from uk_dynamics.ros.safety import TRAJECTORY
+from uk_dynamics.ros.servo_parameters import gain_parameters, motor_parameters
+
+
+class LiveSettings:
+    """Declares the parameters that tasks and motors bring along, and lets all of them take effect.
+
+    A value that is not valid is refused with the reason, and what was in force stays so.
+    """
+
+    def __init__(self, settings: Parameters, modes: ServoModes) -> None:
+        """Declare, and apply what was given at the start.
+
+        Args:
+            settings: Parameters of the node.
+            modes: What they are for.
+
+        Raises:
+            InputError: A value given at the start is not valid.
+        """
+        self._settings = settings
+        self._modes = modes
+        self._motors = modes.mechanism.actuators.names
+        self._by_trajectory = settings["command_mode"] == TRAJECTORY
+        tasks = modes.tasks
+        gains = {name: self._gains(name) for name in tasks.names}
+        motors = self._motor_parameters()
+        self._names = [p.name for group in (*gains.values(), motors) for p in group]
+        if problem := self._mode_problem(settings["mode"]):
+            raise InputError(problem, place="parameter mode")
+        settings.declare([*(p for group in gains.values() for p in group), *motors])
+        settings.refuse("mode", self._mode_problem)
+
+        for task, group in gains.items():
+            for parameter in group:
+                self._bind(parameter.name, lambda task=task: self._set_gains(task))
+        for motor in self._motors:
+            self._bind(f"limits.{motor}.effort", self._set_limits)
+            self._bind(f"preload.{motor}", self._set_preload)
+        for name in ("hold_frequency", "hold_damping_ratio"):
+            self._bind(name, self._set_hold)
+        self._bind("blend_time", self._set_blend_time)
+        self._bind("mode", lambda: modes.choose(settings["mode"]))
+        self._bind("transfer_time", self._set_transfer_time)
+
+    def destroy(self) -> None:
+        """Take the parameters back."""
+        self._settings.refuse("mode", lambda mode: "")
+        for name in ("hold_frequency", "hold_damping_ratio", "blend_time", "mode", "transfer_time"):
+            self._settings.on_change(name, lambda: None)
+        self._settings.forget(self._names)
+
+    def _bind(self, name: str, take_effect: Callable[[], None]) -> None:
+        take_effect()
+        self._settings.on_change(name, take_effect)
+
+    def _gains(self, task: str) -> tuple[Parameter, ...]:
+        """None for tasks on accelerations, which have no feedback."""
+        constraints = self._modes.tasks.constraints
+        rows = constraints.slices[task]
+        if not constraints.motion_rows[rows].any():
+            return ()
+        return gain_parameters(
+            task,
+            self._modes.following.gains[task],
+            self._settings["update_rate"],
+            damped=bool(constraints.position_rows[rows].any()),
+        )
+
+    def _motor_parameters(self) -> list[Parameter]:
+        limits = self._modes.mechanism.actuators.effort_limits
+        preload = self._modes.following.preload
+        preload = np.zeros(len(limits)) if preload is None else preload
+        values = zip(self._motors, limits.tolist(), preload.tolist(), strict=True)
+        return [parameter for value in values for parameter in motor_parameters(*value)]
+
+    def _set_gains(self, task: str) -> None:
+        found = self._modes.following.gains[task]
+        ratio = f"gains.{task}.damping_ratio"
+        self._modes.following.gains.set(
+            task,
+            self._settings[f"gains.{task}.frequency"],
+            self._settings[ratio] if ratio in self._names else found.damping_ratio,
+        )
+        self._modes.soften()
+
+    def _set_limits(self) -> None:
+        limits = [self._settings[f"limits.{motor}.effort"] for motor in self._motors]
+        self._modes.restrict(np.array(limits))
+
+    def _set_preload(self) -> None:
+        preload = np.array([self._settings[f"preload.{motor}"] for motor in self._motors])
+        self._modes.set_preload(preload if preload.any() else None)
+
+    def _set_hold(self) -> None:
+        settings = self._settings
+        self._modes.holding.tune(settings["hold_frequency"], settings["hold_damping_ratio"])
+        self._modes.soften()
+
+    def _set_blend_time(self) -> None:
+        self._modes.following.blend_time = self._settings["blend_time"]
+
+    def _set_transfer_time(self) -> None:
+        # drives that get motions are not to get efforts that do not belong to them
+        time = 0.0 if self._by_trajectory else self._settings["transfer_time"]
+        self._modes.transfer_time = time
+
+    def _mode_problem(self, mode: str) -> str:
+        if self._by_trajectory and mode == GRAVITY_COMPENSATION:
+            return "drives that follow trajectories hold positions; command efforts instead"
+        return ""

@@ -1,0 +1,63 @@
+"""What servo_controller reports of its decisions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.control.command import Command
+from uk_dynamics.control.servo_modes import Decision, ServoModes
+from uk_dynamics.mechanism.state import Array, State
+from uk_dynamics.ros.diagnostics import Report
+
+
+def report_decision(
+    report: Report, modes: ServoModes, state: State, decision: Decision, warning: float
+) -> None:
+    """Add mode, tracking error, what tasks miss, efforts and their limits.
+
+    Args:
+        report: To be filled.
+        modes: What decided.
+        state: Where the mechanism is.
+        decision: What was decided.
+        warning: Tracking error above which to warn, in m or rad.
+    """
+    errors = modes.tracking_error(state, decision)
+    error = _largest(errors)
+    report.add("mode", modes.mode)
+    report.add("in_transfer", str(modes.in_transfer).lower())
+    report.add("tracking_error", error)
+    if error > warning:
+        worst = int(np.argmax(np.abs(errors)))
+        what = "task " if isinstance(decision, Command) else ""
+        report.warn(f"{what}{modes.row_names[worst]} is off by {error:.3g}")
+    if isinstance(decision, Command):
+        _report_tasks(report, modes, decision)
+    report.add("unreachable", ", ".join(decision.unreachable) or "none")
+    if decision.unreachable:
+        report.warn(f"the motors cannot move {', '.join(decision.unreachable)} as asked")
+    report.add("largest_effort", _largest(decision.efforts))
+    limited = ", ".join(f"{motor}: {limit}" for motor, limit in decision.limited_by.items())
+    report.add("limited_by", limited or "none")
+    report.add("settled", str(decision.settled).lower())
+    for limit in dict.fromkeys(decision.limited_by.values()):
+        motors = [motor for motor, by in decision.limited_by.items() if by == limit]
+        report.warn(f"{limit} limit reached: {', '.join(motors)}")
+    if not decision.settled:
+        report.warn("the search for the best efforts within the limits was cut short")
+
+
+def _report_tasks(report: Report, modes: ServoModes, command: Command) -> None:
+    report.add("actuation", command.actuation)
+    report.add("task_rank", command.servo.rank)
+    report.add("task_rows", len(command.tracking_error))
+    report.add("unreachable_residual", _largest(command.servo.residual))
+    for task in modes.tasks.names:
+        report.add(f"missing.{task}", command.missing.get(task, 0.0))
+    if command.missing:
+        parts = ", ".join(f"{task}: {size:.3g} m/s²" for task, size in command.missing.items())
+        report.warn(f"tasks do not get all they ask for, {parts}")
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(np.abs(values))) if len(values) else 0.0
