@@ -23,6 +23,12 @@ def task(text):
     return f"{START}tasks: {{sweep: {{{text}}}}}\n"
 
 
+def swarm(robots):
+    """A family of expressions over an index set."""
+    each = "expression: 'x[i]', for_each: {i: robots}"
+    return pin(f"type: expression, {each}, indices: {{robots: {robots}}}")
+
+
 FRAMES = "parent: {link: a}, child: {link: b}"
 BOMB = START + "a0: &a0 [x, x]\n"
 BOMB += "".join(f"a{i + 1}: &a{i + 1} [*a{i}, *a{i}, *a{i}]\n" for i in range(40))
@@ -154,6 +160,24 @@ MECHANISMS = {
         "constraints.pin.level",
         "1.5",
         "whole number",
+    ),
+    "count with a decimal point": (
+        swarm("5.0"),
+        "constraints.pin.indices.robots",
+        "5.0",
+        "whole number",
+    ),
+    "index with a decimal point": (
+        swarm("[1.0, 2.0]"),
+        "constraints.pin.indices.robots[0]",
+        "1.0",
+        "whole number",
+    ),
+    "index set that explodes": (
+        swarm("1000000000000"),
+        "constraints.pin",
+        "1000000000000 values",
+        "at most 1000",
     ),
     # words
     "unknown root": (START + "model: {root: fix}\n", "model.root", '"fix"', '"fixed"'),
@@ -454,7 +478,7 @@ def test_loops_that_cannot_close_are_told_with_their_gap(tmp_path, capsys):
     rod = f"{{type: distance, distance: 100, parent: {{link: ground}}, child: {tip}}}"
     file.write_text(FOUR_BAR + f"constraints: {{rod: {rod}}}\n")
     message = refused(capsys, "describe", str(file))
-    assert message.startswith("the mechanism does not close (rod by 99,")
+    assert message.startswith(f"{file}: the mechanism does not close (rod by 99,")
     assert "check lengths" in message
 
 

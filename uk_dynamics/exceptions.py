@@ -104,17 +104,25 @@ class AssemblyError(UkDynamicsError):
         violations: Largest remaining violation by constraint name, in m or rad.
         configuration: Joint positions by name where the search ended, in m or rad.
         reason: Why the search ended there.
+        file: Mechanism file, empty when there is none.
     """
 
     def __init__(
-        self, reason: str, violations: Mapping[str, float], configuration: Mapping[str, float]
+        self,
+        reason: str,
+        violations: Mapping[str, float],
+        configuration: Mapping[str, float],
+        *,
+        file: str = "",
     ) -> None:
         self.reason = reason
+        self.file = file
         self.violations = dict(violations)
         self.configuration = dict(configuration)
         worst = sorted(self.violations.items(), key=lambda item: -item[1])[:3]
         gaps = ", ".join(f"{name} by {gap:.3g}" for name, gap in worst)
-        super().__init__(f"the mechanism does not close ({gaps}, in m or rad): {reason}")
+        problem = f"the mechanism does not close ({gaps}, in m or rad): {reason}"
+        super().__init__(f"{file}: {problem}" if file else problem)
 
 
 class ActivationError(UkDynamicsError):

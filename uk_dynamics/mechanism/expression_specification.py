@@ -98,12 +98,12 @@ def _texts(data: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 def _index_set(values: int | list[int | str]) -> tuple[IndexValue, ...]:
-    found: tuple[IndexValue, ...] = (
-        tuple(range(1, values + 1)) if isinstance(values, int) else tuple(values)
-    )
+    found = range(1, values + 1) if isinstance(values, int) else values
     if len(found) > LARGEST_INDEX_SET:
-        raise ExpressionError(f"an index set has at most {LARGEST_INDEX_SET} values")
-    return found
+        raise ExpressionError(
+            f"an index set has {len(found)} values; at most {LARGEST_INDEX_SET} can be used"
+        )
+    return tuple(found)
 
 
 def _scope(sets: Mapping[str, tuple[IndexValue, ...]]) -> Scope:

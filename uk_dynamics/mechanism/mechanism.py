@@ -114,7 +114,10 @@ class Mechanism(ResolvedMechanism):
         result = assemble(self, start, held, tolerance, t)
         if not result.closed:
             raise AssemblyError(
-                result.reason, result.violations, self.model.positions_by_name(result.q)
+                result.reason,
+                result.violations,
+                self.model.positions_by_name(result.q),
+                file=self.spec.file,
             )
         for violation in result.limit_violations:
             _log.warning("%s: %s", self.name, violation)

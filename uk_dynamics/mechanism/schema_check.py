@@ -64,12 +64,21 @@ def check_schema(data: object, kind: FileKind, file: str) -> dict[str, Any]:
     _check_version(data, file)
     schema = load_schema(kind)
     translator = _Translator(schema, kind)
-    mistakes = islice(jsonschema.Draft7Validator(schema).iter_errors(data), _ENOUGH)
+    mistakes = islice(_validator(kind).iter_errors(data), _ENOUGH)
     first = min(mistakes, key=lambda error: translator.rank(error, data), default=None)
     if first is not None:
         place, problem = translator.translate(first)
         raise MechanismFileError(problem, file=file, place=place_text(place))
     return data
+
+
+@functools.cache
+def _validator(kind: FileKind) -> Any:
+    """A validator for which 5.0 is no whole number: what counts or names something is an int."""
+    draft = jsonschema.Draft7Validator
+    whole = draft.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    strict = jsonschema.validators.extend(draft, type_checker=whole)  # type: ignore[no-untyped-call]
+    return strict(load_schema(kind))
 
 
 def _check_version(data: Mapping[str, Any], file: str) -> None:
