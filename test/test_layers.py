@@ -22,7 +22,7 @@ LAYERS = (
     ("__main__",),
     ("ros",),
     ("cli",),
-    ("papers",),
+    ("papers", "benchmarks"),
     ("",),
     ("simulation", "control"),
     ("compilation",),

@@ -44,6 +44,7 @@ SHIPPED = {
     "parallel_2dof": Facts(6, 4, 4, BASES),
     "rrr3": Facts(9, 6, 6, tuple(f"motor_{arm}" for arm in "abc")),
     "rrr3_modular": Facts(21, 18, 18, tuple(f"motor_{arm}" for arm in "abc")),
+    "loop_ladder": Facts(15, 10, 10, ("hip",)),
     "landing_leg": Facts(3, 2, 2, ("knee_motor",)),  # with its foot on the ground
     "spiral_particle": Facts(2, 2, 2, ()),
     "swarm": Facts(10, 10, 10, ()),
@@ -60,6 +61,7 @@ MOBILITY = {  # the others: 1
     "stewart_platform": 6,
     "dual_panda": 8,
     "coordinated_robots": 3,
+    "loop_ladder": 5,
     "parallel_2dof": 2,
     "spiral_particle": 0,
     "swarm": 0,
@@ -70,7 +72,8 @@ MOBILITY = {  # the others: 1
     "rolling_disc": 3,
     "differential_drive": 2,
 }
-DRIVEN = {  # the others: all freedoms
+DRIVEN = {
+    "loop_ladder": 1,  # the others: all freedoms
     "two_mass_spring": 1,
     "flexible_joint_arm_with_rotors": 2,
     "skate": 0,
@@ -126,6 +129,7 @@ def test_every_shipped_file_is_listed_here():
         "swarm",
         "skate",  # by themselves
         "rolling_disc",
+        "loop_ladder",
     } == set(SHIPPED)
 
 

@@ -21,6 +21,8 @@ def obstacles(mechanism: Mechanism) -> tuple[str, ...]:
         for constraint in mechanism.constraints.constraints
         if constraint.compliance
     ]
+    if mechanism.local is not None:
+        found.append("so many velocities, which the interpreted evaluator takes in linear time")
     method = mechanism.spec.solver.method
     if method not in _METHODS:
         found.append(f"solver.method: {method}")

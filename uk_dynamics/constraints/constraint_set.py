@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.frame_families import TURNING_ROWS, FrameRows
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.relative_motion import FrameKinematics
+from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rotation_reference import RotationReference
 from uk_dynamics.constraints.rotation_vector_rows import RotationVectorRows
 from uk_dynamics.constraints.row_family import Rows
@@ -42,7 +44,7 @@ class ConstraintSet:
     def __init__(
         self,
         constraints: tuple[Constraint, ...],
-        ancestor_mask: Array,
+        ancestor_mask: AncestorMask,
         nq: int,
         length: float = 1.0,
     ) -> None:
@@ -79,8 +81,6 @@ class ConstraintSet:
         direct = self._layout.direct_scale
         self.reference_scale = np.where(direct == 0.0, length, direct)
         self._frame_rows = len(self._layout.pair_of_row)
-        self._sign = self._layout.pairs.sign[self._layout.pair_of_row]
-        self._reach = self._layout.pairs.reach[self._layout.pair_of_row]
         # Where the references of angular rows and of rotation vectors stand among the rotations.
         self._angular = slice(0, self._layout.angular_count)
         self._vector_rows = slice(self._layout.angular_count, None)
@@ -114,7 +114,7 @@ class ConstraintSet:
         """
         layout = self._layout
         wrench, frame_residual = self._wrenches(kinematics, self._rotation_reference(reference))
-        parts = [((wrench @ kinematics.jacobian) * self._sign, frame_residual)]
+        parts = [(self._frame_jacobian(wrench, kinematics), frame_residual)]
         parts += [family.position(kinematics, t, q) for family in layout.others]
         A = self._declared([part[0] for part in parts])
         residual = self._declared([part[1] for part in parts])
@@ -146,13 +146,12 @@ class ConstraintSet:
         if not layout.families:
             rows = self._other_rows(kinematics, t, q, v)
         else:
-            twist = layout.pairs.twist(kinematics, v)
+            twist = self._relative_twist(kinematics, v)
             wrench, residual = self._wrenches(kinematics, rotation)
             bias = dot(wrench, twist.bias.take(layout.pair_of_row, 0))
             for turning, chosen in self._turning:
                 bias[chosen] += turning.extra_bias(kinematics, twist)
-            A = wrench.dot(kinematics.jacobian)
-            A *= self._sign
+            A = self._frame_jacobian(wrench, kinematics)
             rate = A.dot(v)
             for vectors, chosen in self._vectors:
                 followed = None if rotation is None else rotation.part(self._vector_rows)
@@ -177,6 +176,24 @@ class ConstraintSet:
         reach = np.abs(wrench @ kinematics.jacobian) * self._reach
         others = [family.natural_scale(kinematics, q) for family in self._layout.others]
         return self._declared([reach, *others])
+
+    @cached_property
+    def _sign(self) -> Array:
+        return self._layout.pairs.sign[self._layout.pair_of_row]
+
+    @cached_property
+    def _reach(self) -> Array:
+        return self._layout.pairs.reach[self._layout.pair_of_row]
+
+    def _frame_jacobian(self, wrench: Array, kinematics: FrameKinematics) -> Array:
+        """A of the rows of frame pairs, (rows, nv)."""
+        A: Array = wrench.dot(kinematics.jacobian)
+        A *= self._sign
+        return A
+
+    def _relative_twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
+        """Motion of all frame pairs."""
+        return self._layout.pairs.twist(kinematics, v)
 
     def wrenches(self, kinematics: FrameKinematics) -> Array:
         """Wrench (f, n) of each row, linear part first, (m, 6); zero for rows without frames.

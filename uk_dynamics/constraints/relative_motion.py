@@ -9,6 +9,7 @@ cancelled exactly.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -39,18 +40,26 @@ class FrameKinematics(Protocol):
         """Origins of all frames in the world, (frames, 3), in m."""
 
 
+class AncestorMask(Protocol):
+    """1 where a velocity coordinate moves a frame: an array (frames, nv), or a source of rows."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Frames and velocities."""
+
+    def __getitem__(self, frames: Index, /) -> Array:
+        """Rows of the mask, (len(frames), nv)."""
+
+
 class FramePairs:
     """K pairs of frames.
 
     Attributes:
         parent: Frame indices, (K,).
         child: Frame indices, (K,).
-        sign: How each velocity coordinate moves the child relative to the parent: 1, 0 where it
-            moves both or none, or −1, (K, nv).
-        reach: How many of the two frames each coordinate moves, (K, nv).
     """
 
-    def __init__(self, parent: Index, child: Index, ancestor_mask: Array) -> None:
+    def __init__(self, parent: Index, child: Index, ancestor_mask: AncestorMask) -> None:
         """Pair frames.
 
         Args:
@@ -60,10 +69,24 @@ class FramePairs:
         """
         self.parent = parent
         self.child = child
-        parent_mask, child_mask = ancestor_mask[parent], ancestor_mask[child]
-        self.sign: Array = child_mask - parent_mask
-        self.reach: Array = child_mask + parent_mask
-        self._masks: Array = np.concatenate((parent_mask, self.sign))
+        self._ancestor_mask = ancestor_mask
+
+    @cached_property
+    def sign(self) -> Array:
+        """How each velocity moves the child relative to the parent, (K, nv).
+
+        1, or −1 where it moves the parent alone, 0 where it moves both or none.
+        """
+        return self._ancestor_mask[self.child] - self._ancestor_mask[self.parent]
+
+    @cached_property
+    def reach(self) -> Array:
+        """How many of the two frames each velocity moves, (K, nv)."""
+        return self._ancestor_mask[self.child] + self._ancestor_mask[self.parent]
+
+    @cached_property
+    def _masks(self) -> Array:
+        return np.concatenate((self._ancestor_mask[self.parent], self.sign))
 
     def twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
         """Relative velocities and acceleration bias.

@@ -18,7 +18,7 @@ from uk_dynamics.constraints.frame_families import (
 )
 from uk_dynamics.constraints.joint_rows import JointRows
 from uk_dynamics.constraints.mass_center_rows import MassCenterRows
-from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
+from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, FramePairs
 from uk_dynamics.constraints.rotation_reference import RotationGroups
 from uk_dynamics.constraints.row_family import RowFamily
 from uk_dynamics.constraints.row_types import (
@@ -83,7 +83,11 @@ class RowLayout:
 
     @classmethod
     def of(
-        cls, constraints: tuple[Constraint, ...], ancestor_mask: Array, nq: int, length: float
+        cls,
+        constraints: tuple[Constraint, ...],
+        ancestor_mask: AncestorMask,
+        nq: int,
+        length: float,
     ) -> RowLayout:
         """Lay out the rows of the constraints; see :class:`ConstraintSet` for the arguments."""
         framed = [c for c in constraints if c.parent is not None and c.child is not None]

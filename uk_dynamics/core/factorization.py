@@ -7,7 +7,10 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
+from uk_dynamics.core.articulated_mass import ArticulatedMass
+from uk_dynamics.core.articulated_nullspace import ArticulatedNullSpace
 from uk_dynamics.core.explicit_pseudoinverse import AugmentedPseudoinverse, UdwadiaPhohomsiri
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.hierarchical import Hierarchical
@@ -58,7 +61,9 @@ def factorize(
 
     Args:
         mass: Factor of M, or M itself where it is singular.
-        A: Constraint matrix, (m, nv); m may be 0 or larger than nv. It is not copied.
+        A: Constraint matrix, (m, nv); m may be 0 or larger than nv. It is not copied. A sparse one
+            goes with a tree, each row within one of its clusters: the motions it leaves are then
+            eliminated by articulated bodies.
         natural_scale: How large each row is over the configurations, (m,), as the norm of
             A_i L⁻ᵀ, or of A_i diag(1/√M_jj) for forms that do not divide by M (per root kg). Give
             it where rows can vanish, as they do where a mechanism is singular. Default: as large
@@ -89,6 +94,8 @@ def factorize(
             "the mass matrix is singular, and compliant constraints need its inverse: give every "
             "link a mass and every joint an armature, or leave the compliance out"
         )
+    if issparse(A):
+        return _by_clusters(mass, A, natural_scale, rank_tolerance)
     if method in WHITENING:
         if isinstance(mass, SingularMass):
             raise SingularMassError(
@@ -109,6 +116,14 @@ def factorize(
     if method == "kkt":
         return Kkt(mass, A, natural_scale, rank_tolerance)
     raise InputError(f'no method "{method}"; there are: {", ".join(get_args(Method))}')
+
+
+def _by_clusters(
+    mass: MassFactor | SingularMass, A: Array, natural_scale: Array | None, rank_tolerance: float
+) -> Factorization:
+    if not isinstance(mass, ArticulatedMass):
+        raise InputError("a sparse constraint matrix goes with the articulated bodies of a tree")
+    return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
 
 
 def _suitable(mass: MassFactor | SingularMass, clearance: Array | None) -> Method:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dtrmm, dtrmv
 from scipy.linalg.lapack import dpotrf, dpstrf, dtrtrs
 
+from uk_dynamics.core.articulated_mass import ArticulatedMass
+from uk_dynamics.core.tree_inertia import TreeInertia
 from uk_dynamics.exceptions import InputError
 
 Array = NDArray[np.float64]
@@ -119,18 +121,22 @@ class SingularMass:
         return self.matrix
 
 
-def mass_factor(M: Array) -> DenseMass | SingularMass:
+def mass_factor(M: Array | TreeInertia) -> DenseMass | SingularMass | ArticulatedMass:
     """Factor M, or keep it when it is singular.
 
     Args:
-        M: Symmetric mass matrix, (nv, nv), of which one triangle is read; it is not changed.
+        M: Symmetric mass matrix, (nv, nv), of which one triangle is read; it is not changed. Or a
+            tree, whose matrix would be large.
 
     Returns:
-        The Cholesky factor, or the checked matrix when a pivot vanishes within rounding.
+        The Cholesky factor, or the checked matrix when a pivot vanishes within rounding; of a tree
+        its articulated bodies.
 
     Raises:
         InputError: M has entries that are not finite, or a clearly negative eigenvalue.
     """
+    if isinstance(M, TreeInertia):
+        return ArticulatedMass(M)
     lower, failed = dpotrf(M.T, 1, 0)
     if failed == 0:
         inverse = np.reciprocal(lower.diagonal())
@@ -141,7 +147,7 @@ def mass_factor(M: Array) -> DenseMass | SingularMass:
     return SingularMass(M)
 
 
-def coordinate_scale(M: Array) -> Array:
+def coordinate_scale(M: Array | TreeInertia) -> Array:
     """1/√M_jj, which makes the diagonal of M one; a mean value for massless coordinates.
 
     Args:

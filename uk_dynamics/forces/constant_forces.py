@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import JointTerm
-from uk_dynamics.constraints.relative_motion import FrameKinematics
+from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics
 from uk_dynamics.constraints.vectors import apply, skew
 
 Array = NDArray[np.float64]
@@ -62,7 +62,7 @@ class ConstantEfforts:
 class ConstantWrenches:
     """All constant wrenches at once."""
 
-    def __init__(self, wrenches: Sequence[ConstantWrench], ancestor_mask: Array) -> None:
+    def __init__(self, wrenches: Sequence[ConstantWrench], ancestor_mask: AncestorMask) -> None:
         """Collect them.
 
         Args:

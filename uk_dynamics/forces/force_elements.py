@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.relative_motion import FrameKinematics
+from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics
 from uk_dynamics.forces.constant_forces import (
     ConstantEffort,
     ConstantEfforts,
@@ -31,7 +31,9 @@ class ForceElements:
         stores_energy_in_frames: Whether their energy needs the placements of frames.
     """
 
-    def __init__(self, elements: Sequence[ForceElement], ancestor_mask: Array, nq: int) -> None:
+    def __init__(
+        self, elements: Sequence[ForceElement], ancestor_mask: AncestorMask, nq: int
+    ) -> None:
         """Sort the elements by what they act on.
 
         Args:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
+from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, FramePairs
 from uk_dynamics.constraints.vectors import apply, dot, skew
 
 Array = NDArray[np.float64]
@@ -81,7 +81,7 @@ class JointFriction:
             (k, 3, m).
     """
 
-    def __init__(self, joints: Sequence[RubbingJoint], ancestor_mask: Array) -> None:
+    def __init__(self, joints: Sequence[RubbingJoint], ancestor_mask: AncestorMask) -> None:
         """Collect the joints.
 
         Args:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs
+from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, FramePairs
 from uk_dynamics.constraints.vectors import apply, dot, skew
 from uk_dynamics.core.choice import at_least
 
@@ -47,7 +47,7 @@ class LineSprings:
     meet, a spring that wants to be longer is in unstable equilibrium: it does not push anywhere.
     """
 
-    def __init__(self, springs: Sequence[LineSpring], ancestor_mask: Array) -> None:
+    def __init__(self, springs: Sequence[LineSpring], ancestor_mask: AncestorMask) -> None:
         """Collect the springs.
 
         Args:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from uk_dynamics.constraints.rolling_rows import ROLLING_PARTS
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.expression_specification import ExpressionSpec
+from uk_dynamics.mechanism.expression_specification import FAMILY_KEYS, ExpressionSpec
 from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, unit_axis
 from uk_dynamics.mechanism.friction_specification import FrictionSpec
 from uk_dynamics.mechanism.reference_specification import ReferenceSpec
@@ -198,6 +198,10 @@ class ConstraintSpec:
                 place=f"{place}.friction",
             )
         expression = None
+        for key in FAMILY_KEYS:
+            if key in data and data["type"] != "expression":
+                problem = "a family needs both indices and for_each, such as {cells: 5}, {i: cells}"
+                raise MechanismFileError(problem, file=file, place=f"{place}.{key}")
         if data["type"] == "expression":
             expression = ExpressionSpec.from_data(data, file=file, place=place)
         spec = cls(

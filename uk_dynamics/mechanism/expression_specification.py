@@ -15,6 +15,7 @@ from uk_dynamics.constraints.expressions.syntax import syntax
 from uk_dynamics.constraints.row_types import Order
 from uk_dynamics.exceptions import ExpressionError, MechanismFileError
 
+FAMILY_KEYS = ("indices", "for_each", "where")
 _MOST_PASSES = 10 * MOST_ROWS  # of which ``where`` may leave MOST_ROWS
 
 
@@ -61,13 +62,12 @@ class ExpressionSpec:
             MechanismFileError: An index set, loop or condition that is none.
         """
         try:
-            sets = {n: _index_set(values) for n, values in data.get("indices", {}).items()}
-            scope = _scope(sets)
-            passes = list(_passes(data.get("for_each", {}), data.get("where"), scope))
+            scope = index_scope(data.get("indices", {}))
+            bindings = list(passes(data.get("for_each", {}), data.get("where"), scope))
             texts = _texts(data)
             rows = tuple(
-                ExpressionText(_label(label, indices), text, indices, key)
-                for indices in passes
+                ExpressionText(label_of(label, indices), text, indices, key)
+                for indices in bindings
                 for label, (text, key) in texts.items()
             )
         except ExpressionError as error:
@@ -80,7 +80,7 @@ class ExpressionSpec:
             data.get("order"),
             {name: float(value) for name, value in data.get("parameters", {}).items()},
             dict(data.get("names", {})),
-            sets,
+            scope.indices,
         )
 
 
@@ -106,26 +106,36 @@ def _index_set(values: int | list[int | str]) -> tuple[IndexValue, ...]:
     return tuple(found)
 
 
-def _scope(sets: Mapping[str, tuple[IndexValue, ...]]) -> Scope:
+def index_scope(declared: Mapping[str, Any]) -> Scope:
+    """A scope with index sets, each declared by a number or by a list of values.
+
+    Raises:
+        ExpressionError: A name that cannot be used, or too many values.
+    """
+    sets = {name: _index_set(values) for name, values in declared.items()}
     scope = Scope()
     for name in sets:
         scope.check_new(name, "index set")
     return Scope(indices=sets)
 
 
-def _passes(
+def passes(
     for_each: Mapping[str, str], where: str | None, scope: Scope
 ) -> Iterator[dict[str, IndexValue]]:
-    """Values of the indices for each pass through ``for_each``, in declared order."""
+    """Values of the indices for each pass through ``for_each``, in declared order.
+
+    Raises:
+        ExpressionError: A loop over no index set, a condition that is none, or too many passes.
+    """
     condition = None if where is None else syntax(where)[0]
     for index, name in for_each.items():
         scope.check_new(index, "index")
         if name not in scope.indices:
             known = ", ".join(scope.indices) or "none; declare it under indices"
             raise ExpressionError(f'for_each.{index}: no index set "{name}"; there are: {known}')
-    passes = math.prod(len(scope.indices[name]) for name in for_each.values())
-    if passes > _MOST_PASSES:
-        raise ExpressionError(f"for_each makes {passes} passes; at most {_MOST_PASSES} can be used")
+    count = math.prod(len(scope.indices[name]) for name in for_each.values())
+    if count > _MOST_PASSES:
+        raise ExpressionError(f"for_each makes {count} passes; at most {_MOST_PASSES} can be used")
     for values in itertools.product(*(scope.indices[name] for name in for_each.values())):
         bindings = dict(zip(for_each, values, strict=True))
         here = Scope(indices=scope.indices, bindings=bindings)
@@ -133,5 +143,6 @@ def _passes(
             yield bindings
 
 
-def _label(label: str, indices: Mapping[str, IndexValue]) -> str:
+def label_of(label: str, indices: Mapping[str, IndexValue]) -> str:
+    """Name of one member of a family."""
     return "_".join([*([label] if label else []), *(str(value) for value in indices.values())])

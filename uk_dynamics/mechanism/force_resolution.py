@@ -58,7 +58,7 @@ def resolve_forces(specs: Sequence[ForceSpec], model: RobotModel, file: str) -> 
         ExpressionError: A text is no expression of the state and of time.
     """
     elements = [_element(spec, model, file) for spec in specs]
-    return ForceElements(elements, model.ancestor_mask, model.nq)
+    return ForceElements(elements, model.ancestry, model.nq)
 
 
 def resolve_friction(
@@ -77,7 +77,7 @@ def resolve_friction(
         for spec in specs
         if spec.friction is not None
     ]
-    return JointFriction(joints, model.ancestor_mask)
+    return JointFriction(joints, model.ancestry)
 
 
 def _element(spec: ForceSpec, model: RobotModel, file: str) -> ForceElement:

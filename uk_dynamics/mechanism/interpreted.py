@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, NamedTuple
 
 from numpy.typing import ArrayLike
@@ -56,12 +57,15 @@ class InterpretedDynamics:
             model: ``mechanism.extended_model(...)`` when further frames are needed.
         """
         self._model = model or mechanism.model
-        self._workspace = self._model.workspace()
-        self._constraints: ConstraintSet = mechanism.constraints
+        new_workspace = self._model.workspace
+        if mechanism.local is not None:
+            new_workspace = functools.partial(mechanism.local.workspace, self._model)
+        self._workspace = new_workspace()
         self.hierarchy = mechanism.hierarchy
         self.rows = len(mechanism.constraints)
         self._soft = None if self.hierarchy.rigid.all() else ~self.hierarchy.rigid
         self._rows = StructuralRows(mechanism)
+        self._constraints: ConstraintSet = self._rows.constraints
         self._solver = Solver(mechanism)
         self._projection = StateProjection(
             mechanism, self._model, self._workspace, self._rows, self._solver
@@ -72,7 +76,7 @@ class InterpretedDynamics:
         # Energies leave the arrays of the last evaluation alone.
         self._places = self._workspace
         if self._forces.stores_energy_in_frames:
-            self._places = self._model.workspace()
+            self._places = new_workspace()
 
     def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
         """Terms and factorisation at a state.

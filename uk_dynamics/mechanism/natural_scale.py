@@ -41,13 +41,13 @@ def natural_row_scale(
         q = model.integrate(guess, step)
         workspace.update(q, np.zeros(model.nv))
         rows = constraints.natural_scale(workspace, q)
-        mass = mass_factor(workspace.mass)
         coordinates = coordinate_scale(workspace.mass)
-        if whiten and not isinstance(mass, SingularMass):
+        mass = mass_factor(workspace.mass) if whiten else None
+        if mass is not None and not isinstance(mass, SingularMass):
             rows = mass.whiten(rows.T).T
         else:
             rows = rows * coordinates
-        scale = np.maximum(scale, np.linalg.norm(rows, axis=1))
+        scale = np.maximum(scale, np.sqrt((rows * rows).sum(axis=1)))
         usual = max(usual, float(coordinates.max(initial=0.0)))
     usual = max(usual * min(length, 1.0), float(scale.max(initial=0.0)))
     return np.where(scale <= ZERO_ROW * usual, usual, scale)

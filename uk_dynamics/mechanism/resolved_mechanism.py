@@ -11,6 +11,7 @@ from uk_dynamics.core.methods import WHITENING
 from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.mechanism.force_resolution import force_frames, resolve_forces, resolve_friction
 from uk_dynamics.mechanism.hierarchy import Hierarchy
+from uk_dynamics.mechanism.local_structure import LocalStructure, local_structure
 from uk_dynamics.mechanism.measurements import Measurements
 from uk_dynamics.mechanism.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.resolution import (
@@ -45,6 +46,7 @@ class ResolvedMechanism:
         forces: Declared springs, dampers and constant forces.
         friction: Friction of the loop joints.
         nonideal: A user's own non-ideal constraint force, None for none.
+        local: Clusters of joints of a large mechanism with local loops, None for others.
         natural_scale: Whitened size of each row if nothing in it cancelled, (m,).
         initial_guess: Configuration near which the loops close, (nq,).
     """
@@ -79,7 +81,7 @@ class ResolvedMechanism:
         self.model = self.extended_model(())
         constraints = structural_constraints(spec, self.model)
         self.constraints = ConstraintSet(
-            constraints, self.model.ancestor_mask, self.model.nq, spec.model.length
+            constraints, self.model.ancestry, self.model.nq, spec.model.length
         )
         self.references = resolve_references(spec.constraints, constraints, "constraint")
         self.hierarchy = Hierarchy.of(self.constraints, spec.constraints, spec.file)
@@ -95,12 +97,15 @@ class ResolvedMechanism:
         self.initial_guess.flags.writeable = False
         with located(spec.file, "initial_velocity"):
             self.model.to_velocities(dict(spec.initial_velocity))
+        self.local: LocalStructure | None = local_structure(
+            self.model, self.constraints, self.hierarchy, spec.solver, spec.model.length
+        )
         self.natural_scale = natural_row_scale(
             self.model,
-            self.constraints,
+            self.constraints if self.local is None else self.local.constraints,
             self.initial_guess,
             length=spec.model.length,
-            whiten=spec.solver.method in WHITENING,
+            whiten=spec.solver.method in WHITENING and self.local is None,
         )
 
     @property

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from uk_dynamics import resources
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.constraint_families import write_out_families
 from uk_dynamics.mechanism.constraint_specification import (
     ConstraintSpec,
     StabilizationSpec,
@@ -179,7 +180,7 @@ class MechanismSpec:
 
     @classmethod
     def _from_data(cls, raw: object, file: str, directory: Path) -> MechanismSpec:
-        data = check_schema(raw, "mechanism", file)
+        data = check_schema(write_out_families(raw, "constraints", file), "mechanism", file)
         refuse_foreign_keys(data.get("constraints", {}), "constraints", file)
         stabilization = StabilizationSpec.from_data(
             data.get("defaults", {}).get("stabilization", {})

@@ -19,12 +19,13 @@ class StructuralRows:
     A constraint that is off has rows of zeros: 0 q̈ = 0 holds, and nobody else is renumbered.
 
     Attributes:
-        constraints: All structural constraints.
+        constraints: All structural constraints; their A is sparse where loops are local.
         hierarchy: Which of them can be switched.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self.constraints = mechanism.constraints
+        local = mechanism.local
+        self.constraints = mechanism.constraints if local is None else local.constraints
         self.hierarchy = mechanism.hierarchy
         self._references = mechanism.references
 

@@ -49,7 +49,7 @@ class Tasks:
             resolve_constraint(task, self.model, spec.file, "tasks") for task in spec.tasks
         )
         self.constraints = ConstraintSet(
-            constraints, self.model.ancestor_mask, self.model.nq, mechanism.spec.model.length
+            constraints, self.model.ancestry, self.model.nq, mechanism.spec.model.length
         )
         self.references = resolve_references(spec.tasks, constraints, "task")
         self.allocation = Allocation.of(spec.allocation, mechanism.actuators, spec.file)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from uk_dynamics.mechanism.allocation_specification import AllocationSpec
+from uk_dynamics.mechanism.constraint_families import write_out_families
 from uk_dynamics.mechanism.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.file_location import find_file
 from uk_dynamics.mechanism.roles import refuse_foreign_keys
@@ -56,7 +57,7 @@ class TasksSpec:
 
     @classmethod
     def _from_data(cls, raw: object, file: str) -> TasksSpec:
-        data = check_schema(raw, "tasks", file)
+        data = check_schema(write_out_families(raw, "tasks", file), "tasks", file)
         default = StabilizationSpec.from_data(data.get("defaults", {}).get("stabilization", {}))
         refuse_foreign_keys(data["tasks"], "tasks", file)
         return cls(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,17 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.model.ancestry import Ancestry
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
 from uk_dynamics.model.description import Array, AttachedFrame, Mimic, RobotDescription
 from uk_dynamics.model.lie_bracket import structure_constants
 from uk_dynamics.model.tree import Root, Tree
+from uk_dynamics.model.tree_workspace import TreeWorkspace
 from uk_dynamics.model.urdf import read_urdf, read_urdf_text
 from uk_dynamics.model.workspace import Workspace
 
+# Pinocchio keeps several arrays of nv³ numbers: above this they are a gigabyte.
+_LARGEST_DENSE = 300
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -40,7 +45,7 @@ class RobotModel:
         damping, friction: Of the joints, (nv,).
         armature: Rotor inertia, (nv,).
         mimic: Joints that follow others; the tree moves them freely, constraints must couple them.
-        ancestor_mask: 1 where a velocity moves a frame, else 0, (nframes, nv).
+        ancestry: Which velocities move which frames.
         velocity_parents: For each velocity the one before it towards the root, or -1.
         branches: Velocity indices of the dynamically decoupled parts, M is block-diagonal in them.
         gravity: In m/s², (3,).
@@ -83,8 +88,8 @@ class RobotModel:
         self.friction = self.coordinates.friction
         self.armature = _read_only(tree.model.armature)
         self.gravity = _read_only(tree.model.gravity.linear)
-        self.ancestor_mask = _read_only(tree.ancestor_mask())
-        self.velocity_parents = tree.velocity_parents()
+        self.ancestry: Ancestry = tree.ancestry()
+        self.velocity_parents = tuple(int(parent) for parent in self.ancestry.parents)
         self._structure_constants = None if self.is_euclidean else structure_constants(tree.joints)
         self.branches = _branches(self.velocity_parents)
         self.total_mass = float(sum(inertia.mass for inertia in list(tree.model.inertias)[1:]))
@@ -130,9 +135,21 @@ class RobotModel:
         description = read_urdf_text(text, source)
         return cls(description, gravity=gravity, root=root, frames=frames, armature=armature)
 
+    @cached_property
+    def ancestor_mask(self) -> Array:
+        """1 where a velocity moves a frame, else 0, (nframes, nv)."""
+        return _read_only(self.ancestry[np.arange(len(self.frame_names))])
+
     def workspace(self) -> Workspace:
         """Fresh memory for evaluations; use one per thread."""
+        if self.nv > _LARGEST_DENSE and self.has_simple_joints:
+            return TreeWorkspace(self)
         return Workspace(self.pinocchio)
+
+    @property
+    def has_simple_joints(self) -> bool:
+        """Whether every joint has one freedom."""
+        return len(self.joint_names) == self.nv
 
     def neutral(self) -> Array:
         """The zero configuration, (nq,): joints at 0, quaternions at identity."""

@@ -9,10 +9,10 @@ import numpy as np
 import pinocchio as pin
 
 from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
+from uk_dynamics.model.ancestry import Ancestry
 from uk_dynamics.model.description import (
     ONE_DOF,
     WORLD,
-    Array,
     AttachedFrame,
     Joint,
     Link,
@@ -129,15 +129,14 @@ class Tree:
             values[index[name]] = value
         self.model.armature = values
 
-    def ancestor_mask(self) -> Array:
-        """1 where a velocity coordinate moves a frame, else 0: (nframes, nv)."""
-        moved_by = np.zeros((self.model.njoints, self.model.nv))
+    def ancestry(self) -> Ancestry:
+        """Which velocities move which frames."""
+        last = [-1]  # of the universe
         for index in range(1, self.model.njoints):
             joint = self.model.joints[index]
-            moved_by[index] = moved_by[int(self.model.parents[index])]
-            moved_by[index, joint.idx_v : joint.idx_v + joint.nv] = 1.0
-        carriers = [self._carriers[name][0] for name in self.frame_names]
-        return moved_by[carriers]
+            last.append(int(joint.idx_v) + int(joint.nv) - 1)
+        carriers = [last[self._carriers[name][0]] for name in self.frame_names]
+        return Ancestry(self.velocity_parents(), carriers)
 
     def velocity_parents(self) -> tuple[int, ...]:
         """For each velocity the one before it on the way to the root, -1 at the root."""

@@ -1,0 +1,65 @@
+"""Large mechanisms whose loops are local: where A is sparse and M need not be written out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from uk_dynamics.constraints.constraint_set import ConstraintSet
+from uk_dynamics.constraints.local_rows import LocalConstraintSet
+from uk_dynamics.core.clusters import Clusters
+from uk_dynamics.core.tree import Tree
+from uk_dynamics.mechanism.hierarchy import Hierarchy
+from uk_dynamics.mechanism.solver_specification import SolverSpec
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.tree_workspace import TreeWorkspace
+
+# From here on articulated bodies in Python are faster than LAPACK on dense matrices.
+LEAST_VELOCITIES = 300
+_LARGEST_CLUSTER = 32
+
+
+class LocalStructure(NamedTuple):
+    """How the loops of a mechanism bind its joints together.
+
+    Attributes:
+        constraints: The same rows as those of the mechanism, A sparse.
+        clusters: Joints that share a row.
+    """
+
+    constraints: LocalConstraintSet
+    clusters: Clusters
+
+    def workspace(self, model: RobotModel) -> TreeWorkspace:
+        """Fresh memory for evaluations."""
+        return TreeWorkspace(model, self.clusters)
+
+
+def local_structure(
+    model: RobotModel,
+    constraints: ConstraintSet,
+    hierarchy: Hierarchy,
+    solver: SolverSpec,
+    length: float,
+    least: int = LEAST_VELOCITIES,
+) -> LocalStructure | None:
+    """The clusters of a mechanism; None where dense matrices serve it better.
+
+    Args:
+        model: The robot.
+        constraints: Its rows.
+        hierarchy: Which of them yield or can be switched off.
+        solver: What the file asks for.
+        length: Declared length of the model, in m.
+        least: Number of velocities from which on it is worth it.
+    """
+    if model.nv < least or not model.has_simple_joints or solver.method != "auto":
+        return None
+    if not LocalConstraintSet.expresses(constraints):
+        return None
+    if hierarchy.switchable or not hierarchy.rigid.all():
+        return None
+    local = LocalConstraintSet(constraints.constraints, model.ancestry, model.nq, length)
+    clusters = Clusters(Tree(model.velocity_parents), local.supports)
+    if clusters.largest > _LARGEST_CLUSTER:
+        return None
+    return LocalStructure(local, clusters)
