@@ -11,17 +11,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.compilation.compiled_batch import Common, CompiledBatch, to_solution
+from uk_dynamics.compilation.compiled_reactions import CompiledReactions
 from uk_dynamics.compilation.generate import layout_of
 from uk_dynamics.compilation.layout import Layout
 from uk_dynamics.compilation.library import batch_library_of, library_of
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.factorization import Factorization
-from uk_dynamics.core.methods import Method
 from uk_dynamics.core.solution import Solution, Status
 from uk_dynamics.exceptions import StateError
-from uk_dynamics.mechanism.batch import BatchSolution, States, evaluate_each, put, states
+from uk_dynamics.mechanism.batch import (
+    BatchSolution,
+    States,
+    evaluate_each,
+    put,
+    states,
+    without_forces,
+)
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.rollout import Plan, Rollout
 from uk_dynamics.mechanism.state import Array, Inputs, State
 
 _NOTHING = Inputs()
@@ -68,7 +76,7 @@ class CompiledDynamics(InterpretedDynamics):
     ) -> Solution:
         """Constrained acceleration and forces, fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
-        if given.nonideal is not None or (given.references and not self.layout.followed):
+        if self._leaves(given):
             return super().evaluate(state, given)
         if self.layout.followed:
             self._follow(state.t, given)
@@ -111,13 +119,11 @@ class CompiledDynamics(InterpretedDynamics):
         threads: int | None = None,
     ) -> BatchSolution:
         """Many states at once; see :meth:`InterpretedDynamics.evaluate_batch`."""
-        shared = inputs or _NOTHING
-        layout = self.layout
-        counts = layout.fields["q"].count, layout.fields["v"].count
-        given = states(*counts, t, q, v, tau, shared)
-        if shared.nonideal is not None or (shared.references and not layout.followed):
+        shared = without_forces(inputs or _NOTHING)
+        given = states(self._model.nq, self._model.nv, t, q, v, tau)
+        if self._leaves(shared):
             return evaluate_each(self, given, shared, forces=forces)
-        common = self._common(given, shared)
+        common = self._common(given.t, shared, stabilize=shared.stabilize)
         answers = self._batch.evaluate(given, common, forces=forces, threads=threads)
         solution = to_solution(answers)
         unanswered = np.flatnonzero(answers.failed)
@@ -127,21 +133,33 @@ class CompiledDynamics(InterpretedDynamics):
 
     @cached_property
     def _batch(self) -> CompiledBatch:
-        return CompiledBatch(batch_library_of(self._mechanism), self.rows)
+        rolls = self._constraints.linear_in_rates and self._model.nq == self._model.nv
+        return CompiledBatch(batch_library_of(self._mechanism), self.rows, rolls=rolls)
 
-    def _common(self, given: States, inputs: Inputs) -> Common:
-        """What the rows follow at the instants of a batch, and which of them act."""
+    def _roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
+        if self._leaves(inputs) or not self._batch.rolls:
+            return super()._roll(given, inputs, threads)
+        halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
+        common = self._common(halves, inputs, stabilize=not given.project)
+        return self._batch.roll(given, common, threads)
+
+    def _leaves(self, inputs: Inputs) -> bool:
+        """Whether inputs are beyond what is compiled."""
+        return inputs.nonideal is not None or bool(inputs.references and not self.layout.followed)
+
+    def _common(self, times: Array, inputs: Inputs, *, stabilize: bool) -> Common:
+        """What the rows follow at some instants, and which of them act."""
         m = max(self.rows, 1)
         mask = self.hierarchy.mask(inputs.active)
         active = np.ones(m) if mask is None else mask.astype(float)
         if not self.layout.followed:
-            return Common(inputs.stabilize, active, None)
-        followed = np.zeros((len(given.t), 3 * m))
-        for row, t in zip(followed, given.t, strict=True):
+            return Common(stabilize, active, None)
+        followed = np.zeros((len(times), 3 * m))
+        for row, t in zip(followed, times, strict=True):
             sample = self._rows.reference(float(t), inputs)
             if sample is not None:
                 row[:] = np.concatenate(sample)
-        return Common(inputs.stabilize, active, followed)
+        return Common(stabilize, active, followed)
 
     def _complete(
         self, solution: BatchSolution, missing: NDArray[np.intp], given: States, inputs: Inputs
@@ -177,72 +195,6 @@ class CompiledDynamics(InterpretedDynamics):
         active = answers[layout["active"]][: layout.rows]
         A = self._constraints.evaluate(workspace, t, q, v, reference).A * active[:, None]
         return self._solver.factorize_part(workspace.mass, A, self._solver.rank_tolerance)
-
-
-class CompiledReactions:
-    """Forces of one compiled evaluation; see :class:`uk_dynamics.core.solution.Reactions`.
-
-    The coordinates of an ideal force are the force itself, (nv,).
-
-    C keeps what most callers want; for more the state is factorised again.
-    """
-
-    __slots__ = ("_answers", "_force", "_owner")
-
-    def __init__(self, answers: Array, force: Array, owner: CompiledDynamics) -> None:
-        """Keep a copy of inputs and answers, as the layout of the owner says."""
-        self._answers = answers
-        self._force = force
-        self._owner = owner
-
-    @property
-    def method(self) -> Method:
-        """The compiled form."""
-        return "udwadia_kalaba"
-
-    @property
-    def rank(self) -> int:
-        """Number of independent rows."""
-        return int(self._answers[self._owner.layout["rank"].start])
-
-    @property
-    def condition(self) -> float:
-        """Condition number of the independent rows at unit norm."""
-        return self._again().condition
-
-    @property
-    def determined(self) -> NDArray[np.bool_]:
-        """Whether the multiplier of each row is unique, (m,)."""
-        flags: NDArray[np.bool_] = self._of_rows("determined") != 0.0
-        return flags
-
-    def multipliers(self, coordinates: Array) -> Array:
-        """Multipliers of minimum norm, (m,)."""
-        if np.array_equal(coordinates, self._force):
-            return self._of_rows("multipliers")
-        there = self._again()
-        # The force in the basis of the rows, as if it had to hold its opposite.
-        return there.multipliers(there.holding(-coordinates))
-
-    def ideal_force(self, coordinates: Array) -> Array:
-        """The coordinates themselves."""
-        return coordinates
-
-    def nonideal_force(self, force: Array) -> Array:
-        """Part of a given force that the constraints let through, (nv,)."""
-        return self._again().nonideal_force(force)
-
-    def holding(self, force: Array) -> Array:
-        """Ideal force that keeps a given force from moving the rows, (nv,)."""
-        there = self._again()
-        return there.ideal_force(there.holding(force))
-
-    def _of_rows(self, name: str) -> Array:
-        layout = self._owner.layout
-        return self._answers[layout[name]][: layout.rows]
-
-    def _again(self) -> Factorization:
-        return self._owner.again(self._answers)
 
 
 def _load(path: Path) -> Callable[[ctypes.c_void_p], int]:

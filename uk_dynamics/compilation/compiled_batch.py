@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.mechanism.batch import BatchSolution, States
+from uk_dynamics.mechanism.rollout import Plan, Rollout, Stopped
 from uk_dynamics.mechanism.state import Array
 
 _WORTH_A_THREAD = 1024  # states; to start one costs as much as some hundred
@@ -28,6 +29,13 @@ _ANSWERS = (
     "failed",
 )
 
+_COUNTS = ("count", "steps", "every", "tau_state", "tau_step", "euler", "project")
+_REASONS = {
+    1: "the mass matrix is singular",
+    2: "the motion has become infinite; take smaller steps",
+    3: "the loops cannot be kept closed",
+}
+
 
 class _Batch(ctypes.Structure):
     """``uk_batch`` of batch.c."""
@@ -38,6 +46,17 @@ class _Batch(ctypes.Structure):
         ("followed_stride", ctypes.c_longlong),
         ("stabilize", ctypes.c_double),
         *((name, ctypes.c_void_p) for name in (*_POINTERS, *_ANSWERS)),
+    )
+
+
+class _Trajectories(ctypes.Structure):
+    """``uk_trajectories`` of rollout.c."""
+
+    _fields_ = (
+        *((name, ctypes.c_longlong) for name in _COUNTS),
+        *((name, ctypes.c_double) for name in ("t", "dt", "stabilize")),
+        *((name, ctypes.c_void_p) for name in ("q", "v", "tau", "active", "followed")),
+        *((name, ctypes.c_void_p) for name in ("q_out", "v_out", "stopped", "reason")),
     )
 
 
@@ -73,12 +92,13 @@ class Answers:
 class CompiledBatch:
     """The library of a mechanism for many states."""
 
-    def __init__(self, path: Path, rows: int) -> None:
+    def __init__(self, path: Path, rows: int, *, rolls: bool) -> None:
         """Load it.
 
         Args:
             path: Of the library.
             rows: Constraint rows, m.
+            rolls: Whether whole trajectories are possible: q a vector, rows affine in v.
         """
         library = ctypes.CDLL(str(path))
         self._function = library.uk_evaluate_batch
@@ -87,6 +107,12 @@ class CompiledBatch:
         #: States per vector.
         self.width: int = library.uk_width()
         self._rows = rows
+        #: Whether it integrates trajectories.
+        self.rolls = rolls
+        if rolls:
+            self._rollout = library.uk_rollout
+            self._rollout.argtypes = (ctypes.POINTER(_Trajectories),)
+            self._rollout.restype = ctypes.c_int
 
     def evaluate(
         self, given: States, common: Common, *, forces: bool, threads: int | None
@@ -111,6 +137,35 @@ class CompiledBatch:
 
         in_parts(run, count, threads, self.width)
         return answers
+
+    def roll(self, given: Plan, common: Common, threads: int | None) -> Rollout:
+        """Trajectories.
+
+        Args:
+            given: What to integrate.
+            common: What they share; references at all half steps.
+            threads: At most; None: as many as pay.
+
+        Raises:
+            MemoryError: There is not enough of it.
+        """
+        count, instants = len(given.q), given.instants
+        q = np.zeros((count, len(instants), given.q.shape[1]))
+        v = np.zeros((count, len(instants), given.v.shape[1]))
+        stopped, reason = np.zeros((2, count))
+
+        def run(first: int, end: int) -> None:
+            outputs = {"q_out": q, "v_out": v, "stopped": stopped, "reason": reason}
+            call = _trajectories(given, common, first, end, outputs)
+            if self._rollout(ctypes.byref(call)):
+                raise MemoryError("not enough memory for trajectories")
+
+        in_parts(run, count, threads, self.width, max(1, _WORTH_A_THREAD // (4 * given.steps)))
+        ends = {}
+        for k in np.flatnonzero(stopped):
+            t = given.t + (float(stopped[k]) - 1.0) * given.dt
+            ends[int(k)] = Stopped(t, _REASONS[int(reason[k])])
+        return Rollout(instants, q, v, ends)
 
 
 def in_parts(
@@ -187,6 +242,33 @@ def _call(given: States, common: Common, answers: Answers, first: int, end: int)
     for field in fields(answers):
         values[field.name] = _address(getattr(answers, field.name), first)
     return _Batch(**values)
+
+
+def _trajectories(
+    given: Plan, common: Common, first: int, end: int, outputs: dict[str, Array]
+) -> _Trajectories:
+    """The structure for trajectories first … end."""
+    states, steps, nv = given.tau.shape
+    values: dict[str, float | int | None] = {
+        "count": end - first,
+        "steps": given.steps,
+        "every": given.every,
+        "tau_state": steps * nv if states > 1 else 0,
+        "tau_step": nv if steps > 1 else 0,
+        "euler": given.method == "semi_implicit_euler",
+        "project": given.project,
+        "t": given.t,
+        "dt": given.dt,
+        "stabilize": common.stabilize,
+        "q": _address(given.q, first),
+        "v": _address(given.v, first),
+        "tau": _address(given.tau, first if states > 1 else 0),
+        "active": _address(common.active),
+        "followed": _address(common.followed),
+    }
+    for name, array in outputs.items():
+        values[name] = _address(array, first)
+    return _Trajectories(**values)
 
 
 def _address(array: NDArray[np.float64] | None, row: int = 0) -> int | None:

@@ -65,11 +65,15 @@ def batch_source(mechanism: Mechanism) -> str:
             "#include <math.h>\n",
             declarations(mechanism),
             _tables(mechanism, terms),
-            f"#define UK_SWITCHED {switched} /* whether rows are switched on and off */\n",
+            f"#define UK_SWITCHED {switched} /* whether rows are switched on and off */",
+            f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
+            _table("double", "uk_position_row", mechanism.constraints.position_rows),
+            _table("double", "uk_motion_row", mechanism.constraints.motion_rows),
             _part("lanes.c"),
             _terms_function(mechanism, terms, LANES),
             _part("solve_lanes.c"),
             _part("batch.c"),
+            _part("rollout.c"),
         ]
     )
 

@@ -64,6 +64,17 @@ class States(NamedTuple):
         return state, replace(inputs, tau=tau)
 
 
+def without_forces(inputs: Inputs) -> Inputs:
+    """Inputs that many states share, checked.
+
+    Raises:
+        InputError: They hold forces, which are an argument of their own.
+    """
+    if inputs.tau is not None:
+        raise InputError("give generalized forces as tau, not in the inputs", place="inputs.tau")
+    return inputs
+
+
 def states(
     nq: int,
     nv: int,
@@ -71,7 +82,6 @@ def states(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | None,
-    inputs: Inputs,
 ) -> States:
     """Arrays of one batch as whole C-ordered floats.
 
@@ -82,14 +92,10 @@ def states(
         q: (K, nq).
         v: (K, nv).
         tau: (K, nv), (nv,) for all states, or None.
-        inputs: What all states share.
 
     Raises:
         StateError: Wrong shapes.
-        InputError: Efforts in the inputs, which belong into ``tau``.
     """
-    if inputs.tau is not None:
-        raise InputError("give generalized forces as tau, not in the inputs", place="inputs.tau")
     positions = np.ascontiguousarray(q, dtype=float)
     count = len(positions) if positions.ndim else 0
     velocities = np.ascontiguousarray(v, dtype=float)

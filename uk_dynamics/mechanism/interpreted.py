@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
 from uk_dynamics.core.factorization import Factorization
+from uk_dynamics.core.integrators import ConfigurationSpace
 from uk_dynamics.core.solution import Solution
-from uk_dynamics.mechanism.batch import BatchSolution, evaluate_each, states
+from uk_dynamics.mechanism.batch import BatchSolution, evaluate_each, states, without_forces
 from uk_dynamics.mechanism.nonideal_forces import NonidealForces
+from uk_dynamics.mechanism.rollout import Plan, Rollout, RolloutMethod, plan, roll_each
 from uk_dynamics.mechanism.solver import Solver
 from uk_dynamics.mechanism.state import DynamicsTerms, Energy, Inputs, Residual, State
 from uk_dynamics.mechanism.state_projection import StateProjection
@@ -124,9 +126,66 @@ class InterpretedDynamics:
             StateError: Wrong shapes.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-        shared = inputs or _NOTHING
-        given = states(self._model.nq, self._model.nv, t, q, v, tau, shared)
+        shared = without_forces(inputs or _NOTHING)
+        given = states(self._model.nq, self._model.nv, t, q, v, tau)
         return evaluate_each(self, given, shared, forces=forces)
+
+    def rollout(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        steps: int,
+        dt: float,
+        method: RolloutMethod = "rk4",
+        project: bool = True,
+        t: float = 0.0,
+        every: int = 1,
+        inputs: Inputs | None = None,
+        threads: int | None = None,
+    ) -> Rollout:
+        """K trajectories at fixed steps; compiled they are integrated in C, many at once.
+
+        Args:
+            q: Where they start, (K, nq) or (nq,).
+            v: (K, nv) or (nv,).
+            tau: Generalized forces, constant within a step: (nv,), (K, nv) or (K, steps, nv).
+            steps: How many.
+            dt: Of one step, in s.
+            method: ``rk4`` or ``semi_implicit_euler``.
+            project: Whether the start and every step are projected onto the constraints, positions
+                and velocities; then there is no stabilisation, as in simulations.
+            t: Start, in s.
+            every: Steps from sample to sample.
+            inputs: What all share; no forces, which are ``tau``.
+            threads: At most, for the compiled evaluator; None: as many as pay.
+
+        Raises:
+            StateError: Wrong shapes.
+            InputError: Numbers that make no sense, or an unknown method.
+        """
+        given = plan(
+            self._model,
+            q,
+            v,
+            tau,
+            steps=steps,
+            dt=dt,
+            every=every,
+            method=method,
+            project=project,
+            t=t,
+        )
+        return self._roll(given, without_forces(inputs or _NOTHING), threads)
+
+    def _roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
+        return roll_each(self, given, inputs)
+
+    @property
+    def space(self) -> ConfigurationSpace:
+        """Where configurations live."""
+        return self._model
 
     def solve(self, prepared: Prepared, state: State, inputs: Inputs = _NOTHING) -> Solution:
         """Acceleration and forces from terms prepared at the same state with the same inputs."""
