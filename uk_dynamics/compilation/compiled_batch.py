@@ -150,8 +150,8 @@ class CompiledBatch:
             MemoryError: There is not enough of it.
         """
         count, instants = len(given.q), given.instants
-        q = np.zeros((count, len(instants), given.q.shape[1]))
-        v = np.zeros((count, len(instants), given.v.shape[1]))
+        q = np.full((count, len(instants), given.q.shape[1]), np.nan)
+        v = np.full((count, len(instants), given.v.shape[1]), np.nan)
         stopped, reason = np.zeros((2, count))
 
         def run(first: int, end: int) -> None:
