@@ -109,9 +109,9 @@ REFUSED = [
     (" \n ", 0, "empty"),
     # look-alikes
     ("х + 1", 1, "CYRILLIC SMALL LETTER HA"),
-    ("x − y", 3, "MINUS SIGN"),
+    ("x − y", 3, "MINUS SIGN.* is not ASCII; write -"),
     ("x\u200b", 2, "ZERO WIDTH SPACE"),
-    ("x²", 2, "SUPERSCRIPT TWO"),
+    ("x²", 2, r"SUPERSCRIPT TWO.* write \*\*2"),
     ("ｓin(x)", 1, "FULLWIDTH"),
     # too much of it
     ("x**65", 4, "power 65"),

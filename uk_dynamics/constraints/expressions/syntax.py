@@ -24,6 +24,17 @@ _HINTS = {
     "%": "there is no remainder; a period needs none, sin and cos have one",
     ":": "there are no slices, lambdas or assignments in an expression",
     "#": "there are no comments in an expression",
+    # what comes along when a formula is pasted from a paper
+    "\N{MINUS SIGN}": "write -",
+    "\N{EN DASH}": "write -",
+    "\N{MULTIPLICATION SIGN}": "write *",
+    "\N{MIDDLE DOT}": "write *",
+    "\N{DOT OPERATOR}": "write *",
+    "\N{DIVISION SIGN}": "write /",
+    "\N{SUPERSCRIPT TWO}": "write **2",
+    "\N{SUPERSCRIPT THREE}": "write **3",
+    "\N{SQUARE ROOT}": "write sqrt(...)",
+    "\N{GREEK SMALL LETTER PI}": "write pi",
 }
 
 
@@ -70,7 +81,8 @@ def _refuse_character(character: str, column: int) -> NoReturn:
         raise ExpressionError(f'"{shown}" cannot stand here; {hint}', column=column)
     name = unicodedata.name(character, "unnamed")
     shown = f'"{character}" ' if character.isprintable() else ""
-    problem = f"character {shown}(U+{ord(character):04X}, {name}) is not ASCII; write names in a-z"
+    hint = _HINTS.get(character, "write names in a-z")
+    problem = f"character {shown}(U+{ord(character):04X}, {name}) is not ASCII; {hint}"
     raise ExpressionError(problem, column=column)
 
 
