@@ -15,6 +15,7 @@ from uk_dynamics.papers.de_falco_published import NAMES, PRINTED
 from uk_dynamics.papers.de_falco_rank import drift_table, greville_table
 from uk_dynamics.papers.de_falco_runs import Case, Integrator, Outcome, run
 from uk_dynamics.papers.study import Bound, Cell, Figure, Study, Table
+from uk_dynamics.simulation.plot import COLOURS
 
 TITLE = (
     "De Falco, Pennestrì, Vita: An investigation of the influence of pseudoinverse matrix"
@@ -257,8 +258,9 @@ def _draw(outcomes: dict[str, Outcome], column: int, ylabel: str, figure: Any) -
     for index, (label, outcome) in enumerate(outcomes.items()):
         t = [point[0] for point in outcome.trace]
         values = [max(point[column], 1e-34) for point in outcome.trace]
-        axis.semilogy(t, values, label=label, color=f"C{index}", linewidth=1.0)
+        axis.semilogy(t, values, label=label, color=COLOURS[index], linewidth=1.0)
     axis.set_xlabel("time [s]")
     axis.set_ylabel(ylabel)
     axis.grid(True, alpha=0.3)
+    axis.margins(x=0.0)
     axis.legend(fontsize="small", edgecolor="none")
