@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -22,11 +23,26 @@ from uk_dynamics.ros.messages import Array
 _TOPIC = "~/joint_trajectory"
 
 
+class _Plan(NamedTuple):
+    """What a message asks for, at times of the references in s; no waypoints: to hold."""
+
+    names: list[str]
+    waypoints: Waypoints | None
+    now: float
+    start: float
+    end: float
+
+
 class JointTrajectoryInput:
     """Trajectories from ``~/joint_trajectory``, as joint_trajectory_controller takes them.
 
     A new one replaces the one that is followed, for the joints it names, and begins in the present
     state of motion of the references; one without points holds all of them where they are.
+
+    Attributes:
+        tasks: What may be driven, by what messages call it.
+        end: When the last trajectory ends, in s.
+        on_replaced: Called before a trajectory is followed instead of another.
     """
 
     def __init__(
@@ -53,7 +69,9 @@ class JointTrajectoryInput:
         self._live = live
         self._problems = problems
         self._now, self._since = now, since
-        self._tasks = driven_joints(tasks)
+        self.tasks = driven_joints(tasks)
+        self.end = 0.0
+        self.on_replaced: Callable[[], None] = lambda: None
         self._subscription = node.create_subscription(
             JointTrajectory, _TOPIC, self._receive, COMMAND_QOS
         )
@@ -63,21 +81,41 @@ class JointTrajectoryInput:
         self._node.destroy_subscription(self._subscription)
 
     def _receive(self, message: JointTrajectory) -> None:
-        if problem := self._follow(message):
+        if problem := self.follow(message):
             self._problems.note(_TOPIC, problem)
 
-    def _follow(self, message: JointTrajectory) -> str:
+    def check(self, message: JointTrajectory) -> str:
+        """What is wrong with a message, empty where nothing is."""
+        plan = self._plan(message)
+        return plan if isinstance(plan, str) else ""
+
+    def follow(self, message: JointTrajectory) -> str:
         """Follow a message from now on, or return what is wrong with it."""
+        plan = self._plan(message)
+        if isinstance(plan, str):
+            return plan
+        self.on_replaced()
+        self.end = plan.end
+        for column, name in enumerate(plan.names):
+            task = self.tasks[name]
+            if plan.waypoints is None:
+                self._live.hold(task, plan.now)
+                continue
+            one = _column(plan.waypoints, column, plan.start)
+            present = self._live.present(task, plan.now)
+            self._live.followed[task] = Trajectory.through(one, now=plan.now, present=present)
+        return ""
+
+    def _plan(self, message: JointTrajectory) -> _Plan | str:
+        """What a message asks for, or what is wrong with it."""
         now = self._now()
         if now is None:
             return "nothing is controlled yet"
-        names = message.joint_names or list(self._tasks)
-        if problem := _check_names(names, self._tasks):
+        names = list(message.joint_names) or list(self.tasks)
+        if problem := _check_names(names, self.tasks):
             return problem
         if not message.points:
-            for name in names:
-                self._live.hold(self._tasks[name], now)
-            return ""
+            return _Plan(names, None, now, now, now)
         try:
             waypoints = read_waypoints(message)
         except InputError as error:
@@ -87,12 +125,7 @@ class JointTrajectoryInput:
         end = start + float(waypoints.times[-1])
         if end < now:
             return f"it ended {now - end:.3g} s ago"
-        for column, name in enumerate(names):
-            task = self._tasks[name]
-            one = _column(waypoints, column, start)
-            present = self._live.present(task, now)
-            self._live.followed[task] = Trajectory.through(one, now=now, present=present)
-        return ""
+        return _Plan(names, waypoints, now, start, end)
 
 
 def driven_joints(tasks: Tasks) -> dict[str, str]:

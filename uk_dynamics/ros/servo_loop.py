@@ -9,21 +9,20 @@ from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
 from uk_dynamics.control.desired_motion import DesiredMotion, Setpoint
-from uk_dynamics.control.servo_modes import Decision, ServoModes
+from uk_dynamics.control.servo_modes import TASKS, Decision, ServoModes
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
+from uk_dynamics.ros.chosen_commands import chosen_commands
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
-from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS, JOINT_COMMANDS, JOINT_TRAJECTORIES
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
+from uk_dynamics.ros.follow_joint_trajectory import follow_joint_trajectory
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.joint_trajectory_input import JointTrajectoryInput
 from uk_dynamics.ros.live_references import LiveReferences
 from uk_dynamics.ros.live_settings import LiveSettings
 from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
 from uk_dynamics.ros.messages import Array
-from uk_dynamics.ros.motor_commands import EffortArrayCommands, JointStateCommands, MotorCommands
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states
@@ -31,7 +30,6 @@ from uk_dynamics.ros.safety import TRAJECTORY, Fault
 from uk_dynamics.ros.servo_reports import report_decision
 from uk_dynamics.ros.state_guard import StateGuard
 from uk_dynamics.ros.target_pose_input import TargetPoseInput
-from uk_dynamics.ros.trajectory_commands import TrajectoryCommands
 
 
 class ServoLoop:
@@ -69,7 +67,7 @@ class ServoLoop:
         self.controller = ServoModes(
             mechanism, load_tasks(settings, mechanism), 1.0 / rate if rate else None
         )
-        self.commands = _commands(node, settings, mechanism)
+        self.commands = chosen_commands(node, settings, mechanism)
         self.command: Decision | None = None
         self.running = False
         self._node = node
@@ -102,6 +100,14 @@ class ServoLoop:
             node, settings, self.controller.tasks, self._live, problems, self._now
         )
         self._live_settings = LiveSettings(settings, self.controller)
+        self._action = follow_joint_trajectory(
+            node,
+            self.controller.tasks,
+            self._trajectories,
+            self._live,
+            problems,
+            self._followed_state,
+        )
 
     def start(self) -> None:
         """Answer states from now on; before the first one nothing is commanded."""
@@ -140,6 +146,8 @@ class ServoLoop:
         """Stop listening, and send nothing any more."""
         self.running = False
         self._node.destroy_subscription(self._states.subscription)
+        if self._action is not None:
+            self._action.destroy()
         self._trajectories.destroy()
         self._poses.destroy()
         self._live.destroy()
@@ -170,6 +178,13 @@ class ServoLoop:
     def _now(self) -> float | None:
         """Time of the last state in s, None before the first one."""
         return self._t if self.running else None
+
+    def _followed_state(self) -> State | None:
+        """The last state, None while no tasks are followed."""
+        if self._t is None or not self.running or self.controller.mode != TASKS:
+            return None
+        reader = self._states.reader
+        return State(self._t, reader.q, reader.v)
 
     def _on_state(self, stamp: Time) -> None:
         if not self.running:
@@ -232,13 +247,3 @@ class ServoLoop:
     def _end(self, fault: Fault, reason: str) -> None:
         self.running = False
         self._stop(fault, reason)
-
-
-def _commands(node: Node, settings: Parameters, mechanism: Mechanism) -> MotorCommands:
-    topic = settings["command_topic"]
-    if settings["command_mode"] == "joint_state":
-        names = mechanism.model.velocity_names
-        return JointStateCommands(node, mechanism.actuators, names, topic or JOINT_COMMANDS)
-    if settings["command_mode"] == TRAJECTORY:
-        return TrajectoryCommands(node, settings, mechanism, topic or JOINT_TRAJECTORIES)
-    return EffortArrayCommands(node, mechanism.actuators, topic or EFFORT_COMMANDS)
