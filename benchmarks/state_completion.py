@@ -32,7 +32,7 @@ def main(names: list[str]) -> None:
         mechanism = Mechanism.from_file(name)
         completion = StateCompletion(mechanism)
         model = mechanism.model
-        places = [model.position_index(joint) for joint in completion.names]
+        places = [model.position_index(joint) for joint in completion.encoders.names]
         start = mechanism.assemble()[places]
         phase = np.linspace(0.0, 1.0, len(places))
         times, steps = np.empty(COUNT), 0

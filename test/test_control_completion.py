@@ -54,7 +54,7 @@ def moved(completion: StateCompletion, end: np.ndarray, steps: int) -> np.ndarra
 
 def measured(completion: StateCompletion, q: np.ndarray) -> np.ndarray:
     model = completion.mechanism.model
-    return q[[model.position_index(name) for name in completion.names]]
+    return q[[model.position_index(name) for name in completion.encoders.names]]
 
 
 @pytest.mark.parametrize("motions", MOTIONS)
@@ -62,7 +62,7 @@ def measured(completion: StateCompletion, q: np.ndarray) -> np.ndarray:
 def test_pose_of_a_platform_from_the_encoders_of_its_motors(name: str, motions: int) -> None:
     mechanism = shipped(name)
     completion = StateCompletion(mechanism)
-    assert completion.names == ENCODERS[name]
+    assert completion.encoders.names == ENCODERS[name]
     model, home = mechanism.model, mechanism.assemble()
     reach = WORKSPACES[name]
     center = {joint: home[model.position_index(joint)] for joint in reach}
@@ -79,7 +79,7 @@ def test_pose_of_a_platform_from_the_encoders_of_its_motors(name: str, motions: 
 def test_five_bar_from_the_encoder_of_its_crank(motions: int) -> None:
     mechanism = shipped("five_bar")
     completion = StateCompletion(mechanism)
-    assert completion.names == ("crank",)
+    assert completion.encoders.names == ("crank",)
     rng = np.random.default_rng(8)
     for _ in range(motions):
         angle = rng.uniform(0.3, 2.8)  # flat at 0 and π, where another branch begins
@@ -120,26 +120,28 @@ def test_velocities_are_those_of_the_positions_and_keep_the_loops(name: str) -> 
     np.testing.assert_allclose(residual.position, 0.0, atol=1e-12, rtol=0)
 
 
-def test_noise_of_encoders_propagates_as_the_jacobian_predicts() -> None:
-    completion = StateCompletion(shipped("stewart_platform"))
+@pytest.mark.parametrize("name", ["five_bar", *WORKSPACES])
+def test_noise_of_encoders_propagates_as_the_jacobian_predicts(name: str) -> None:
+    completion = StateCompletion(shipped(name))
     encoders = measured(completion, completion.mechanism.assemble())
     completion.complete(encoders)
     J = completion.sensitivity()
+    d = len(encoders)
     h = 1e-5
-    for column, direction in enumerate(np.eye(6)):
+    for column, direction in enumerate(np.eye(d)):
         after = completion.complete(encoders + h * direction).q
         before = completion.complete(encoders - h * direction).q
         np.testing.assert_allclose(J[:, column], (after - before) / (2 * h), atol=1e-7, rtol=0)
 
     rng = np.random.default_rng(10)
-    factor = 1e-5 * (np.eye(6) + 0.3 * rng.standard_normal((6, 6)))  # encoders that err together
-    count = 2000
-    errors = rng.standard_normal((count, 6)) @ factor.T
+    factor = 1e-5 * (np.eye(d) + 0.3 * rng.standard_normal((d, d)))  # encoders that err together
+    count = 1000
+    errors = rng.standard_normal((count, d)) @ factor.T
     found = np.array([completion.complete(encoders + error).q for error in errors])
     predicted = J @ factor @ factor.T @ J.T
     spread = np.cov(found.T)
-    # an estimate from n samples is off by about √(2/n) of itself: 3 % here
-    assert np.linalg.norm(spread - predicted) < 0.12 * np.linalg.norm(predicted)
+    # an estimate from n samples is off by about √(2/n) of itself: 4 % here
+    assert np.linalg.norm(spread - predicted) < 0.2 * np.linalg.norm(predicted)
 
 
 def test_more_encoders_than_freedoms_share_their_errors() -> None:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from uk_dynamics.control.completion_result import Completion, CompletionStatus
+from uk_dynamics.control.encoders import Encoders
 from uk_dynamics.control.loop_follower import FEW_LEGS, MOST_LEGS, LoopFollower
 from uk_dynamics.control.loop_rows import LoopRows
 from uk_dynamics.core.completion import Split, free_motions, undetermined
-from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array
 
 _RANK_TOLERANCE = 1e-6  # of what a set of encoders determines, at a generic configuration
 _TRIALS = 4  # configurations that are tried, in case the initial guess is singular
 _TRIAL_STEP = 0.05  # rad or m
-_TURN = 2.0 * np.pi
 
 
 class StateCompletion:
@@ -30,11 +30,8 @@ class StateCompletion:
 
     Attributes:
         mechanism: Whose joints.
-        names: The measured joints; measurements given as arrays have their order.
+        encoders: The measured joints; measurements given as arrays have their order.
         redundant: How many more are measured than the loops need.
-        columns: Places of the measured joints in v, (d,).
-        turning: Which measured joints turn without end, (d,); their encoders may count within one
-            turn.
     """
 
     def __init__(
@@ -67,14 +64,11 @@ class StateCompletion:
         self.mechanism = mechanism
         self.jump = jump
         self.largest_misfit = largest_misfit
-        self._model = model = mechanism.model
-        self.names, self._deviations = _measured(mechanism, measured)
-        self._places = np.array([model.position_index(n) for n in self.names], dtype=np.intp)
-        self.columns = np.array([model.velocity_index(n) for n in self.names], dtype=np.intp)
+        self.encoders = Encoders(mechanism, measured)
+        self._model = mechanism.model
         self._singular_tolerance = singular_tolerance
         self._home = mechanism.assemble()
         self.switch(active)
-        self.turning = _turning(mechanism, self.names)
         self.reset()
 
     def switch(self, active: ActiveConstraints | None) -> None:
@@ -87,14 +81,14 @@ class StateCompletion:
             InputError: With them the measured joints leave others open, which are named; nothing
                 is switched then.
         """
-        rows, columns = LoopRows(self.mechanism, active), self.columns
+        rows, encoders = LoopRows(self.mechanism, active), self.encoders
         scale = rows.coordinate_scale(self._home)
         A = self._determining(rows, scale)
-        others = np.setdiff1d(np.arange(self._model.nv), columns)
-        redundant = len(columns) - free_motions(A, scale, _RANK_TOLERANCE)
-        split = Split(columns, others, scale[others], self._deviations, redundant)
+        others = np.setdiff1d(np.arange(self._model.nv), encoders.columns)
+        redundant = len(encoders.names) - free_motions(A, scale, _RANK_TOLERANCE)
+        split = Split(encoders.columns, others, scale[others], encoders.deviations, redundant)
         self._follower = LoopFollower(
-            rows, self._model, self._places, split, self._singular_tolerance
+            rows, self._model, encoders.places, split, self._singular_tolerance
         )
         self._rows, self.redundant = rows, redundant
 
@@ -123,12 +117,12 @@ class StateCompletion:
             UnknownNameError: A name is not one of a measured joint.
             StateError: Some measured joint is missing, or a number is not finite.
         """
-        wanted = self._values(positions, "position")
-        rates = None if velocities is None else self._values(velocities, "velocity")
+        wanted = self.encoders.values(positions, "position")
+        rates = None if velocities is None else self.encoders.values(velocities, "velocity")
         follower = self._follower
         # an encoder that counts within one turn is read as the nearest of its turns
-        last = self._q[self._places]
-        wanted += _TURN * np.round((last - wanted) / _TURN) * self.turning
+        last = self._q[self.encoders.places]
+        wanted = self.encoders.nearest_turn(wanted, last)
         far = np.abs(wanted - last) > self.jump
         first = self._t is None
         before = t if self._t is None else self._t
@@ -147,7 +141,7 @@ class StateCompletion:
         if q is None:
             return self._lost(wanted)
         self._q, self._t = q, t
-        return self._judged(wanted, rates, t, () if first else self._named(far))
+        return self._judged(wanted, rates, t, () if first else self.encoders.named(far))
 
     def sensitivity(self) -> Array:
         """How far every coordinate moves per measured joint at the last state, J, (nv, d).
@@ -162,8 +156,8 @@ class StateCompletion:
         if self.redundant:
             return None
         guess = self._q.copy()
-        guess[self._places] = wanted
-        found = self.mechanism.assembly(guess, hold=self.names, t=t)
+        guess[self.encoders.places] = wanted
+        found = self.mechanism.assembly(guess, hold=self.encoders.names, t=t)
         if not found.closed:
             return None
         self._follower.forget()
@@ -176,13 +170,13 @@ class StateCompletion:
         self._doubtful |= self._follower.passed_singularity
         status = CompletionStatus.COMPLETE
         joints: tuple[str, ...] = ()
-        misfit = wanted - self._q[self._places]
+        misfit = wanted - self._q[self.encoders.places]
         if factors.singular:
             status = CompletionStatus.SINGULAR
             joints = tuple(self._model.velocity_names[i] for i in factors.open_others)
         elif self.redundant and np.abs(misfit).max() > self.largest_misfit:
             status = CompletionStatus.CONTRADICTING
-            joints = (self.names[int(np.abs(misfit).argmax())],)
+            joints = (self.encoders.names[int(np.abs(misfit).argmax())],)
         elif far:
             status, joints = CompletionStatus.JUMP, far
         v = np.zeros(self._model.nv)
@@ -202,12 +196,12 @@ class StateCompletion:
 
     def _lost(self, wanted: Array) -> Completion:
         self._doubtful = True  # it may return from behind a dead centre
-        misfit = wanted - self._q[self._places]
+        misfit = wanted - self._q[self.encoders.places]
         return Completion(
             q=self._q.copy(),
             v=np.zeros(self._model.nv),
             status=CompletionStatus.LOST,
-            joints=self._named(np.abs(misfit) >= 0.5 * np.abs(misfit).max()),
+            joints=self.encoders.named(np.abs(misfit) >= 0.5 * np.abs(misfit).max()),
             residual=self._follower.residual,
             misfit=misfit,
             condition=np.inf,
@@ -227,7 +221,7 @@ class StateCompletion:
         q = self._home
         for _ in range(_TRIALS):
             A, _ = rows.linearize(q, 0.0)
-            open_ = undetermined(A, scale, self.columns, _RANK_TOLERANCE)
+            open_ = undetermined(A, scale, self.encoders.columns, _RANK_TOLERANCE)
             if not len(open_):
                 return A
             guess = self._model.integrate(
@@ -236,64 +230,11 @@ class StateCompletion:
             q = self.mechanism.assembly(guess).q
         names = self._model.velocity_names
         loose = ", ".join(names[i] for i in open_)
+        measured = ", ".join(self.encoders.names) or "none"
         freedoms = free_motions(A, scale, _RANK_TOLERANCE)
         raise InputError(
-            f"the measured joints ({', '.join(self.names) or 'none'}) do not determine {loose}: "
+            f"the measured joints ({measured}) do not determine {loose}: "
             f"the mechanism has {freedoms} freedoms; measure some of these too",
             file=self.mechanism.spec.file,
             place="measured",
         )
-
-    def _values(self, values: Mapping[str, float] | ArrayLike, what: str) -> Array:
-        """Numbers of the measured joints, fresh, (d,)."""
-        if isinstance(values, Mapping):
-            for name in values:
-                if name not in self.names:
-                    raise UnknownNameError("measured joint", name, self.names)
-            if missing := [name for name in self.names if name not in values]:
-                raise StateError(f"the {what} of {', '.join(missing)} is missing")
-            values = [values[name] for name in self.names]
-        try:
-            array = np.array(values, dtype=float)
-        except (TypeError, ValueError):
-            raise StateError(f"expected numbers as {what}, found {values!r:.80}") from None
-        if array.shape != (len(self.names),):
-            raise StateError(
-                f"expected {len(self.names)} numbers ({', '.join(self.names)}) as {what}, "
-                f"found shape {array.shape}"
-            )
-        if not np.isfinite(array).all():
-            bad = self.names[int(np.flatnonzero(~np.isfinite(array))[0])]
-            raise StateError(f"the {what} of {bad} is not finite")
-        return array
-
-    def _named(self, chosen: NDArray[np.bool_]) -> tuple[str, ...]:
-        return tuple(name for name, is_it in zip(self.names, chosen, strict=True) if is_it)
-
-
-def _measured(mechanism: Mechanism, names: Sequence[str] | None) -> tuple[tuple[str, ...], Array]:
-    """Measured joints and the deviations of their measurements."""
-    declared = mechanism.measured
-    if names is None:
-        return declared.names, declared.deviations
-    known = dict(zip(declared.names, declared.deviations.tolist(), strict=True))
-    for name in names:
-        if name not in mechanism.joint_names:
-            raise UnknownNameError("joint", name, mechanism.joint_names)
-    if len(set(names)) < len(names):
-        raise InputError(f"a joint is measured twice: {', '.join(names)}")
-    return tuple(names), np.array([known.get(name, 1.0) for name in names])
-
-
-def _turning(mechanism: Mechanism, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Which joints turn without end."""
-    joints = {joint.name: joint for joint in mechanism.model.description.joints}
-    return np.array(
-        [
-            name in joints
-            and joints[name].type == "revolute"
-            and not np.isfinite([joints[name].lower, joints[name].upper]).any()
-            for name in names
-        ],
-        dtype=bool,
-    )

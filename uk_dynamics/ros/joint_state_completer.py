@@ -57,7 +57,8 @@ class JointStateCompleter(Node):
             )
         self._names = mechanism.joint_names
         self._completion = StateCompletion(mechanism)
-        self._measurements = JointMeasurements(self._completion.names, self._completion.turning)
+        encoders = self._completion.encoders
+        self._measurements = JointMeasurements(encoders.names, encoders.turning)
         self._problems = MessageProblems(self.get_logger())
         self._monitor = RateMonitor()
         self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
@@ -143,7 +144,7 @@ class JointStateCompleter(Node):
         message.velocity[:] = found.v
         if measurements.has_effort:
             # passive joints have no motor: their effort is zero
-            message.effort[self._completion.columns] = measurements.effort
+            message.effort[self._completion.encoders.columns] = measurements.effort
         message.message.header.stamp = self._stamp
         self._publisher.publish(message.message)
         self._monitor.tick()
