@@ -6,7 +6,9 @@ import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
+from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 
@@ -22,6 +24,8 @@ from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.run_node import run_node
 
 _LOOK_PERIOD = 0.01  # s
+_LONGEST_END = 1.0  # s that the end may take after the heartbeat has ended
+_LAST_WORD = Duration(seconds=0.5)
 
 
 class CommandWatchdog(Node):
@@ -59,11 +63,13 @@ class CommandWatchdog(Node):
                 Float64MultiArray, topic or EFFORT_COMMANDS, COMMAND_QOS
             )
         self._heartbeat = Watchdog()
+        self._asked_to_end = Watchdog()
         self._driving = False
         self._barking = False
         self.create_subscription(Bool, self._settings["heartbeat_topic"], self._hear, COMMAND_QOS)
         self.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
         self._switch = self._make_switch()
+        self._switched: Future | None = None
         self._diagnostics = DiagnosticsPublisher(self, "heartbeat", self._report)
         self._diagnostics.hardware = spec.name
 
@@ -110,7 +116,24 @@ class CommandWatchdog(Node):
         request = SwitchController.Request()
         request.deactivate_controllers = [self._settings["controller"]]
         request.strictness = SwitchController.Request.BEST_EFFORT
-        self._switch.call_async(request)
+        self._switched = self._switch.call_async(request)
+
+    def may_end(self) -> bool:
+        """Whether nobody drives any more, or what could be done about it has been done.
+
+        A controller that was killed could not say that it does not drive any more.
+        """
+        if not self._asked_to_end.fed:
+            self._asked_to_end.feed()
+        if not self._driving or self._asked_to_end.age > self._settings["timeout"] + _LONGEST_END:
+            return True
+        return self._barking and (self._switched is None or self._switched.done())
+
+    def destroy_node(self) -> None:
+        """End, when the last word has been heard."""
+        if self._barking and self.context.ok():
+            self._publisher.wait_for_all_acked(_LAST_WORD)
+        super().destroy_node()
 
     def _report(self, report: Report) -> None:
         report.add("driving", str(self._driving).lower())
@@ -121,7 +144,7 @@ class CommandWatchdog(Node):
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until it is told to end."""
-    return run_node(CommandWatchdog, args)
+    return run_node(CommandWatchdog, args, CommandWatchdog.may_end)
 
 
 if __name__ == "__main__":

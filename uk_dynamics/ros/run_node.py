@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
+from typing import TypeVar
 
 import rclpy
 from rclpy.exceptions import NameValidationException
@@ -19,6 +20,8 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 
 USER_ERROR = 2
 _LONGEST_WAIT = 0.1  # s; a signal is noticed between two waits
+
+AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 class _Stop:
@@ -34,7 +37,7 @@ class _Stop:
         self.interrupts = True
 
     def install(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._handle)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
@@ -44,21 +47,27 @@ class _Stop:
             raise KeyboardInterrupt
 
 
-def run_node(factory: Callable[[], Node], args: Sequence[str] | None = None) -> int:
+def run_node(
+    factory: Callable[[], AnyNode],
+    args: Sequence[str] | None = None,
+    may_end: Callable[[AnyNode], bool] = lambda node: True,
+) -> int:
     """Run one node until it is told to end.
 
     Args:
         factory: Makes the node; called inside a ROS context.
         args: Command line; that of the process when left out.
+        may_end: Asked from then on whether the node has nothing left to do.
 
     Returns:
-        Exit code: 0 after SIGINT, SIGTERM or the end of the context, 2 for a mistake of the user.
+        Exit code: 0 after SIGINT, SIGTERM, SIGHUP or the end of the context, 2 for a mistake of the
+        user.
     """
     stop = _Stop()
     stop.install()
     try:
         _initialize(args)
-        _spin(factory, stop)
+        _spin(factory, stop, may_end)
     except (UkDynamicsError, NameValidationException) as error:
         line = str(error).replace("\n", " ")
         sys.stderr.write(f"error: {line}\n")
@@ -112,14 +121,14 @@ def _initialize(args: Sequence[str] | None) -> None:
         raise InputError(reason, place="--ros-args") from None
 
 
-def _spin(factory: Callable[[], Node], stop: _Stop) -> None:
+def _spin(factory: Callable[[], AnyNode], stop: _Stop, may_end: Callable[[AnyNode], bool]) -> None:
     node = factory()
     executor = make_executor()
     executor.add_node(node)
     settle_memory()
     stop.interrupts = False
     try:
-        while rclpy.ok() and not stop.requested:
+        while rclpy.ok() and not (stop.requested and may_end(node)):
             executor.spin_once(timeout_sec=_LONGEST_WAIT)
     finally:
         executor.remove_node(node)
