@@ -1,9 +1,8 @@
-"""A machine behind ros2_control, or its simulation there: controllers, completer, servo control."""
+"""A machine behind ros2_control: controllers, state completion, servo control, watchdog."""
 
 import tempfile
 from pathlib import Path
 
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler, Shutdown
 from launch.event_handlers import OnProcessExit
@@ -13,8 +12,8 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from uk_dynamics.control.ros2_control_files import (
     BROADCASTER,
+    CONTROLLER_TYPES,
     EFFORT_CONTROLLER,
-    MACHINE_STATES_TOPIC,
     MOCK,
     TOPIC,
     complete_description,
@@ -22,6 +21,7 @@ from uk_dynamics.control.ros2_control_files import (
 )
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.ros.launching import LastToEnd, installed, require
 
 PACKAGE = "uk_dynamics"
 
@@ -29,11 +29,12 @@ ARGUMENTS = (
     ("mechanism", "five_bar", "Mechanism file, or the name of a shipped one."),
     ("tasks", "", "Tasks file, or the name of a shipped one; empty: no servo_controller."),
     ("hardware", MOCK, "Hardware plugin of ros2_control, package/Class."),
-    ("simulator", "false", f"Let the simulator be the machine; hardware must be {TOPIC}."),
     ("namespace", "", "Namespace of all nodes, so that machines can run side by side."),
     ("rate", "500", "Updates of controller_manager per second."),
     ("autostart", "false", "Activate servo_controller once the controllers are active."),
+    ("state_timeout", "0.1", "Time without a state after which servo_controller stops, in s."),
     ("watchdog", "true", "Start command_watchdog, which takes commands back when nobody drives."),
+    ("use_sim_time", "false", "Let all nodes use the time of /clock."),
 )
 
 
@@ -48,67 +49,85 @@ def generate_launch_description():
 def nodes(context):
     given = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
     wanted = {
-        name: given[name].lower() == "true" for name in ("simulator", "autostart", "watchdog")
+        name: given[name].lower() == "true" for name in ("autostart", "watchdog", "use_sim_time")
     }
-    if wanted["simulator"] and given["hardware"] != TOPIC:
-        raise InputError(f"the simulator needs hardware:={TOPIC}", place="hardware")
+    plugin = given["hardware"]
+    # others may be in a package of another name, and controller_manager tells what it misses
+    plugins = [*CONTROLLER_TYPES.values(), *([plugin] if plugin == TOPIC else [])]
+    packages = [kind.partition("/")[0] for kind in plugins]
+    require(["robot_state_publisher", "controller_manager", *packages], "hardware.launch.py")
+    if not given["rate"].isdecimal() or int(given["rate"]) == 0:
+        raise InputError(
+            f'"{given["rate"]}" is no whole number of updates per second', place="rate"
+        )
+
     mechanism = Mechanism.from_file(given["mechanism"])
-    description = complete_description(mechanism, given["hardware"], given["namespace"])
+    description = complete_description(mechanism, plugin, given["namespace"])
     text = {"robot_description": ParameterValue(description, value_type=str)}
     file = Path(tempfile.mkdtemp(prefix="uk_dynamics_")) / f"{mechanism.name}_controllers.yaml"
     file.write_text(controllers(mechanism, int(given["rate"]), given["namespace"]))
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     machine = {"mechanism": files["mechanism"]}
 
-    def node(package, executable, *parameters, remappings=(), **options):
-        return Node(
+    def node(package, executable, *parameters, kind=Node, **options):
+        return kind(
             package=package,
             executable=executable,
             namespace=given["namespace"],
-            parameters=list(parameters),
-            remappings=[("/tf", "tf"), ("/tf_static", "tf_static"), *remappings],
+            parameters=[*parameters, {"use_sim_time": wanted["use_sim_time"]}],
+            remappings=[("/tf", "tf"), ("/tf_static", "tf_static")],
             output="screen",
             **options,
         )
 
+    driving = []
+    if given["tasks"]:
+        settings = {
+            "autostart": wanted["autostart"],
+            "state_timeout": float(given["state_timeout"]),
+            "update_rate": float(given["rate"]),
+        }
+        driving.append(node(PACKAGE, "servo_controller", files, settings))
+    watching = []
+    if wanted["watchdog"]:
+        # needs the messages of controller_manager to deactivate, and commands zeros without them
+        deactivated = EFFORT_CONTROLLER if installed("controller_manager_msgs") else ""
+        watchdog = {"controller": deactivated}
+        watching.append(
+            node(PACKAGE, "command_watchdog", machine, watchdog, kind=LastToEnd, after=driving)
+        )
+    manager = node(
+        "controller_manager",
+        "ros2_control_node",
+        str(file),
+        kind=LastToEnd,
+        # the last effort is zero, and has reached the drives, before controllers are deactivated
+        after=[*driving, *watching],
+        on_exit=ended,
+    )
     spawner = node(
         "controller_manager",
         "spawner",
         arguments=[BROADCASTER, EFFORT_CONTROLLER, "--param-file", str(file)],
     )
-    started = [
-        node("robot_state_publisher", "robot_state_publisher", text),
-        node("controller_manager", "ros2_control_node", str(file)),
-        spawner,
-        node(PACKAGE, "joint_state_completer", machine),
-    ]
-    if wanted["simulator"]:
-        states = [("joint_states", MACHINE_STATES_TOPIC)]
-        mode = {"command_mode": "joint_state"}
-        started.append(node(PACKAGE, "simulator", machine, mode, remappings=states))
-    if wanted["watchdog"]:
-        # needs the messages of controller_manager to deactivate, and commands zeros without them
-        deactivated = EFFORT_CONTROLLER if installed("controller_manager_msgs") else ""
-        started.append(node(PACKAGE, "command_watchdog", machine, {"controller": deactivated}))
-    driving = []
-    if given["tasks"]:
-        settings = {"autostart": wanted["autostart"], "update_rate": float(given["rate"])}
-        driving.append(node(PACKAGE, "servo_controller", files, settings))
 
     def controllers_done(event, context):
         if event.returncode:
             return [Shutdown(reason=f"the controllers did not start ({event.returncode})")]
         return driving
 
-    started.append(
-        RegisterEventHandler(OnProcessExit(target_action=spawner, on_exit=controllers_done))
-    )
-    return started
+    return [
+        node("robot_state_publisher", "robot_state_publisher", text),
+        manager,
+        *watching,
+        node(PACKAGE, "joint_state_completer", machine),
+        spawner,
+        RegisterEventHandler(OnProcessExit(target_action=spawner, on_exit=controllers_done)),
+    ]
 
 
-def installed(package):
-    try:
-        get_package_prefix(package)
-    except PackageNotFoundError:
-        return False
-    return True
+def ended(event, context):
+    """Without controller_manager nothing here has any use."""
+    if context.is_shutdown:
+        return []
+    return [Shutdown(reason=f"controller_manager has ended ({event.returncode})")]

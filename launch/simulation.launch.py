@@ -1,20 +1,25 @@
 """A simulated mechanism with its nodes, robot_state_publisher and RViz where they are installed."""
 
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
+from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from uk_dynamics.control.ros2_control_files import MACHINE_STATES_TOPIC, TOPIC
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.resources import share_directory
+from uk_dynamics.ros.launching import installed
 
 PACKAGE = "uk_dynamics"
+PATIENCE = 1.0  # s without a state; a simulation on a busy computer may pause longer than a machine
 
 ARGUMENTS = (
     ("mechanism", "five_bar", "Mechanism file, or the name of a shipped one."),
     ("tasks", "", "Tasks file, or the name of a shipped one; empty: no servo_controller."),
+    ("ros2_control", "false", "Put ros2_control between simulator and nodes, as on the machine."),
     ("namespace", "", "Namespace of all nodes, so that mechanisms can run side by side."),
     ("rate", "500.0", "Steps, states and commands per second."),
     ("real_time_factor", "1.0", "Simulated time per real time; 0: as fast as possible."),
@@ -37,16 +42,17 @@ def nodes(context):
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     mechanism = {"mechanism": files["mechanism"]}
     clock = given["publish_clock"].lower() == "true"
+    ros2_control = given["ros2_control"].lower() == "true"
     description = Mechanism.from_file(given["mechanism"]).model.description
 
-    def node(package, executable, *parameters, **options):
+    def node(package, executable, *parameters, remappings=(), **options):
         return Node(
             package=package,
             executable=executable,
             namespace=given["namespace"],
             parameters=[{"use_sim_time": clock}, *parameters],
             # a tree of transforms per namespace: links of the same name do not meet
-            remappings=[("/tf", "tf"), ("/tf_static", "tf_static")],
+            remappings=[("/tf", "tf"), ("/tf_static", "tf_static"), *remappings],
             output="screen",
             **options,
         )
@@ -56,29 +62,52 @@ def nodes(context):
         "real_time_factor": float(given["real_time_factor"]),
         "paused": given["paused"].lower() == "true",
         "publish_clock": clock,
-        "publish_robot_description": not installed("robot_state_publisher"),
+        "publish_robot_description": not (ros2_control or installed("robot_state_publisher")),
     }
-    started = [
-        node(PACKAGE, "simulator", mechanism, simulation),
-        node(PACKAGE, "forward_dynamics", mechanism),
-    ]
-    if given["tasks"]:
-        # a simulation on a busy computer may pause longer than a machine
-        patience = {"autostart": True, "state_timeout": 1.0}
-        rate = {"update_rate": float(given["rate"])}
-        started.append(node(PACKAGE, "servo_controller", files, rate, patience))
-    if installed("robot_state_publisher"):
-        text = {"robot_description": ParameterValue(description.text, value_type=str)}
-        started.append(node("robot_state_publisher", "robot_state_publisher", text))
+    if ros2_control:
+        started = behind_ros2_control(node, mechanism, simulation, given)
+    else:
+        started = [node(PACKAGE, "simulator", mechanism, simulation)]
+        if given["tasks"]:
+            settings = {
+                "autostart": True,
+                "state_timeout": PATIENCE,
+                "update_rate": simulation["rate"],
+            }
+            started.append(node(PACKAGE, "servo_controller", files, settings))
+        if installed("robot_state_publisher"):
+            text = {"robot_description": ParameterValue(description.text, value_type=str)}
+            started.append(node("robot_state_publisher", "robot_state_publisher", text))
+    started.append(node(PACKAGE, "forward_dynamics", mechanism))
     if installed("rviz2") and given["rviz"].lower() == "true":
         view = str(share_directory() / "rviz" / "mechanism.rviz")
         started.append(node("rviz2", "rviz2", arguments=["-d", view, "-f", description.root]))
     return started
 
 
-def installed(package):
-    try:
-        get_package_prefix(package)
-    except PackageNotFoundError:
-        return False
-    return True
+def behind_ros2_control(node, mechanism, simulation, given):
+    """The simulator as the machine, and everything that a machine has."""
+    if simulation["real_time_factor"] != 1.0 and not simulation["publish_clock"]:
+        raise InputError(
+            "controller_manager counts real time; with ros2_control:=true give publish_clock:=true"
+            " too, or leave it at 1",
+            place="real_time_factor",
+        )
+    machine = str(share_directory() / "launch" / "hardware.launch.py")
+    arguments = {
+        **{name: given[name] for name in ("mechanism", "tasks", "namespace")},
+        "hardware": TOPIC,
+        "rate": str(round(simulation["rate"])),
+        "autostart": "true",
+        "state_timeout": str(PATIENCE),
+        "use_sim_time": str(simulation["publish_clock"]).lower(),
+    }
+    states = [("joint_states", MACHINE_STATES_TOPIC)]
+    by_joint = {"command_mode": "joint_state"}
+    return [
+        # first: where something is missing, nothing is started
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(machine), launch_arguments=arguments.items()
+        ),
+        node(PACKAGE, "simulator", mechanism, simulation, by_joint, remappings=states),
+    ]

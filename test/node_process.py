@@ -67,6 +67,7 @@ class NodeProcess:
         *,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
+        new_session: bool = False,
     ) -> None:
         self.command = command
         self._log = log
@@ -78,6 +79,7 @@ class NodeProcess:
                 stderr=subprocess.STDOUT,
                 env=env,
                 cwd=cwd,
+                start_new_session=new_session,
             )
 
     @property

@@ -45,6 +45,8 @@ ROS_LIBRARIES = {
     "tf2_ros",
     "ament_index_python",
     "builtin_interfaces",
+    "launch",
+    "launch_ros",
 }
 ROS_SUFFIXES = ("_msgs", "_srvs", "_interfaces")
 

@@ -22,6 +22,7 @@ from launch.actions import (
 )
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.ros import launching
 
 pytestmark = pytest.mark.ros
 
@@ -42,7 +43,8 @@ def launch_file(monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "installed", lambda package: True)
+    for place in (module, launching):
+        monkeypatch.setattr(place, "installed", lambda package: True)
     return module
 
 
@@ -86,11 +88,23 @@ def test_motors_are_driven_when_controllers_are_active_and_never_before(launch_f
 def test_without_tasks_nobody_drives(launch_file: Any) -> None:
     _, after = started(launch_file, mechanism="five_bar")
     assert after(0) == []
+    nodes, _ = started(launch_file, mechanism="five_bar", watchdog="false")
+    assert set(nodes) == BEFORE - {"command_watchdog"}
 
 
-def test_simulator_is_the_machine_behind_topics(launch_file: Any) -> None:
-    topic = launch_file.TOPIC
-    nodes, _ = started(launch_file, simulator="true", hardware=topic, watchdog="false")
-    assert set(nodes) == (BEFORE | {"simulator"}) - {"command_watchdog"}
-    with pytest.raises(InputError, match="needs hardware"):
-        started(launch_file, simulator="true")
+def test_all_that_is_missing_is_named_at_once(
+    launch_file: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launching, "installed", lambda package: package != "controller_manager")
+    with pytest.raises(InputError, match=r"controller_manager; try: sudo apt install ros-\S+r$"):
+        started(launch_file)
+    monkeypatch.setattr(launching, "installed", lambda package: "joint_state" not in package)
+    missing = "joint_state_broadcaster, joint_state_topic_hardware_interface;"
+    with pytest.raises(InputError, match=missing):
+        started(launch_file, hardware=launch_file.TOPIC)
+
+
+def test_a_rate_is_a_whole_number(launch_file: Any) -> None:
+    for rate in ("0", "2.5", "fast"):
+        with pytest.raises(InputError, match="whole number"):
+            started(launch_file, rate=rate)

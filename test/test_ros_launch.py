@@ -15,6 +15,9 @@ pytest.importorskip("launch_ros")
 from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
+from uk_dynamics.control.ros2_control_files import TOPIC
+from uk_dynamics.exceptions import InputError
+
 pytestmark = pytest.mark.ros
 
 FILE = Path(__file__).resolve().parent.parent / "launch" / "simulation.launch.py"
@@ -39,7 +42,8 @@ def started(launch_file: Any, **given: str) -> dict[str, Any]:
         if isinstance(entity, DeclareLaunchArgument):
             entity.execute(context)
     (function,) = (e for e in description.entities if isinstance(e, OpaqueFunction))
-    return {node.node_executable: node for node in function.execute(context)}
+    actions = function.execute(context)
+    return {getattr(action, "node_executable", "included"): action for action in actions}
 
 
 def test_every_argument_is_described_and_has_a_default(launch_file: Any) -> None:
@@ -65,3 +69,16 @@ def test_view_comes_where_it_is_installed(
     assert "rviz2" not in started(launch_file, rviz="false")
     monkeypatch.setattr(launch_file, "installed", lambda package: False)
     assert not {"robot_state_publisher", "rviz2"} & set(started(launch_file))
+
+
+def test_one_argument_puts_ros2_control_between_machine_and_nodes(launch_file: Any) -> None:
+    given = {"mechanism": "five_bar", "tasks": "five_bar_sweep", "rviz": "false"}
+    nodes = started(launch_file, **given, ros2_control="true", namespace="left", rate="250")
+    assert set(nodes) == {"simulator", "forward_dynamics", "included"}
+    arguments = dict(nodes["included"].launch_arguments)
+    expected = {"hardware": TOPIC, "rate": "250", "namespace": "left", "tasks": "five_bar_sweep"}
+    assert expected.items() <= arguments.items()
+    for factor in ("0.5", "0"):
+        with pytest.raises(InputError, match="publish_clock"):
+            started(launch_file, ros2_control="true", real_time_factor=factor)
+    started(launch_file, ros2_control="true", real_time_factor="0.5", publish_clock="true")

@@ -17,6 +17,10 @@ TOPIC = "joint_state_topic_hardware_interface/JointStateTopicSystem"
 
 EFFORT_CONTROLLER = "effort_controller"
 BROADCASTER = "joint_state_broadcaster"
+CONTROLLER_TYPES = {
+    BROADCASTER: "joint_state_broadcaster/JointStateBroadcaster",
+    EFFORT_CONTROLLER: "forward_command_controller/ForwardCommandController",
+}
 MEASURED_STATES = "measured_joint_states"
 COMMANDS_TOPIC = "joint_commands"
 MACHINE_STATES_TOPIC = "machine_joint_states"
@@ -172,11 +176,11 @@ def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> s
     manager = {
         "update_rate": rate,
         BROADCASTER: {
-            "type": "joint_state_broadcaster/JointStateBroadcaster",
+            "type": CONTROLLER_TYPES[BROADCASTER],
             # joint_states is complete, and joint_state_completer publishes it
             "node_options_args": ["--ros-args", "-r", f"joint_states:={MEASURED_STATES}"],
         },
-        EFFORT_CONTROLLER: {"type": "forward_command_controller/ForwardCommandController"},
+        EFFORT_CONTROLLER: {"type": CONTROLLER_TYPES[EFFORT_CONTROLLER]},
     }
     parameters = {
         f"{base}controller_manager": {"ros__parameters": manager},

@@ -1,0 +1,156 @@
+"""The launch files, run: everything starts, drives, and ends in order when it is interrupted.
+
+ros2_control is played by peers that stand in an ament prefix of their own; launch and the nodes are
+the real ones.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy")
+# a directory of this name stands beside the package, so only a module of launch tells
+pytest.importorskip("launch.actions")
+pytest.importorskip("launch_ros")
+
+import peer_controller_manager
+from node_process import NodeProcess
+from ros_ears import Ear
+from ros_fixtures import Ros
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+pytestmark = pytest.mark.ros
+
+ROOT = Path(__file__).resolve().parent.parent
+PEERS = Path(peer_controller_manager.__file__)
+MARKERS = (
+    "joint_state_broadcaster",
+    "forward_command_controller",
+    "joint_state_topic_hardware_interface",
+)
+START = 90.0  # s for nine processes that start at once, on a busy computer
+LAUNCH = """
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+file, *given = sys.argv[1:]
+source = PythonLaunchDescriptionSource(file)
+arguments = [argument.split(":=", 1) for argument in given]
+service = LaunchService()
+included = IncludeLaunchDescription(source, launch_arguments=arguments)
+service.include_launch_description(LaunchDescription([included]))
+sys.exit(service.run())
+"""
+
+
+@pytest.fixture
+def prefix(tmp_path: Path) -> Path:
+    """An ament prefix with the nodes of this package and the peers of ros2_control."""
+    top = tmp_path / "prefix"
+    executables = {
+        "uk_dynamics": [
+            "simulator",
+            "forward_dynamics",
+            "joint_state_completer",
+            "servo_controller",
+            "command_watchdog",
+        ],
+        "controller_manager": ["ros2_control_node", "spawner"],
+        "robot_state_publisher": ["robot_state_publisher"],
+        **{package: [] for package in MARKERS},
+    }
+    index = top / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    for package, names in executables.items():
+        (index / package).touch()
+        library = top / "lib" / package
+        library.mkdir(parents=True)
+        for name in names:
+            what = f"-m uk_dynamics.ros.{name}" if package == "uk_dynamics" else f"{PEERS} {name}"
+            (library / name).write_text(f'#!/bin/sh\nexec {sys.executable} {what} "$@"\n')
+            (library / name).chmod(0o755)
+    return top
+
+
+@pytest.fixture
+def launched(prefix: Path, tmp_path: Path) -> Iterator[list[NodeProcess]]:
+    """Processes that run launch, each with its children in a group, as in a terminal."""
+    processes: list[NodeProcess] = []
+    yield processes
+    for process in processes:
+        if process.running:
+            os.killpg(process.pid, signal.SIGINT)
+            assert process.wait(START) == 0
+
+
+def launch(prefix: Path, directory: Path, file: str, *arguments: str) -> NodeProcess:
+    env = {
+        **os.environ,
+        "AMENT_PREFIX_PATH": str(prefix),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
+    }
+    command = [sys.executable, "-c", LAUNCH, str(ROOT / "launch" / file), *arguments]
+    return NodeProcess(command, directory / "launch.log", env=env, new_session=True)
+
+
+def ends(output: str) -> list[str]:
+    """Names of processes in the order in which they ended."""
+    found = re.findall(r"\[(\w+)-\d+\]: process has (?:finished|died)", output)
+    return [str(name) for name in found]
+
+
+@pytest.mark.parametrize("way", ["terminal", "launch alone"])
+def test_simulation_behind_ros2_control_drives_and_ends_with_zero_efforts(
+    ros: Ros, prefix: Path, launched: list[NodeProcess], tmp_path: Path, way: str
+) -> None:
+    process = launch(
+        prefix,
+        tmp_path,
+        "simulation.launch.py",
+        "ros2_control:=true",
+        "mechanism:=five_bar",
+        "tasks:=five_bar_sweep",
+        "namespace:=left",
+        "rate:=100",
+    )
+    launched.append(process)
+    node = ros.node()
+    states = Ear(node, JointState, "/left/joint_states")
+    commands = Ear(node, Float64MultiArray, "/left/effort_controller/commands")
+    ros.until(lambda: commands.messages and commands.messages[-1].data[0], "efforts", START)
+    ros.until(lambda: states.messages and any(states.messages[-1].effort), "states")
+    if way == "terminal":
+        os.killpg(process.pid, signal.SIGINT)
+    else:  # it believes that its processes have been interrupted too, and terminates them later
+        os.kill(process.pid, signal.SIGINT)
+    ros.until(lambda: not process.running, "the end", START)
+    assert process.exit_code == 0
+    output = process.output
+    assert "Traceback" not in output
+    order = ends(output)
+    assert order.index("servo_controller") < order.index("command_watchdog")
+    assert order[-1] == "ros2_control_node"
+    assert "deactivating effort_controller at [0.0]" in output
+    ros.until(lambda: commands.messages[-1].data[0] == 0.0, "the last word")
+
+
+def test_what_is_not_installed_is_named_and_nothing_is_started(
+    prefix: Path, launched: list[NodeProcess], tmp_path: Path
+) -> None:
+    index = prefix / "share" / "ament_index" / "resource_index" / "packages"
+    (index / "forward_command_controller").unlink()
+    process = launch(prefix, tmp_path, "simulation.launch.py", "ros2_control:=true")
+    launched.append(process)
+    assert process.wait(START) == 1
+    assert "not installed, or not sourced: forward_command_controller; try" in process.output
+    assert "process started" not in process.output
+    assert "Traceback" not in process.output

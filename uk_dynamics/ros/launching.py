@@ -1,0 +1,89 @@
+"""What launch files share: which packages are there, and the order in which processes end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch.actions import RegisterEventHandler
+from launch.event_handlers import OnProcessExit
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from uk_dynamics.exceptions import InputError
+
+
+def installed(package: str) -> bool:
+    """Whether a package is in the ament index."""
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def require(packages: Iterable[str], place: str) -> None:
+    """Check that packages are installed.
+
+    Args:
+        packages: Their names.
+        place: What needs them.
+
+    Raises:
+        InputError: Some are not; all of them are named, with what to do.
+    """
+    missing = [package for package in dict.fromkeys(packages) if not installed(package)]
+    if missing:
+        names = " ".join("ros-$ROS_DISTRO-" + package.replace("_", "-") for package in missing)
+        raise InputError(
+            f"not installed, or not sourced: {', '.join(missing)}; try: sudo apt install {names}",
+            place=place,
+        )
+
+
+class LastToEnd(Node):
+    """A process that outlives others, so that it still hears their last words.
+
+    launch interrupts all processes at the same time, and so does Ctrl-C in a terminal. This one
+    leaves the terminal's process group, and is interrupted when the last of the others has ended.
+    Others that do not end by themselves launch kills, so it never waits in vain.
+    """
+
+    def __init__(self, *, after: Sequence[Node], **options: Any) -> None:
+        """Describe the process.
+
+        Args:
+            after: Processes that end earlier; those that never start do not count.
+            **options: Of the node.
+        """
+        prefix = ["setsid ", LaunchConfiguration("launch-prefix", default="")]
+        # a label of its own, or it would be that of setsid
+        super().__init__(prefix=prefix, exec_name=options["executable"], **options)
+        self._others = list(after)
+        self._end_is_wanted = False
+
+    def execute(self, context: Any) -> Any:
+        """Start it."""
+        for other in self._others:
+            heard = OnProcessExit(target_action=other, on_exit=self._on_other_ended)
+            RegisterEventHandler(heard).execute(context)
+        return super().execute(context)
+
+    def _shutdown_process(self, context: Any, *, send_sigint: bool) -> Any:
+        # a method of ExecuteLocal that is not public; there is no other place to wait in
+        self._end_is_wanted = True
+        if any(_runs(other) for other in self._others):
+            return None
+        return super()._shutdown_process(context, send_sigint=True)
+
+    def _on_other_ended(self, event: Any, context: Any) -> Any:
+        self._others.remove(event.action)
+        if self._end_is_wanted:
+            return self._shutdown_process(context, send_sigint=True)
+        return None
+
+
+def _runs(process: Node) -> bool:
+    end = process.get_asyncio_future()
+    return end is not None and not end.done()
