@@ -120,6 +120,7 @@ MECHANISMS = {
         "finite",
     ),
     "too large": (START + "model: {length: 1e999}\n", "model.length", "1e999", "finite"),
+    "of no machine": (START + "model: {length: 1e200}\n", "model.length", "1e200", "below 1e+100"),
     "number with unit": (
         START + "model: {length: 1 m}\n",
         "model.length",

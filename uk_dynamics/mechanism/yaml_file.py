@@ -22,6 +22,7 @@ from uk_dynamics.mechanism.wording import Place, place_text, shown
 MAX_DEPTH = 32
 MAX_VALUES = 20_000
 
+_LARGEST_NUMBER = 1e100  # its square is still a number
 _NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 # What PyYAML says (a part of it), what it means for the user, what to do about it.
@@ -188,6 +189,9 @@ class _Converter:
             raise self.error(f"{shown(text)} is not a number; write one", place) from None
         if not math.isfinite(number):
             raise self.error(f"{text[:40]} is not a finite number; write a finite one", place)
+        if abs(number) > _LARGEST_NUMBER:
+            problem = f"{text[:40]} is no quantity of a machine; stay below {_LARGEST_NUMBER:g}"
+            raise self.error(problem, place)
         whole = tag.endswith(":int") and re.fullmatch(r"[-+]?[0-9]{1,15}", text)
         return int(text) if whole else number
 
