@@ -32,7 +32,10 @@ _SYNTAX_HINTS = (
     ("could not find expected ':'", 'a key without ":"; write key: value'),
     ("but found another document", 'a second document begins with "---"; keep one per file'),
     ("expected ',' or ']'", 'a list is not closed; end it with "]"'),
-    ("expected ',' or '}'", 'a mapping is not closed; end it with "}"'),
+    (
+        "expected ',' or '}'",
+        'a mapping is not closed; end it with "}", or quote text with brackets or commas in it',
+    ),
     ("expected <block end>", "the indentation fits no line above; align it with its neighbours"),
     ("unexpected end of stream", "a quoted text is not closed; add the quote"),
     ("undefined alias", "an alias (*name) without its anchor; write &name at a value above"),
