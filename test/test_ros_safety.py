@@ -173,6 +173,41 @@ def test_reaction(ros: Ros, fault: Fault, mode: str) -> None:
     assert abs(driving) > 1.0
     assert bench.active
     cause(bench)
+    _expect_reaction(bench, fault, mode, text, driving)
+
+
+UNUSABLE: dict[str, dict[str, Any]] = {
+    "nan": {"position": array("d", [float("nan")] * 4)},
+    "infinite": {"velocity": array("d", [float("inf")] * 4)},
+    "incomplete": {
+        "name": ["crank"],
+        "position": array("d", [0.7]),
+        "velocity": array("d", [0.0]),
+    },
+    "without velocities": {"velocity": array("d")},
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", list(UNUSABLE))
+def test_states_that_cannot_be_used_are_none(ros: Ros, kind: str, mode: str) -> None:
+    bench = Bench(ros, mode, state_timeout=0.3)
+    driving = bench.efforts[-1][1]
+    heard = len(bench.efforts)
+
+    def ended() -> bool:
+        bench.send(**UNUSABLE[kind])  # they keep coming
+        return not bench.active
+
+    ros.until(ended, "the end of the control")
+    unanswered = [e for _, e in bench.efforts[heard:] if abs(e) > abs(driving)]
+    assert not unanswered, "no such state is answered"
+    _expect_reaction(bench, Fault.STALE_STATE, mode, "no usable joint_states for", driving)
+
+
+def _expect_reaction(bench: Bench, fault: Fault, mode: str, text: str, driving: float) -> None:
+    """Wait for what the table says, and for silence."""
+    ros = bench.ros
     ros.until(lambda: not bench.active, "the end of the control")
     bench.diagnostics.until(ros, text)
     assert bench.diagnostics.message.startswith(fault.name.lower())

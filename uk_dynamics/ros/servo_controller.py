@@ -177,9 +177,9 @@ class ServoControllerNode(LifecycleNode):
 
     def _report(self, report: Report) -> None:
         report.add("active", str(self.active).lower())
-        self._problems.report(report)
         if self._stop.reason:
             report.error(self._stop.reason)
+        self._problems.report(report)
         if self.active and self.loop is not None:
             self.loop.report(report)
 

@@ -24,10 +24,10 @@ from uk_dynamics.ros.live_settings import LiveSettings
 from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.parameters import Parameters
-from uk_dynamics.ros.rate_monitor import RateMonitor
-from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states
+from uk_dynamics.ros.reports import report_dynamics, report_states
 from uk_dynamics.ros.safety import TRAJECTORY, Fault
 from uk_dynamics.ros.servo_reports import report_decision
+from uk_dynamics.ros.servo_timing import ServoTiming
 from uk_dynamics.ros.state_guard import StateGuard
 from uk_dynamics.ros.target_pose_input import TargetPoseInput
 
@@ -76,7 +76,7 @@ class ServoLoop:
         self._dynamics = mechanism.dynamics()
         self._desired = DesiredMotion(mechanism)
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
-        self._monitor = RateMonitor()
+        self._timing = ServoTiming(self.controller.control_period)
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._stamp = Time()
         self._answered: tuple[int, Setpoint] | None = None
@@ -117,9 +117,9 @@ class ServoLoop:
         self._guard.forget()
         self._states.watchdog.forget()
         self._heard = Watchdog()
-        self._monitor.pause()
         self.command = None
         self._answered = None
+        self._timing.start()
         self.running = True
 
     def send(self, efforts: Array) -> None:
@@ -129,6 +129,7 @@ class ServoLoop:
     def relax(self) -> None:
         """Answer states no more, and let the machine be at rest."""
         self.running = False
+        self._timing.stop()
         self.commands.rest(self._stamp)
 
     def look(self) -> None:
@@ -145,6 +146,7 @@ class ServoLoop:
     def destroy(self) -> None:
         """Stop listening, and send nothing any more."""
         self.running = False
+        self._timing.stop()
         self._node.destroy_subscription(self._states.subscription)
         if self._action is not None:
             self._action.destroy()
@@ -157,7 +159,7 @@ class ServoLoop:
 
     def report(self, report: Report) -> None:
         """Add what states come, and what was decided for the last one."""
-        report_rate(report, self._monitor)
+        self._timing.report(report)
         report_states(report, self._states, self._settings["state_timeout"])
         command = self.command
         if command is None or not self.running:
@@ -200,7 +202,7 @@ class ServoLoop:
         elif at == self._answered[0]:  # said again: no time has passed, and the answer stands
             self.commands.drive(self._answered[1], stamp)
             return
-        self._monitor.tick()
+        self._timing.begin(stamp)
         self.controller.active = self._constraints.active
         self._t = self._origin.since(stamp)
         state = State(self._t, reader.q, reader.v)
@@ -219,6 +221,7 @@ class ServoLoop:
         self.command = command
         self._answered = at, setpoint
         self.commands.drive(setpoint, stamp)
+        self._timing.end(stamp)
 
     def _begin(self, efforts: Array) -> None:
         """Start from the first measured state.
