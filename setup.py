@@ -69,6 +69,7 @@ setup(
         "plot": ["matplotlib>=3.6"],
         "robots": ["example-robot-data>=4.4"],
         "ros": requirements("jazzy"),
+        "view": ["pycollada>=0.8", "viser>=1.1,<2"],
         "test": requirements("test"),
         "dev": requirements("test") + requirements("dev"),
     },

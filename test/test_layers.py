@@ -22,7 +22,7 @@ LAYERS = (
     ("__main__",),
     ("ros",),
     ("cli",),
-    ("papers", "benchmarks"),
+    ("papers", "benchmarks", "viewing"),
     ("",),
     ("simulation", "control"),
     ("compilation",),
@@ -37,7 +37,13 @@ LAYERS = (
 RANK = {name: rank for rank, names in enumerate(reversed(LAYERS)) for name in names}
 
 # Libraries that only one layer may know.
-HOME = {"pinocchio": "model", "eigenpy": "model", "urdf_parser_py": "model", "xacro": "model"}
+HOME = {
+    "pinocchio": "model",
+    "eigenpy": "model",
+    "urdf_parser_py": "model",
+    "xacro": "model",
+    "viser": "viewing",
+}
 CORE_LIBRARIES = {"numpy", "scipy"}
 ROS_LIBRARIES = {
     "rclpy",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from uk_dynamics import __version__
 from uk_dynamics.cli import compile as compile_command
-from uk_dynamics.cli import describe, inverse_dynamics, reproduce, ros2_control, simulate
+from uk_dynamics.cli import describe, inverse_dynamics, reproduce, ros2_control, simulate, view
 from uk_dynamics.cli.extensions import register_extensions
 from uk_dynamics.exceptions import UkDynamicsError
 
@@ -24,6 +24,7 @@ _BUILT_IN = {
     "compile": compile_command.register,
     "reproduce": reproduce.register,
     "ros2-control": ros2_control.register,
+    "view": view.register,
 }
 
 _DESCRIPTION = """\

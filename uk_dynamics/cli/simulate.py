@@ -16,6 +16,7 @@ from uk_dynamics.cli.arguments import (
     positive,
     switchings,
 )
+from uk_dynamics.cli.controllers import MODES, controller_maker
 from uk_dynamics.cli.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError
 
@@ -67,7 +68,7 @@ def register(commands: Commands) -> None:
     )
     parser.add_argument(
         "--control",
-        choices=("gravity", "hold"),
+        choices=MODES,
         help="without tasks: motors carry the weight and nothing else, or hold the start",
     )
     parser.add_argument(
@@ -157,20 +158,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _controller(arguments: argparse.Namespace, mechanism: Mechanism) -> Controller | None:
     """What drives the motors; None leaves them at rest."""
-    from uk_dynamics import GravityCompensation, Hold, ServoController, Tasks
+    from uk_dynamics import Tasks
 
-    period = arguments.control_period
-    if arguments.control:
-        if arguments.tasks:
-            raise InputError("--control gravity and --control hold do without --tasks")
-        if arguments.control == "hold":
-            return Hold(mechanism, control_period=period)
-        return GravityCompensation(mechanism, control_period=period)
-    if not arguments.tasks:
-        return None
-    return ServoController(
-        mechanism, Tasks.from_file(arguments.tasks, mechanism), control_period=period
-    )
+    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    return controller_maker(mechanism, tasks, arguments.control, arguments.control_period)()
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, float]:

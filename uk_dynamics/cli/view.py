@@ -1,0 +1,123 @@
+"""``uk_dynamics view``: a mechanism in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.arguments import add_mechanism, count, positive
+from uk_dynamics.cli.controllers import MODES, controller_maker
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+    from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.mechanism.tasks import Tasks
+    from uk_dynamics.viewing.source import Source
+
+_DESCRIPTION = """\
+Show a mechanism in the browser, without ROS. It stands where its loops close: drag the sliders of
+its motors, or a link, and the passive joints follow. Play lets it move from there, freely or under
+servo control. Forces in the loops, residuals, ranks and efforts are shown with it.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics view five_bar
+  uk_dynamics view stewart_platform --tasks stewart_platform_heave_roll --play
+  uk_dynamics view four_bar --control hold --port 9000
+  uk_dynamics view five_bar --recording run.npz
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "view",
+        help="see it in the browser: pose it by hand, let it move, play a recording",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_mechanism(parser)
+    parser.add_argument(
+        "--recording", metavar="FILE", help="play this recording of the mechanism back (.npz)"
+    )
+    parser.add_argument(
+        "--control",
+        choices=MODES,
+        help="without tasks: motors carry the weight and nothing else, or hold the start",
+    )
+    parser.add_argument("--play", action="store_true", help="let it move at once")
+    parser.add_argument(
+        "--rate", metavar="HZ", type=positive, default=500.0, help="steps per s (500)"
+    )
+    parser.add_argument(
+        "--real-time-factor",
+        metavar="F",
+        type=positive,
+        default=1.0,
+        help="simulated time per real time (1); smaller is slow motion",
+    )
+    parser.add_argument(
+        "--duration", metavar="S", type=positive, help="end after this real time in s (never)"
+    )
+    parser.add_argument(
+        "--host",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        help="address to serve at (127.0.0.1, this computer only); 0.0.0.0 lets the whole network"
+        " look and press the buttons",
+    )
+    parser.add_argument(
+        "--port", metavar="N", type=count, default=8080, help="port to serve at (8080); 0: any"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve the view until interrupted."""
+    import time
+
+    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics.viewing.mechanism_view import MechanismView
+    from uk_dynamics.viewing.server import address, close_server, open_server
+
+    mechanism = Mechanism.from_file(arguments.file)
+    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    source = _source(arguments, mechanism, tasks)
+    server = open_server(arguments.host, arguments.port, mechanism.name.replace("_", " "))
+    try:
+        view = MechanismView(server, mechanism, source, tasks=tasks)
+        for problem in view.problems:
+            print(f"uk_dynamics: not shown: {problem}", file=sys.stderr)
+        print(f"{mechanism.name}: {address(server)} (Ctrl-C ends it)", flush=True)
+        end = time.monotonic() + (arguments.duration or float("inf"))
+        view.run(lambda: time.monotonic() >= end)
+    except KeyboardInterrupt:  # the usual way to end it
+        pass
+    finally:
+        close_server(server)
+    return 0
+
+
+def _source(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | None) -> Source:
+    from uk_dynamics import Trajectory
+    from uk_dynamics.viewing.live_simulation import LiveSimulation
+    from uk_dynamics.viewing.playback import Playback
+
+    factor = arguments.real_time_factor
+    if arguments.recording:
+        if arguments.control or arguments.positions:
+            raise InputError("--recording moves by itself: leave --control and --set out")
+        return Playback(mechanism, Trajectory.load(arguments.recording), real_time_factor=factor)
+    step = 1.0 / arguments.rate
+    return LiveSimulation(
+        mechanism,
+        mechanism.start(dict(arguments.positions)),
+        controller=controller_maker(mechanism, tasks, arguments.control, step),
+        step=step,
+        real_time_factor=factor,
+        playing=arguments.play,
+    )

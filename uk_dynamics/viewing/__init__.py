@@ -1,0 +1,1 @@
+"""Mechanisms seen in a browser: posed by hand, simulated, played back, or heard from topics."""

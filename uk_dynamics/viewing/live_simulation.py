@@ -1,0 +1,139 @@
+"""A mechanism that is posed by hand while it rests and simulated while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.adaptive import Tolerances
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import State
+from uk_dynamics.simulation.advance import Advance
+from uk_dynamics.simulation.controller import Controller
+from uk_dynamics.simulation.plant import Plant
+from uk_dynamics.viewing.poser import Poser
+from uk_dynamics.viewing.snapshot import Snapshot
+
+Array = NDArray[np.float64]
+
+_MOST_WORK = 0.025  # s of computing per picture: a slow simulation shall not freeze the view
+_TOLERANCES = Tolerances(1e-6, 1e-8)  # fixed steps do not use them
+
+
+class LiveSimulation:
+    """Simulates in real time, or slower where the computer is too slow.
+
+    Attributes:
+        controls: All there are.
+        can_pose: It can.
+        duration: Endless.
+    """
+
+    controls = ("play", "pause", "step", "reset")
+    can_pose = True
+    duration = 0.0
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        start: State,
+        *,
+        controller: Callable[[], Controller | None],
+        step: float = 0.002,
+        real_time_factor: float = 1.0,
+        playing: bool = False,
+    ) -> None:
+        """Stand at the start.
+
+        Args:
+            mechanism: What moves.
+            start: Where it stands, loops closed.
+            controller: Makes what drives the motors, anew for every start.
+            step: Integration and control step, in s.
+            real_time_factor: Simulated time per real time.
+            playing: Whether it runs at once.
+        """
+        self._mechanism = mechanism
+        self._poser = Poser(mechanism)
+        self._make_controller = controller
+        self._step = step
+        self._factor = real_time_factor
+        self._start = start
+        self._playing = playing
+        self._due = 0.0
+        self._speed = 1.0
+        self._begin(start)
+
+    def control(self, action: str) -> None:
+        """Play, pause, take one step, or go back to the first start."""
+        if action == "reset":
+            self._begin(self._start)
+        elif action == "play":
+            self._playing = True
+            self._due = 0.0
+        elif action == "pause":
+            self._playing = False
+        elif action == "step":
+            self._playing = False
+            self._advance(self._step)
+
+    def seek(self, t: float) -> None:
+        """A simulation cannot: it does nothing."""
+
+    def lead_joints(self, targets: Mapping[str, float]) -> None:
+        """Pause and pose; the motion starts anew from there."""
+        q, message = self._state.q, ""
+        for name, target in targets.items():
+            pose = self._poser.lead_joint(q, name, target)
+            q, message = pose.q, pose.message
+        self._posed(q, message)
+
+    def lead_frame(self, link: str, target: Array) -> None:
+        """Pause and pose; the motion starts anew from there."""
+        pose = self._poser.lead_frame(self._state.q, link, target)
+        self._posed(pose.q, pose.message)
+
+    def frame(self, elapsed: float) -> Snapshot:
+        """Go on by real time, as far as the computer manages."""
+        if self._playing:
+            self._due += elapsed * self._factor
+            began, before = time.perf_counter(), self._state.t
+            while self._due >= self._step:
+                if time.perf_counter() - began > _MOST_WORK:
+                    self._due = 0.0
+                    break
+                self._due -= self._step
+                self._advance(self._step)
+            if elapsed > 0.0:
+                now = (self._state.t - before) / elapsed
+                self._speed += 0.1 * (now - self._speed)
+        mode = "posed, at rest" if self._state.t == 0.0 else "paused"
+        if self._playing:
+            mode = f"running at {self._speed:.2f} of real time"
+        return Snapshot(self._state, self._plant.inputs, self._plant.efforts, self._message, mode)
+
+    def _posed(self, q: Array, message: str) -> None:
+        self._playing = False
+        self._begin(State(0.0, q, np.zeros(self._mechanism.model.nv)))
+        self._message = message
+
+    def _begin(self, state: State) -> None:
+        self._state = state
+        self._message = ""
+        self._plant = Plant(self._mechanism, None, self._make_controller(), continuous=False)
+        self._stepper = Advance(self._mechanism.model, self._plant, "rk4", self._step, _TOLERANCES)
+
+    def _advance(self, duration: float) -> None:
+        try:
+            self._plant.decide(self._state)
+            stops = np.array([self._state.t + duration])
+            (self._state,) = self._stepper.run(self._state, stops)
+            self._message = "; ".join(self._plant.complaints)
+        except UkDynamicsError as error:
+            self._message = f"{error}; reset starts again"
+            self._playing = False
+            self._due = 0.0

@@ -1,0 +1,164 @@
+"""A mechanism in a browser: the picture, the panel, and the loop that keeps both up to date."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.model.visuals import appearance
+from uk_dynamics.viewing.link_shapes import LinkShapes
+from uk_dynamics.viewing.marks import Marker
+from uk_dynamics.viewing.numbers_table import Reading, numbers_table, status_line
+from uk_dynamics.viewing.overlay import Overlay
+from uk_dynamics.viewing.panel import Panel
+from uk_dynamics.viewing.poser import Poser
+from uk_dynamics.viewing.snapshot import Snapshot
+from uk_dynamics.viewing.source import Source
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+Array = NDArray[np.float64]
+
+FRAME_RATE = 40.0  # pictures per s
+_NUMBERS_PERIOD = 0.2  # s; faster nobody can read
+_SMALLEST = 0.2  # m
+
+
+class MechanismView:
+    """Shows what a source tells about a mechanism.
+
+    Attributes:
+        pictures: Shown so far.
+        problems: What cannot be shown, one line each.
+        snapshot: What was shown last; None before the first picture.
+    """
+
+    def __init__(
+        self,
+        server: ViserServer,
+        mechanism: Mechanism,
+        source: Source,
+        *,
+        tasks: Tasks | None = None,
+    ) -> None:
+        """Build the scene.
+
+        Args:
+            server: Shows it.
+            mechanism: What is shown.
+            source: Where it is.
+            tasks: What it shall do, if anything.
+        """
+        self.pictures = 0
+        self.snapshot: Snapshot | None = None
+        self._server = server
+        self._mechanism = mechanism
+        self._source = source
+        self._dynamics = mechanism.dynamics()
+        self._workspace = mechanism.model.workspace()
+        self._marker = Marker(mechanism, tasks)
+        self._task_rows = tasks.row_names if tasks else ()
+        model = mechanism.model
+        self._workspace.update_positions(mechanism.initial_guess)
+        points = self._workspace.translation
+        low, high = points.min(axis=0), points.max(axis=0)
+        size = max(float(np.linalg.norm(high - low)), _SMALLEST)
+        directory = mechanism.spec.urdf_path().parent if mechanism.spec.model.urdf else None
+        look = appearance(model.description, directory)
+        with server.atomic():
+            self._shapes = LinkShapes(server, model, look, size)
+            self._overlay = Overlay(server, size)
+            self._panel = Panel(
+                server, source, Poser(mechanism), model.link_names, self._overlay, size
+            )
+        self.problems = tuple(self._shapes.problems)
+        self._set_stage(0.5 * (low + high), float(low[2]), size)
+        self._numbers_due = 0.0
+
+    def run(self, stopped: Callable[[], bool]) -> None:
+        """Show pictures until told to stop; all of the source happens in this thread.
+
+        Args:
+            stopped: Tells when to stop.
+        """
+        period = 1.0 / FRAME_RATE
+        last = time.perf_counter()
+        while not stopped():
+            began = time.perf_counter()
+            self.update(began - last)
+            last = began
+            rest = period - (time.perf_counter() - began)
+            time.sleep(max(rest, 0.001))
+
+    def update(self, elapsed: float) -> None:
+        """Fulfil what the user asked for and show one picture.
+
+        Args:
+            elapsed: Real time since the last one, in s.
+        """
+        posed = self._panel.wishes.fulfil(self._source)
+        snapshot = self._source.frame(elapsed)
+        now = time.perf_counter()
+        with self._server.atomic():
+            reading = self._show(snapshot)
+            if now >= self._numbers_due or posed:
+                self._numbers_due = now + _NUMBERS_PERIOD
+                self._panel.status.content = status_line(reading)
+                self._panel.numbers.content = numbers_table(
+                    self._mechanism, reading, self._task_rows
+                )
+                model = self._mechanism.model
+                self._panel.follow(model.positions_by_name(snapshot.state.q), snapshot.state.t)
+        self.snapshot = snapshot
+        self.pictures += 1
+
+    def _show(self, snapshot: Snapshot) -> Reading:
+        """Move everything and tell the numbers."""
+        state, model = snapshot.state, self._mechanism.model
+        self._workspace.update_positions(state.q)
+        self._shapes.move(self._workspace.rotation, self._workspace.translation)
+        message = snapshot.message
+        residual = self._dynamics.residual(state, snapshot.inputs)
+        try:
+            solution = self._dynamics.evaluate(state, snapshot.inputs)
+            marks = self._marker.marks(state, residual.position, solution)
+        except UkDynamicsError as error:
+            solution, message = None, message or str(error)
+            marks = self._marker.marks(state, residual.position, None)
+        self._overlay.show(marks)
+        if self._panel.dragged:
+            frame = model.frame_index(self._panel.dragged)
+            self._panel.move_handle(self._workspace.translation[frame])
+        return Reading(
+            snapshot,
+            solution,
+            residual,
+            self._dynamics.energy(state),
+            self._marker.tracking_error(state),
+            message,
+        )
+
+    def _set_stage(self, centre: Array, floor: float, size: float) -> None:
+        """Ground and camera; planar mechanisms lie in x and z, so it looks along y."""
+        scene = self._server.scene
+        cell = 10.0 ** np.floor(np.log10(size)) / 2.0
+        scene.add_grid(
+            "/ground",
+            width=4.0 * size,
+            height=4.0 * size,
+            cell_size=cell,
+            section_size=2.0 * cell,
+            position=(float(centre[0]), float(centre[1]), floor - 0.05 * size),
+        )
+        camera = self._server.initial_camera
+        camera.look_at = centre
+        camera.position = centre + size * np.array([0.3, -1.1, 0.4])
+        camera.up = (0.0, 0.0, 1.0)

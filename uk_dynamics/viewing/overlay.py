@@ -1,0 +1,145 @@
+"""Marks of a mechanism in a scene: loop frames with their gaps, forces, targets of tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.viewing.marks import Marks
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+Array = NDArray[np.float64]
+
+# Okabe and Ito's palette, as in plots
+FORCE = (213, 94, 0)
+TORQUE = (204, 121, 167)
+UNDETERMINED = (140, 140, 140)
+GAP = (0, 0, 0)
+TARGET = (0, 158, 115)
+
+_LONGEST = 0.35  # of an arrow, as part of the scene's size
+_FORGETTING = 0.995  # per picture: the scale follows the largest force of the last seconds
+_THIN, _HEAD = 0.006, 0.016  # radii, as parts of the scene's size
+
+
+class Overlay:
+    """Draws marks; what is switched off costs nothing.
+
+    Attributes:
+        show_frames, show_forces, show_torques, show_targets: What is drawn.
+        force_scale: Further factor on the length of arrows.
+    """
+
+    def __init__(self, server: ViserServer, size: float) -> None:
+        """Prepare.
+
+        Args:
+            server: Shows the scene.
+            size: Of the scene, in m.
+        """
+        self._scene = server.scene
+        self._size = size
+        self._largest_force = self._largest_torque = 1e-9
+        self._made = False
+        self.show_frames = self.show_forces = self.show_targets = True
+        self.show_torques = False
+        self.force_scale = 1.0
+
+    @property
+    def newtons_per_metre(self) -> float:
+        """Force that an arrow of one metre stands for, in N."""
+        return self._largest_force / (_LONGEST * self._size * self.force_scale)
+
+    def show(self, marks: Marks) -> None:
+        """Draw the marks, or move those drawn before."""
+        if not self._made:
+            self._make(marks)
+        forces = np.linalg.norm(marks.forces, axis=1).max(initial=0.0)
+        torques = np.linalg.norm(marks.torques, axis=1).max(initial=0.0)
+        self._largest_force = max(self._largest_force * _FORGETTING, float(forces), 1e-9)
+        self._largest_torque = max(self._largest_torque * _FORGETTING, float(torques), 1e-9)
+        if len(marks.children):
+            self._show_constraints(marks)
+        if len(marks.task_points):
+            self._show_tasks(marks)
+
+    def _show_constraints(self, marks: Marks) -> None:
+        self._frames.visible = self._gaps.visible = self.show_frames
+        if self.show_frames:
+            self._frames.batched_positions = np.concatenate((marks.parents, marks.children))
+            self._gaps.points = _segments(marks.children, marks.gaps, 0.0)
+        longest = _LONGEST * self._size * self.force_scale
+        self._forces.visible = self.show_forces
+        if self.show_forces:
+            arrows = marks.forces * (longest / self._largest_force)
+            self._forces.points = _segments(marks.children, arrows, 1e-3 * self._size)
+            self._colour(self._forces, marks, FORCE)
+        self._torques.visible = self.show_torques
+        if self.show_torques:
+            arrows = marks.torques * (longest / self._largest_torque)
+            self._torques.points = _segments(marks.children, arrows, 1e-3 * self._size)
+            self._colour(self._torques, marks, TORQUE)
+
+    def _show_tasks(self, marks: Marks) -> None:
+        self._errors.visible = self.show_targets
+        for target, position in zip(self._targets, marks.task_targets, strict=True):
+            target.visible = self.show_targets
+            target.position = position
+        if self.show_targets:
+            missing = marks.task_targets - marks.task_points
+            self._errors.points = _segments(marks.task_points, missing, 0.0)
+
+    def _make(self, marks: Marks) -> None:
+        self._made = True
+        scene, size = self._scene, self._size
+        nothing = np.zeros((len(marks.children), 2, 3))
+        if len(nothing):
+            upright = np.tile([1.0, 0.0, 0.0, 0.0], (2 * len(nothing), 1))
+            self._frames = scene.add_batched_axes(
+                "/loops/frames",
+                upright,
+                np.concatenate((marks.parents, marks.children)),
+                axes_length=0.05 * size,
+                axes_radius=0.003 * size,
+            )
+            self._gaps = scene.add_line_segments("/loops/gaps", nothing, GAP, thickness=0.01 * size)
+            self._forces, self._torques = (
+                scene.add_arrows(
+                    f"/loops/{name}",
+                    _segments(marks.children, 0.0 * marks.forces, 1e-3 * size),
+                    np.tile(colour, (len(nothing), 1)),
+                    shaft_radius=_THIN * size,
+                    head_radius=_HEAD * size,
+                    head_length=2.5 * _HEAD * size,
+                )
+                for name, colour in (("forces", FORCE), ("torques", TORQUE))
+            )
+        if len(marks.task_points):
+            self._targets = [
+                scene.add_icosphere(
+                    f"/tasks/target_{index}", 0.02 * size, color=TARGET, opacity=0.7
+                )
+                for index in range(len(marks.task_points))
+            ]
+            self._errors = scene.add_line_segments(
+                "/tasks/errors",
+                _segments(marks.task_points, 0.0 * marks.task_points, 0.0),
+                TARGET,
+                thickness=0.006 * size,
+            )
+
+    def _colour(self, arrows: object, marks: Marks, colour: tuple[int, int, int]) -> None:
+        colours = np.where(marks.determined[:, None], colour, UNDETERMINED).astype(np.uint8)
+        if not np.array_equal(arrows.colors, colours):  # type: ignore[attr-defined]
+            arrows.colors = colours  # type: ignore[attr-defined]
+
+
+def _segments(points: Array, vectors: Array, least: float) -> NDArray[np.float32]:
+    """From points along vectors, (k, 2, 3); vectors that vanish get a least length along z."""
+    short = np.linalg.norm(vectors, axis=1) < least
+    vectors = np.where(short[:, None], [0.0, 0.0, least], vectors)
+    return np.stack((points, points + vectors), axis=1).astype(np.float32)

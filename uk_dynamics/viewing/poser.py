@@ -1,0 +1,210 @@
+"""Posing a mechanism by hand: one joint or frame is led, the passive joints follow the loops."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.mechanism.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+_STEP = 0.1  # rad or m: a joint is led in steps no longer than this, so that it keeps its branch
+_LEAST_STEP = 2e-3
+_ARRIVED = 1e-9
+_JUMP = 30.0  # way of the other joints per way of the led one that is no continuous motion
+_OTHERS_STAY = 0.05  # least freedom left in a joint, 0 to 1, for it to be held as well
+_FRAME_STEPS = 12
+_DAMPING = 1e-4
+_CONDITION_GROWTH = 10.0  # against where the mechanism starts
+_FEW_FREEDOM = 0.05
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where posing ended.
+
+    Attributes:
+        q: A configuration on the constraints, (nq,).
+        reached: Whether it is the one that was asked for.
+        message: Why not, or what to beware of; empty when all is well.
+    """
+
+    q: Array
+    reached: bool
+    message: str = ""
+
+
+class _Rows(NamedTuple):
+    """Constraints at a configuration, rows divided by their natural scale.
+
+    Attributes:
+        admissible: Orthonormal basis of the velocities that keep them, (nv, k).
+        rank: Independent rows.
+        condition: Largest singular value over the smallest one that counts.
+    """
+
+    admissible: Array
+    rank: int
+    condition: float
+
+
+class Poser:
+    """Moves a mechanism along its constraints.
+
+    Attributes:
+        joints: Names of the joints to be led by hand: those of the motors, or all without motors.
+        lower, upper: Ends of their ways, in rad or m.
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        """Find the joints and how well the mechanism is conditioned where it starts."""
+        self._mechanism = mechanism
+        self._model = mechanism.model
+        self._workspace = mechanism.model.workspace()
+        actuated = np.any(mechanism.actuators.matrix != 0.0, axis=1)
+        driven = tuple(
+            name
+            for name in mechanism.joint_names
+            if actuated[self._model.velocity_index(name)] or not actuated.any()
+        )
+        self.joints = driven
+        self._v = np.array([self._model.velocity_index(name) for name in driven], dtype=int)
+        self._q = np.array([self._model.position_index(name) for name in driven], dtype=int)
+        kinds = {joint.name: joint.type for joint in self._model.description.joints}
+        half = np.array([math.pi if kinds.get(n) == "revolute" else 1.0 for n in driven])
+        start = mechanism.initial_guess[self._q]
+        lower, upper = self._model.lower[self._v], self._model.upper[self._v]
+        self.lower = np.where(np.isfinite(lower), lower, start - half)
+        self.upper = np.where(np.isfinite(upper), upper, start + half)
+        constraints = mechanism.constraints
+        self._chosen = constraints.position_rows & mechanism.hierarchy.acting()
+        self._workspace.update_positions(mechanism.initial_guess)
+        reach = constraints.natural_scale(self._workspace, mechanism.initial_guess)
+        self._scale = np.maximum(np.linalg.norm(reach[self._chosen], axis=1), 1e-12)
+        _, self._usual_rank, self._usual_condition = self._rows(mechanism.initial_guess)
+
+    def lead_joint(self, q: Array, name: str, value: float) -> Pose:
+        """Bring one joint to a position; other motors stay as far as the loops let them.
+
+        Args:
+            q: A configuration on the constraints, (nq,).
+            name: One of ``joints``.
+            value: In rad or m.
+
+        Raises:
+            UnknownNameError: It is none of ``joints``.
+        """
+        if name not in self.joints:
+            raise UnknownNameError("joint", name, self.joints)
+        index = self._model.position_index(name)
+        reached, step = q, _STEP
+        while abs(value - reached[index]) > _ARRIVED:
+            way = float(np.clip(value - reached[index], -step, step))
+            guess = reached.copy()
+            guess[index] += way
+            closed = self._mechanism.assembly(guess, hold=self._held_with(reached, name))
+            moved = np.abs(self._model.difference(reached, closed.q)).max(initial=0.0)
+            if closed.closed and moved <= _JUMP * abs(way):
+                reached = closed.q
+            elif step > _LEAST_STEP:
+                step /= 4.0
+            else:
+                reason = f"no assembly with {name} beyond {reached[index]:.4g}"
+                caution = self.caution(reached)
+                return Pose(reached, False, f"{reason}; {caution}" if caution else reason)
+        return Pose(reached, True, self.caution(reached))
+
+    def lead_frame(self, q: Array, link: str, target: Array) -> Pose:
+        """Bring the origin of a link as close to a point as the constraints allow.
+
+        Args:
+            q: A configuration on the constraints, (nq,).
+            link: Name of a link.
+            target: In world axes, (3,), in m.
+
+        Raises:
+            UnknownNameError: There is no such link.
+        """
+        frame = self._model.frame_index(link)
+        reached = q
+        missing = target - self._point(reached, frame)
+        for _ in range(_FRAME_STEPS):
+            admissible = self._rows(reached).admissible
+            toward = self._point_jacobian(frame) @ admissible
+            gram = toward @ toward.T + _DAMPING * np.eye(3)
+            step = admissible @ (toward.T @ np.linalg.solve(gram, missing))
+            step *= min(1.0, _STEP / (np.abs(step).max(initial=0.0) + 1e-12))
+            closed = self._mechanism.assembly(self._model.integrate(reached, step))
+            left = target - self._point(closed.q, frame)
+            if not closed.closed or np.linalg.norm(left) > np.linalg.norm(missing) - 1e-7:
+                break
+            reached, missing = closed.q, left
+        distance = float(np.linalg.norm(missing))
+        if distance > 1e-3:
+            return Pose(reached, False, f"{link} stays {distance:.3g} m short of the point")
+        return Pose(reached, True, self.caution(reached))
+
+    def caution(self, q: Array) -> str:
+        """Say whether a configuration is close to a singular one; empty when it is not."""
+        admissible, rank, condition = self._rows(q)
+        if rank < self._usual_rank:
+            return f"singular configuration: rank {rank} instead of {self._usual_rank}"
+        if condition > _CONDITION_GROWTH * self._usual_condition:
+            return f"close to a singular configuration: condition of the loops {condition:.3g}"
+        motors = self._mechanism.actuators.matrix
+        if motors.shape[1] and admissible.shape[1]:
+            norms = np.linalg.norm(motors, axis=0)
+            values = np.linalg.svd((motors / norms).T @ admissible, compute_uv=False)
+            freedoms = min(motors.shape[1], admissible.shape[1])
+            if values[freedoms - 1] < _FEW_FREEDOM * values[0]:
+                return "close to a singular configuration: the motors cannot steer every freedom"
+        return ""
+
+    def _held_with(self, q: Array, name: str) -> tuple[str, ...]:
+        """The joint that is led, and those that may stand still meanwhile."""
+        admissible = self._rows(q).admissible
+        order = [self.joints.index(name), *range(len(self.joints))]
+        held: list[str] = []
+        taken = np.zeros((0, admissible.shape[1]))
+        for index in order:
+            if self.joints[index] in held or len(taken) == admissible.shape[1]:
+                continue
+            row = admissible[self._v[index]]
+            left = row - taken.T @ (taken @ row)
+            size = float(np.linalg.norm(left))
+            if not held or size > _OTHERS_STAY * float(np.linalg.norm(row)) > 0.0:
+                held.append(self.joints[index])
+                if size > 0.0:
+                    taken = np.vstack((taken, left / size))
+        return tuple(held)
+
+    def _rows(self, q: Array) -> _Rows:
+        """The constraints on positions at a configuration."""
+        mechanism = self._mechanism
+        self._workspace.update_positions(q)
+        constraints = mechanism.constraints
+        rows, _ = constraints.position(self._workspace, 0.0, q, mechanism.references.sample(0.0))
+        scaled = rows[self._chosen] / self._scale[:, None]
+        _, values, directions = np.linalg.svd(scaled)
+        tolerance = mechanism.spec.solver.rank_tolerance
+        rank = int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
+        condition = float(values[0] / values[rank - 1]) if rank else 1.0
+        return _Rows(directions[rank:].T, rank, condition)
+
+    def _point(self, q: Array, frame: int) -> Array:
+        self._workspace.update_positions(q)
+        point: Array = self._workspace.translation[frame].copy()
+        return point
+
+    def _point_jacobian(self, frame: int) -> Array:
+        """Velocity of the origin of a frame per velocity, (3, nv), where _rows was last."""
+        motion = self._workspace.jacobian * self._model.ancestor_mask[frame]
+        point = self._workspace.translation[frame]
+        jacobian: Array = motion[:3] + np.cross(motion[3:], point, axis=0)
+        return jacobian

@@ -1,0 +1,82 @@
+"""The web server of a view."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+LOOPBACK = "127.0.0.1"
+PORT = 8080
+
+
+def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamics") -> ViserServer:
+    """Start to serve an empty scene.
+
+    Args:
+        host: Address to listen at; others than loopback let anybody on the network move things.
+        port: Port to listen at; 0: any that is free.
+        title: Shown at the top of the panel.
+
+    Raises:
+        InputError: Viser is not installed, or nothing can listen there.
+    """
+    try:
+        import viser
+    except ImportError:
+        raise InputError(
+            'the view needs viser; install it (pip install viser, or ".[view]" of the sources)'
+        ) from None
+    # Viser would go on to the next port, and whoever follows the old address sees another view.
+    try:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"cannot serve at {host}:{port}: {reason}; choose another --port"
+        ) from None
+    with _silence():
+        server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+    # sharing would send the scene to a relay on the internet
+    server.gui.configure_theme(
+        show_logo=False,
+        show_share_button=False,
+        brand_color=(0, 114, 178),
+        control_width="large",
+    )
+    server.gui.main_panel.dock_right()
+    server.scene.configure_default_lights(cast_shadow=False)
+    server.scene.set_up_direction("+z")
+    return server
+
+
+def close_server(server: ViserServer) -> None:
+    """Stop serving."""
+    with _silence():
+        server.stop()
+
+
+def address(server: ViserServer) -> str:
+    """Where a browser finds it."""
+    return f"http://{server.get_host()}:{server.get_port()}"
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep viser's banners off the terminal, and out of pipes."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before

@@ -1,0 +1,31 @@
+"""What a view shows at one instant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.mechanism.state import Inputs, State
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A state and what acts on the mechanism there.
+
+    Attributes:
+        state: Where the mechanism is.
+        inputs: What acts on it.
+        efforts: Motor efforts, (motors,), in N or N·m.
+        message: What the user should know; empty when there is nothing.
+        mode: What goes on, such as ``running``, in a word or two.
+    """
+
+    state: State
+    inputs: Inputs
+    efforts: Array
+    message: str = ""
+    mode: str = ""
