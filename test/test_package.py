@@ -32,6 +32,9 @@ LAUNCHING = {"launch", "launch_ros"}
 # used where it is installed, never required
 OPTIONAL = {
     "casadi",
+    "rich",  # of viser
+    "trimesh",  # of viser
+    "viser",
     "control_msgs",
     "controller_manager_msgs",
     "mcap",
