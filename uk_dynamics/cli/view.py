@@ -78,12 +78,14 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the view until interrupted."""
+    import signal
     import time
 
     from uk_dynamics import Mechanism, Tasks
     from uk_dynamics.viewing.mechanism_view import MechanismView
     from uk_dynamics.viewing.server import address, close_server, open_server
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends in order as well
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     source = _source(arguments, mechanism, tasks)
