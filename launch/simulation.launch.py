@@ -62,6 +62,8 @@ def nodes(context):
         "real_time_factor": float(given["real_time_factor"]),
         "paused": given["paused"].lower() == "true",
         "publish_clock": clock,
+        # or it would fall while its controller starts
+        "brakes": bool(given["tasks"]),
         "publish_robot_description": not (ros2_control or installed("robot_state_publisher")),
     }
     if ros2_control:

@@ -229,6 +229,21 @@ def test_stale_command_is_forgotten_and_reported(ros: Ros) -> None:
     assert bench.diagnostics.level == WARN
 
 
+def test_brakes_hold_the_machine_until_the_first_usable_command(ros: Ros) -> None:
+    bench = Bench(ros, brakes=True)
+    first = bench.state()
+    bench.command(float("nan"))
+    bench.diagnostics.until(ros, "is nan")
+    standing = bench.state()
+    assert nanoseconds(standing.header.stamp) > nanoseconds(first.header.stamp), "time goes on"
+    assert standing.position == first.position
+    assert bench.diagnostics.values["brakes_hold"] == "true"
+    bench.command(0.0)
+    ros.until(lambda: bench.state().position[0] < first.position[0] - 0.01, "the fall")
+    bench.reset()
+    ros.until(lambda: bench.state().position == first.position, "the start again")
+
+
 def test_lost_motion_pauses_the_simulator_until_it_is_reset(ros: Ros, pendulum: str) -> None:
     bench = Bench(ros, pendulum)
     bench.state()

@@ -89,6 +89,11 @@ class SimulatedMachine:
         self.state = self.dynamics.project(State(t, q, v), self.inputs)
         self.steps += 1
 
+    def stand(self) -> None:
+        """Let the time of a step pass, in which brakes hold the machine."""
+        self.steps += 1
+        self.state = State(self.steps * self.step_size, self.state.q, self.state.v)
+
     def switch(self, changes: Mapping[str, bool]) -> float:
         """Switch constraints on or off now.
 

@@ -64,6 +64,11 @@ SIMULATOR = (
     COMMAND_MODE,
     COMMAND_TOPIC,
     Parameter(
+        "brakes",
+        False,
+        "Hold the machine where it starts until the first usable command comes; time goes on.",
+    ),
+    Parameter(
         "command_timeout",
         0.5,
         "Real time after which a command is forgotten and all efforts are zero; 0 keeps it.",

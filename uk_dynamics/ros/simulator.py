@@ -156,7 +156,10 @@ class Simulator(Node):
             self._commands.efforts[:] = 0.0
         machine.command(self._commands.efforts)
         try:
-            machine.step()
+            if self._brakes_hold:
+                machine.stand()
+            else:
+                machine.step()
         except UkDynamicsError as error:
             self._failure = str(error)
             self._set_paused(True)
@@ -166,6 +169,10 @@ class Simulator(Node):
         if machine.steps % self._steps_per_state == 0:
             self._publish_state()
         return True
+
+    @property
+    def _brakes_hold(self) -> bool:
+        return self._settings["brakes"] and not self._commands.watchdog.fed
 
     def _commands_are_stale(self) -> bool:
         if self._lockstep is not None:  # it waits
@@ -230,6 +237,7 @@ class Simulator(Node):
         machine = self._machine
         report.add("time", machine.state.t)
         report.add("paused", str(self._paused).lower())
+        report.add("brakes_hold", str(self._brakes_hold).lower())
         report.add("real_time_factor", self._time.factor())
         report_rate(report, self._monitor)
         if self._lockstep is not None:
