@@ -11,8 +11,15 @@ pytest.importorskip("rclpy")
 from rclpy.parameter import Parameter as RosParameter
 from ros_fixtures import Ros
 
+import uk_dynamics.control.ros2_control_files as files
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.parameter_tables import TABLES
+from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS, JOINT_COMMANDS
+from uk_dynamics.ros.parameter_tables import (
+    COMMAND_WATCHDOG,
+    SERVO_CONTROLLER,
+    SIMULATOR,
+    TABLES,
+)
 from uk_dynamics.ros.parameters import Parameter, Parameters
 
 pytestmark = pytest.mark.ros
@@ -107,3 +114,34 @@ def test_table_of_a_node_is_declared_as_it_stands(ros: Ros, name: str) -> None:
         assert parameters[parameter.name] == parameter.default
         assert parameter.problem(parameter.default) == ""
         assert descriptor.floating_point_range or not isinstance(parameter.default, float)
+
+
+def test_topics_are_those_that_the_files_for_ros2_control_name() -> None:
+    for table in (SERVO_CONTROLLER, COMMAND_WATCHDOG, SIMULATOR):
+        (topic,) = (p.description for p in table if p.name == "command_topic")
+        assert f"{files.EFFORT_CONTROLLER}/commands" in topic
+        assert files.COMMANDS_TOPIC in topic
+    assert f"{files.EFFORT_CONTROLLER}/commands" == EFFORT_COMMANDS
+    assert files.COMMANDS_TOPIC == JOINT_COMMANDS
+
+
+def test_more_parameters_come_and_go(ros: Ros) -> None:
+    node = ros.node(**overrides(later=7.0, wrong=-1.0))
+    parameters = Parameters(node, TABLE)
+    later = Parameter("later", 1.0, "Later.", minimum=0.0, maximum=math.inf, live=True)
+    parameters.declare([later])
+    assert parameters["later"] == 7.0
+    (result,) = node.set_parameters([RosParameter("later", value=math.inf)])
+    assert result.successful, "where no limit is, infinite is one"
+    (result,) = node.set_parameters([RosParameter("later", value=math.nan)])
+    assert not result.successful
+    parameters.refuse("later", lambda value: "too small" if value < 1.0 else "")
+    (result,) = node.set_parameters([RosParameter("later", value=0.5)])
+    assert result.reason == "later: too small"
+    assert parameters["later"] == math.inf
+    parameters.forget(["later"])
+    assert not node.has_parameter("later")
+    wrong = Parameter("wrong", 1.0, "Wrong.", minimum=0.0)
+    with pytest.raises(InputError, match="parameter wrong"):
+        parameters.declare([later, wrong])
+    assert not node.has_parameter("later"), "all of them or none"
