@@ -67,6 +67,7 @@ setup(
     ],
     extras_require={
         "plot": ["matplotlib>=3.6"],
+        "sweep": ["dask[distributed]>=2024.1", "pyarrow>=14"],
         "robots": ["example-robot-data>=4.4"],
         "ros": requirements("jazzy"),
         "view": ["pycollada>=0.8", "viser>=1.1,<2"],

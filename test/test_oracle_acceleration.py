@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from mechanism_builder import closed_states, shipped
-from pinocchio_oracle import PinocchioOracle
 
+from uk_dynamics.benchmarks.pinocchio_peer import PinocchioPeer
 from uk_dynamics.core.solution import Status
 from uk_dynamics.mechanism.file_location import shipped_files
 from uk_dynamics.mechanism.state import Inputs
@@ -55,7 +55,7 @@ def _kkt(M: np.ndarray, F: np.ndarray, A: np.ndarray, b: np.ndarray) -> np.ndarr
 @pytest.mark.parametrize("name", sorted(shipped_files("mechanism")))
 def test_acceleration(name):
     mechanism = shipped(name)
-    oracle = PinocchioOracle(mechanism) if PinocchioOracle.expresses(mechanism) else None
+    oracle = PinocchioPeer(mechanism) if PinocchioPeer.expresses(mechanism) else None
     dynamics = mechanism.dynamics()
     rng = np.random.default_rng(1)
     samples = []

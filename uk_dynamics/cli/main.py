@@ -8,8 +8,17 @@ import sys
 from collections.abc import Sequence
 
 from uk_dynamics import __version__
+from uk_dynamics.cli import (
+    benchmark,
+    describe,
+    inverse_dynamics,
+    reproduce,
+    ros2_control,
+    simulate,
+    sweep,
+    view,
+)
 from uk_dynamics.cli import compile as compile_command
-from uk_dynamics.cli import describe, inverse_dynamics, reproduce, ros2_control, simulate, view
 from uk_dynamics.cli.extensions import register_extensions
 from uk_dynamics.exceptions import UkDynamicsError
 
@@ -22,6 +31,8 @@ _BUILT_IN = {
     "simulate": simulate.register,
     "inverse-dynamics": inverse_dynamics.register,
     "compile": compile_command.register,
+    "benchmark": benchmark.register,
+    "sweep": sweep.register,
     "reproduce": reproduce.register,
     "ros2-control": ros2_control.register,
     "view": view.register,

@@ -16,7 +16,7 @@ import jsonschema
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.wording import Place, place_text, shown
 
-FileKind = Literal["mechanism", "tasks"]
+FileKind = Literal["mechanism", "tasks", "sweep"]
 
 _ENOUGH = 200  # mistakes of a file, to find the first one among them
 

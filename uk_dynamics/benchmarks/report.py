@@ -1,0 +1,153 @@
+"""Results as tables: for a terminal, and as a page of the documentation."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+from uk_dynamics.benchmarks.growth import Growth
+from uk_dynamics.benchmarks.simulations import Simulated
+from uk_dynamics.benchmarks.speed import Measured
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_PACKAGES = ("numpy", "scipy", "pin", "mujoco", "drake", "exudyn")
+
+
+@dataclass
+class Report:
+    """All that was measured in one run.
+
+    Attributes:
+        single: One evaluation at a time.
+        batch: Many states at once, times of one.
+        simulated: Whole simulations, and a title for them.
+        growth: With the number of loops.
+    """
+
+    single: list[Measured] = field(default_factory=list)
+    batch: list[Measured] = field(default_factory=list)
+    simulated: list[tuple[str, list[Simulated]]] = field(default_factory=list)
+    growth: list[Growth] = field(default_factory=list)
+
+
+Table = tuple[str, list[str], list[list[str]]]
+
+
+def tables(report: Report) -> list[Table]:
+    """Title, header and rows of each table that has rows."""
+    found: list[Table] = []
+    for title, rows, ours in (
+        ("One evaluation from Python", report.single, "uk_dynamics compiled"),
+        ("A batch on one thread, time of one state", report.batch, "uk_dynamics evaluate_batch"),
+    ):
+        if rows:
+            header = ["mechanism", "engine", "time", f"times that of {ours}", "error of q̈"]
+            found.append((title, header, _speed_rows(rows, ours)))
+    for title, runs in report.simulated:
+        header = ["engine", "wall time", "energy error", "loops open by", "with"]
+        found.append((title, header, [_simulated_row(run) for run in runs]))
+    if report.growth:
+        found.append(("Growth with the cells of loop_ladder", *_growth_table(report.growth)))
+    return found
+
+
+def _speed_rows(rows: Sequence[Measured], ours: str) -> list[list[str]]:
+    own = {row.mechanism: row.seconds for row in rows if row.engine == ours}
+    shown = []
+    for row in rows:
+        measure = own.get(row.mechanism)
+        ratio = f"{row.seconds / measure:.2f}" if row.seconds and measure else ""
+        error = "" if row.error is None else f"{row.error:.1e}"
+        shown.append([row.mechanism, row.engine, duration(row.seconds), ratio, error or row.note])
+    return shown
+
+
+def _simulated_row(run: Simulated) -> list[str]:
+    reached = "" if run.reached else " (not reached)"
+    error = f"{run.error:.1e}{reached}"
+    return [run.engine, duration(run.wall), error, f"{run.violation:.1e}", run.setting]
+
+
+def _growth_table(rows: Sequence[Growth]) -> tuple[list[str], list[list[str]]]:
+    cells = sorted({count for row in rows for count in (*row.seconds, *row.notes)})
+    header = ["engine", *(str(count) for count in cells), "slope 20–500", "largest error"]
+    shown = []
+    for row in rows:
+        slope = "" if row.slope is None else f"{row.slope:.2f}"
+        error = f"{max(row.errors.values()):.1e}" if row.errors else ""
+        times = [duration(row.seconds.get(count)) for count in cells]
+        shown.append([row.engine, *times, slope, error])
+    return header, shown
+
+
+def duration(seconds: float | None) -> str:
+    """A time with three digits and a unit; a dash for none."""
+    if seconds is None:
+        return "–"
+    scale, unit = next((s, u) for s, u in _UNITS if seconds >= s or u == "ns")
+    return f"{seconds / scale:.3g} {unit}"
+
+
+def as_text(report: Report) -> str:
+    """Tables for a terminal."""
+    parts = []
+    for title, header, rows in tables(report):
+        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+        lines = [title]
+        for row in (header, *rows):
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            lines.append(("  " + "  ".join(cells)).rstrip())
+        parts.append("\n".join(lines))
+    return "\n\n".join([machine(), *parts])
+
+
+def as_page(report: Report, introduction: str, picture: str | None) -> str:
+    """A page in Markdown.
+
+    Args:
+        report: What was measured.
+        introduction: What stands above the tables.
+        picture: Address of the plot as seen from the page, None for none.
+    """
+    parts = [introduction.rstrip(), machine()]
+    if picture is not None:
+        parts.append(f"![Times of all engines]({picture})")
+    for title, header, rows in tables(report):
+        lines = [f"## {title}", "", _line(header), _line(["---"] * len(header))]
+        parts.append("\n".join(lines + [_line(row) for row in rows]))
+    notes = sorted({(row.engine, note) for row in report.growth for note in row.notes.values()})
+    parts += [f"{engine}: {note}." for engine, note in notes]
+    return "\n\n".join(parts) + "\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def machine() -> str:
+    """What the numbers were measured on, and with which versions."""
+    versions = [f"{name} {v}" for name in _PACKAGES if (v := _version(name))]
+    return f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, " + (
+        ", ".join(versions) + "; one thread."
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

@@ -1,0 +1,181 @@
+"""Whole simulations at equal energy error: what a second of motion costs each engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
+from uk_dynamics.benchmarks.peer import PeerError
+from uk_dynamics.benchmarks.pinocchio_peer import PinocchioPeer
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import State
+from uk_dynamics.simulation.simulate import simulate
+
+Array = NDArray[np.float64]
+
+_LONGEST = 2e-2  # s: steps to begin with
+_MOST_HALVINGS = 12
+_TOLERANCES = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """One engine's simulation.
+
+    Attributes:
+        engine: Which, and how.
+        wall: Of the whole simulation, in s.
+        error: Largest change of the energy, relative to the largest kinetic energy.
+        violation: Largest residual at the end, in m or rad.
+        setting: Step or tolerance that was needed.
+        reached: Whether the energy error is as small as asked.
+    """
+
+    engine: str
+    wall: float
+    error: float
+    violation: float
+    setting: str
+    reached: bool
+
+
+def simulations(
+    mechanism: Mechanism,
+    state: State,
+    duration: float,
+    error: float,
+    *,
+    longest_run: float = 60.0,
+) -> list[Simulated]:
+    """Find for every engine the coarsest setting that keeps the energy, and its time.
+
+    Args:
+        mechanism: A conservative one.
+        state: Where it starts, loops closed.
+        duration: In s.
+        error: Largest change of the energy, relative to the largest kinetic energy.
+        longest_run: Settings are refined no further after a run that takes longer, in s.
+    """
+    found = [
+        _refined(
+            "uk_dynamics simulate (DOP853, projected)",
+            _ours(mechanism, state, duration),
+            [(f"rtol {r:g}", r) for r in _TOLERANCES],
+            error,
+            longest_run,
+        )
+    ]
+    steps = [
+        (f"step {_LONGEST / 2**k * 1e3:.3g} ms", _LONGEST / 2**k) for k in range(_MOST_HALVINGS)
+    ]
+    try:
+        peer = PinocchioPeer(mechanism)
+        run = _rk4(mechanism, state, duration, lambda s: peer.acceleration(s, _zero(mechanism)))
+        found.append(_refined("Pinocchio constraintDynamics, RK4", run, steps, error, longest_run))
+    except PeerError:
+        pass
+    for stiff in (False, True):
+        try:
+            MujocoPeer(mechanism, stiff=stiff)
+        except PeerError:
+            continue
+        engine = f"MuJoCo {'stiff' if stiff else 'default'}, RK4"
+        run = _mujoco(mechanism, state, duration, stiff=stiff)
+        found.append(_refined(engine, run, steps, error, longest_run))
+    return found
+
+
+Run = Callable[[float], tuple[float, float, float]]
+
+
+def _refined(
+    engine: str, run: Run, settings: list[tuple[str, float]], error: float, longest: float
+) -> Simulated:
+    best: Simulated | None = None
+    for name, setting in settings:
+        wall, drift, violation = run(setting)
+        tried = Simulated(engine, wall, drift, violation, name, drift <= error)
+        if best is None or not drift >= best.error:
+            best = tried
+        if tried.reached or wall > longest:
+            break
+    assert best is not None
+    return best
+
+
+def _zero(mechanism: Mechanism) -> Array:
+    return np.zeros(mechanism.model.nv)
+
+
+def _drift(mechanism: Mechanism, path: list[State]) -> tuple[float, float]:
+    """Relative change of the energy along a path, and the violation at its end."""
+    dynamics = mechanism.dynamics("interpreted")
+    energies = [dynamics.energy(state) for state in path]
+    totals = np.array([energy.total for energy in energies])
+    kinetic = max(energy.kinetic for energy in energies)
+    residual = float(np.abs(dynamics.residual(path[-1]).position).max(initial=0.0))
+    return float(np.abs(totals - totals[0]).max()) / kinetic, residual
+
+
+def _ours(mechanism: Mechanism, state: State, duration: float) -> Run:
+    def run(rtol: float) -> tuple[float, float, float]:
+        start = time.perf_counter()
+        trajectory = simulate(mechanism, state, duration, rtol=rtol, sample_period=duration / 100)
+        wall = time.perf_counter() - start
+        path = [
+            State(t, q, v) for t, q, v in zip(trajectory.t, trajectory.q, trajectory.v, strict=True)
+        ]
+        return wall, *_drift(mechanism, path)
+
+    return run
+
+
+def _rk4(
+    mechanism: Mechanism, state: State, duration: float, accelerate: Callable[[State], Array]
+) -> Run:
+    """The classic method without projection, as a user of the solver would write it."""
+
+    def run(step: float) -> tuple[float, float, float]:
+        count = int(np.ceil(duration / step))
+        keep = max(1, count // 100)
+        h, q, v = duration / count, state.q.copy(), state.v.copy()
+        path = [state]
+        start = time.perf_counter()
+        for k in range(1, count + 1):
+            a1 = accelerate(State(0.0, q, v))
+            v2 = v + 0.5 * h * a1
+            a2 = accelerate(State(0.0, q + 0.5 * h * v, v2))
+            v3 = v + 0.5 * h * a2
+            a3 = accelerate(State(0.0, q + 0.5 * h * v2, v3))
+            v4 = v + h * a3
+            a4 = accelerate(State(0.0, q + h * v3, v4))
+            q = q + h / 6.0 * (v + 2.0 * v2 + 2.0 * v3 + v4)
+            v = v + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
+            if k % keep == 0 or k == count:
+                path.append(State(k * h, q, v))
+        return time.perf_counter() - start, *_drift(mechanism, path)
+
+    return run
+
+
+def _mujoco(mechanism: Mechanism, state: State, duration: float, *, stiff: bool) -> Run:
+    def run(step: float) -> tuple[float, float, float]:
+        peer = MujocoPeer(mechanism, stiff=stiff, step=step)
+        peer.prepare_simulation()
+        peer.set(state, _zero(mechanism))
+        count = int(np.ceil(duration / step))
+        keep = max(1, count // 100)
+        path = [state]
+        start = time.perf_counter()
+        for k in range(1, count + 1):
+            peer.step()
+            if k % keep == 0 or k == count:
+                path.append(State(k * step, peer.data.qpos.copy(), peer.data.qvel.copy()))
+        return time.perf_counter() - start, *_drift(mechanism, path)
+
+    return run

@@ -1,0 +1,165 @@
+"""Time of one constrained acceleration, and how right it is, engine by engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
+from uk_dynamics.benchmarks.peer import PeerError, check_same_machine
+from uk_dynamics.benchmarks.pinocchio_peer import Algorithm, PinocchioPeer
+from uk_dynamics.benchmarks.timing import medians
+from uk_dynamics.compilation.compiled import CompiledDynamics
+from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import Inputs, State
+
+Array = NDArray[np.float64]
+
+BATCH = 4096  # states
+_STATES = 5  # for accuracy
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One line of a table.
+
+    Attributes:
+        mechanism: Its name.
+        engine: Which engine, and how it was asked.
+        seconds: Of one evaluation, None where there is none.
+        error: Largest difference from the interpreted acceleration, relative to the largest
+            acceleration; None where it is not asked.
+        note: Why there is no time.
+    """
+
+    mechanism: str
+    engine: str
+    seconds: float | None
+    error: float | None
+    note: str = ""
+
+
+def states(mechanism: Mechanism, count: int) -> list[State]:
+    """Closed states with random velocities around the assembled configuration."""
+    dynamics = mechanism.dynamics("interpreted")
+    generator = np.random.default_rng(0)
+    q = mechanism.assemble()
+    return [
+        dynamics.project(mechanism.state(q, generator.standard_normal(mechanism.model.nv)))
+        for _ in range(count)
+    ]
+
+
+def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
+    """One evaluation from Python at a time.
+
+    Args:
+        mechanism: What to evaluate.
+        seconds: What the measurement may take, about.
+    """
+    chosen = states(mechanism, _STATES)
+    tau = np.random.default_rng(1).standard_normal(mechanism.model.nv)
+    inputs = Inputs(tau=tau, stabilize=False)
+    interpreted = mechanism.dynamics("interpreted")
+    expected = [interpreted.evaluate(state, inputs).qdd for state in chosen]
+    size = max(float(np.abs(qdd).max()) for qdd in expected)
+    state = chosen[0]
+    functions: dict[str, Callable[[], object]] = {
+        "uk_dynamics interpreted": lambda: interpreted.evaluate(state, inputs)
+    }
+    errors: dict[str, float | None] = {"uk_dynamics interpreted": None}
+    missing: list[Measured] = []
+
+    def add(engine: str, function: Callable[[], object], answers: list[Array]) -> None:
+        functions[engine] = function
+        off = [np.abs(a - e).max() for a, e in zip(answers, expected, strict=True)]
+        errors[engine] = float(max(off)) / size
+
+    try:
+        compiled = CompiledDynamics(mechanism)
+        answers = [compiled.evaluate(s, inputs).qdd for s in chosen]
+        add("uk_dynamics compiled", lambda: compiled.evaluate(state, inputs), answers)
+        # at the state of the last evaluation, which is the one that counts here
+        compiled.evaluate(state, inputs)
+        add("uk_dynamics compiled, C alone", compiled.call, answers)
+    except CompilationError as error:
+        missing.append(Measured(mechanism.name, "uk_dynamics compiled", None, None, str(error)))
+    force = tau + mechanism.passive.force(state.q, state.v)
+    for engine, peer in _peers(mechanism, chosen, missing):
+        answers = [peer.acceleration(s, tau) for s in chosen]
+        if isinstance(peer, PinocchioPeer):
+            add(engine, partial(peer.bare, state.q, state.v, force), answers)
+            continue
+        peer.set(state, tau)
+        add(f"{engine}, mj_forward", peer.forward, answers)
+    times = medians(functions, seconds=seconds)
+    measured = [Measured(mechanism.name, e, times[e], errors[e]) for e in functions]
+    return measured + missing
+
+
+def batch(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
+    """Many states at once on one thread; times are those of one state."""
+    generator = np.random.default_rng(2)
+    some = states(mechanism, 64)
+    chosen = [some[k] for k in generator.integers(0, len(some), BATCH)]
+    q, v = np.array([s.q for s in chosen]), np.array([s.v for s in chosen])
+    tau = np.zeros_like(v)
+    inputs = Inputs(stabilize=False)
+    functions: dict[str, Callable[[], object]] = {}
+    missing: list[Measured] = []
+    error = None
+    try:
+        compiled = CompiledDynamics(mechanism)
+        interpreted = mechanism.dynamics("interpreted")
+        found = compiled.evaluate_batch(q, v, tau, inputs=inputs, forces=False, threads=1).qdd
+        expected = np.array([interpreted.evaluate(s, inputs).qdd for s in chosen[:64]])
+        error = float(np.abs(found[:64] - expected).max() / np.abs(expected).max())
+        functions["uk_dynamics evaluate_batch"] = lambda: compiled.evaluate_batch(
+            q, v, tau, inputs=inputs, forces=False, threads=1
+        )
+    except CompilationError as problem:
+        missing.append(
+            Measured(mechanism.name, "uk_dynamics evaluate_batch", None, None, str(problem))
+        )
+    for stiff in (False, True):
+        engine = f"MuJoCo {'stiff' if stiff else 'default'}, rollout"
+        try:
+            peer = MujocoPeer(mechanism, stiff=stiff)
+            check_same_machine(peer, mechanism, some[:2])
+            functions[engine] = peer.rollout(q, v)
+        except PeerError as problem:
+            missing.append(Measured(mechanism.name, engine, None, None, problem.problem))
+    times = medians(functions, rounds=10, seconds=seconds) if functions else {}
+    ours = "uk_dynamics evaluate_batch"
+    return [
+        Measured(mechanism.name, engine, time / BATCH, error if engine == ours else None)
+        for engine, time in times.items()
+    ] + missing
+
+
+def _peers(
+    mechanism: Mechanism, chosen: list[State], missing: list[Measured]
+) -> list[tuple[str, PinocchioPeer | MujocoPeer]]:
+    """Engines that can simulate the mechanism; why others cannot goes to ``missing``."""
+    found: list[tuple[str, PinocchioPeer | MujocoPeer]] = []
+
+    def make(engine: str, build: Callable[[], PinocchioPeer | MujocoPeer]) -> None:
+        try:
+            peer = build()
+            check_same_machine(peer, mechanism, chosen[:2])
+            found.append((engine, peer))
+        except PeerError as error:
+            missing.append(Measured(mechanism.name, engine, None, None, error.problem))
+
+    algorithms: tuple[Algorithm, ...] = ("constraintDynamics", "lcaba")
+    for algorithm in algorithms:
+        make(f"Pinocchio {algorithm}", partial(PinocchioPeer, mechanism, algorithm))
+    for stiff in (False, True):
+        engine = f"MuJoCo {'stiff' if stiff else 'default'}"
+        make(engine, partial(MujocoPeer, mechanism, stiff=stiff))
+    return found

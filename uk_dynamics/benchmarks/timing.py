@@ -1,0 +1,45 @@
+"""Medians of short calls, measured in turns so that all of them see the same machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+_SHORTEST = 2e-4  # s: one measurement takes at least this long, so that the clock counts little
+
+
+def medians(
+    functions: Mapping[str, Callable[[], object]], *, rounds: int = 40, seconds: float = 4.0
+) -> dict[str, float]:
+    """Median time of one call of each function.
+
+    Args:
+        functions: By name; all are called once before, to warm up.
+        rounds: Measurements of each; fewer where they would take longer than ``seconds``.
+        seconds: What all of it may take, about; three rounds are made in any case.
+
+    Returns:
+        In s, by name.
+    """
+    calls = {name: _calls(function) for name, function in functions.items()}
+    times: dict[str, list[float]] = {name: [] for name in functions}
+    begin = time.perf_counter()
+    for done in range(rounds):
+        if done >= 3 and time.perf_counter() - begin > seconds:
+            break
+        for name, function in functions.items():
+            count = calls[name]
+            start = time.perf_counter()
+            for _ in range(count):
+                function()
+            times[name].append((time.perf_counter() - start) / count)
+    return {name: float(np.median(row)) for name, row in times.items()}
+
+
+def _calls(function: Callable[[], object]) -> int:
+    function()
+    start = time.perf_counter()
+    function()
+    return max(1, int(np.ceil(_SHORTEST / (time.perf_counter() - start + 1e-9))))

@@ -1,0 +1,132 @@
+"""``uk_dynamics benchmark``: speed and accuracy beside other engines."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.arguments import check_writable
+
+if TYPE_CHECKING:
+    from uk_dynamics.benchmarks.report import Report
+    from uk_dynamics.cli.extensions import Commands
+    from uk_dynamics.mechanism.mechanism import Mechanism
+
+PARTS = ("single", "batch", "simulation", "growth")
+MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
+
+_DESCRIPTION = """\
+Measure this package beside Pinocchio (constraintDynamics, lcaba) and MuJoCo (mj_forward, rollout,
+mj_step with RK4; default and stiff constraints): the same mechanisms, the same states, the same
+run, with accuracy beside the time. Before timing, mass matrix and bias forces of every other engine
+are compared with ours. Engines that are not installed, or do not know a constraint, are left out
+and said so.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics benchmark                                     all of it, some minutes
+  uk_dynamics benchmark five_bar --parts single --quick
+  uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/benchmarks.md
+"""
+
+_INTRODUCTION = """\
+# Benchmarks
+
+Written by `uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/benchmarks.md`.
+Medians of calls in turns, so that all engines see the same machine. The error is the largest
+difference from the interpreted acceleration over five states, relative to the largest acceleration:
+an engine that is 3 % off is not a faster engine. Before timing, mass matrix and bias forces of
+every other engine are compared with ours. "C alone" is the compiled function as a C program calls
+it.
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "benchmark",
+        help="speed and accuracy beside other engines",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help=f"mechanisms; when left out {', '.join(MECHANISMS)}",
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="PART",
+        nargs="+",
+        choices=PARTS,
+        default=list(PARTS),
+        help=f"of {', '.join(PARTS)}; when left out, all",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ladders")
+    parser.add_argument("--plot", metavar="FILE", help="draw the times (.png, .pdf or .svg)")
+    parser.add_argument("--page", metavar="FILE", help="write the tables as a page (.md)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, print, draw."""
+    from uk_dynamics.benchmarks.report import as_page, as_text
+
+    check_writable(arguments.plot, (".png", ".pdf", ".svg"))
+    check_writable(arguments.page, (".md",))
+    report = _measure(arguments)
+    print(as_text(report))
+    if arguments.plot:
+        from uk_dynamics.benchmarks.plot import plot
+
+        plot(report, arguments.plot)
+        print(f"\nwritten: {arguments.plot}")
+    if arguments.page:
+        page = Path(arguments.page)
+        picture = None
+        if arguments.plot:
+            picture = os.path.relpath(arguments.plot, page.parent)
+        page.write_text(as_page(report, _INTRODUCTION, picture), encoding="utf-8")
+        print(f"written: {page}")
+    return 0
+
+
+def _measure(arguments: argparse.Namespace) -> Report:
+    from uk_dynamics.benchmarks import growth, simulations, speed
+    from uk_dynamics.benchmarks.report import Report
+
+    logging.getLogger("uk_dynamics").setLevel(logging.ERROR)
+    seconds = 0.5 if arguments.quick else 4.0
+    report = Report()
+    for mechanism in _mechanisms(arguments.files):
+        if "single" in arguments.parts:
+            report.single += speed.single(mechanism, seconds)
+        if "batch" in arguments.parts:
+            report.batch += speed.batch(mechanism, seconds)
+        if "simulation" in arguments.parts and mechanism.name == "five_bar":
+            duration, drift = (2.0, 1e-6) if arguments.quick else (20.0, 1e-8)
+            title = f"{duration:g} s of {mechanism.name}, energy kept to {drift:g} of the kinetic"
+            runs = simulations.simulations(mechanism, mechanism.start(), duration, drift)
+            report.simulated.append((title, runs))
+    if "growth" in arguments.parts:
+        cells = (1, 5, 20) if arguments.quick else growth.CELLS
+        report.growth = growth.growth(cells, seconds)
+    return report
+
+
+def _mechanisms(files: list[str]) -> Iterator[Mechanism]:
+    from uk_dynamics.mechanism.mechanism import Mechanism
+
+    for file in files or MECHANISMS:
+        if file == "dual_panda" and not files and find_spec("example_robot_data") is None:
+            print("left out: dual_panda, which needs example-robot-data")
+            continue
+        yield Mechanism.from_file(file)

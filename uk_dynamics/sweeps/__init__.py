@@ -1,0 +1,1 @@
+"""Sweeps: many simulations of one mechanism with parameters, starts and gains that vary."""

@@ -1,0 +1,124 @@
+"""One point of a sweep, from its data to a row of numbers; what a worker runs."""
+
+from __future__ import annotations
+
+import functools
+import json
+import time
+import traceback
+from typing import Any
+
+import numpy as np
+import yaml
+
+from uk_dynamics.control.servo_controller import ServoController
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism.tasks_specification import TasksSpec
+from uk_dynamics.simulation.simulate import simulate
+from uk_dynamics.simulation.trajectory import Trajectory
+from uk_dynamics.sweeps.specification import Point
+
+Row = dict[str, Any]
+
+
+def simulate_points(points: list[Point]) -> list[tuple[Row, dict[str, Any] | None]]:
+    """Simulate points; a failure is a row as well.
+
+    Returns:
+        For each point its row, and the columns of its trajectory where that is wanted.
+    """
+    return [simulate_point(point) for point in points]
+
+
+def simulate_point(point: Point) -> tuple[Row, dict[str, Any] | None]:
+    """Simulate one point; see :func:`simulate_points`."""
+    begin = time.perf_counter()
+    row: Row = {"point": point.key, **point.values}
+    try:
+        trajectory = _trajectory(point)
+    except UkDynamicsError as error:
+        return _failed(row, str(error), begin), None
+    except Exception as error:  # noqa: BLE001 one broken point must not take the others with it
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return _failed(row, f"{error!r} at {place.filename}:{place.lineno}", begin), None
+    row |= {"status": "ok", "error": "", "wall_time": time.perf_counter() - begin}
+    row |= _summary(trajectory)
+    return row, _columns(point.key, trajectory) if point.trajectory else None
+
+
+def _failed(row: Row, problem: str, begin: float) -> Row:
+    wall = time.perf_counter() - begin
+    return {**row, "status": "failed", "error": problem, "wall_time": wall}
+
+
+def _trajectory(point: Point) -> Trajectory:
+    mechanism = _mechanism(json.dumps(point.mechanism), point.files[0], point.files[2])
+    options = dict(point.simulation)
+    duration = options.pop("duration")
+    controller = None
+    if point.tasks is not None:
+        spec = TasksSpec.from_text(_yaml(point.tasks), file=point.files[1])
+        controller = ServoController(
+            mechanism, Tasks(spec, mechanism), control_period=options.get("control_period")
+        )
+    state = mechanism.start(dict(point.positions), dict(point.velocities))
+    return simulate(mechanism, state, duration, controller=controller, **options)
+
+
+@functools.lru_cache(maxsize=8)
+def _mechanism(data: str, file: str, directory: str) -> Mechanism:
+    """Mechanisms are built once for all points that do not change them."""
+    spec = MechanismSpec.from_text(_yaml(json.loads(data)), file=file, directory=directory)
+    return Mechanism.from_spec(spec)
+
+
+def _yaml(data: Any) -> str:
+    return str(yaml.safe_dump(dict(data), sort_keys=False))
+
+
+def _summary(trajectory: Trajectory) -> Row:
+    """The motion in numbers: where it ends, and the largest of what should be small."""
+    names, energy = trajectory.names, trajectory.kinetic + trajectory.potential
+    row: Row = {
+        "t": float(trajectory.t[-1]),
+        "steps": trajectory.statistics.steps,
+        "evaluations": trajectory.statistics.evaluations,
+        "energy": float(energy[-1]),
+        "energy_change": float(energy[-1] - energy[0]),
+        "largest_residual": _largest(trajectory.residual),
+        "least_rank": int(trajectory.rank.min()),
+        "warnings": "; ".join(trajectory.warnings),
+    }
+    for prefix, labels, values in (
+        ("q", names.positions, trajectory.q[-1]),
+        ("v", names.velocities, trajectory.v[-1]),
+        ("largest_effort", names.motors, np.abs(trajectory.efforts).max(axis=0, initial=0.0)),
+        ("tracking_rms", names.task_rows, _rms(trajectory.tracking_error)),
+    ):
+        row |= {f"{prefix}.{name}": float(x) for name, x in zip(labels, values, strict=True)}
+    return row
+
+
+def _columns(key: str, trajectory: Trajectory) -> dict[str, Any]:
+    names = trajectory.names
+    columns: dict[str, Any] = {"point": [key] * len(trajectory.t), "t": trajectory.t}
+    for prefix, labels, values in (
+        ("q", names.positions, trajectory.q),
+        ("v", names.velocities, trajectory.v),
+        ("qdd", names.velocities, trajectory.qdd),
+        ("effort", names.motors, trajectory.efforts),
+    ):
+        columns |= {f"{prefix}.{name}": values[:, k] for k, name in enumerate(labels)}
+    return columns
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _rms(errors: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.sqrt(np.mean(errors * errors, axis=0))
+    return found

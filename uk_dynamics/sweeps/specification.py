@@ -1,0 +1,197 @@
+"""A sweep as its file declares it, and the points that it is made of."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.file_location import find_file
+from uk_dynamics.mechanism.schema_check import check_schema
+from uk_dynamics.mechanism.wording import place_text
+from uk_dynamics.mechanism.yaml_file import read_yaml
+
+_MOST_POINTS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Point:
+    """One simulation, complete in itself: a worker needs nothing else.
+
+    Attributes:
+        key: Hash of all that decides the result.
+        values: What varies, by address.
+        mechanism: Data of the mechanism file with the values in it.
+        tasks: Data of the tasks file with the values in it; None for no tasks.
+        simulation: Arguments of the simulation.
+        positions: Joints held at the start, in m or rad.
+        velocities: Of joints at the start, in m/s or rad/s.
+        files: Names of mechanism and tasks file, and the directory of the mechanism file.
+        trajectory: Whether all samples are wanted.
+    """
+
+    key: str
+    values: Mapping[str, Any]
+    mechanism: Mapping[str, Any]
+    tasks: Mapping[str, Any] | None
+    simulation: Mapping[str, Any]
+    positions: Mapping[str, float]
+    velocities: Mapping[str, float]
+    files: tuple[str, str, str]
+    trajectory: bool
+
+
+@dataclass(frozen=True)
+class SweepSpec:
+    """A sweep file.
+
+    Attributes:
+        file: Name of the file as the user gave it, for errors.
+        data: Its checked data.
+        mechanism: Data of the mechanism file.
+        tasks: Data of the tasks file, None for no tasks.
+        files: As in :class:`Point`.
+    """
+
+    file: str
+    data: Mapping[str, Any]
+    mechanism: Mapping[str, Any]
+    tasks: Mapping[str, Any] | None
+    files: tuple[str, str, str]
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> SweepSpec:
+        """Read a sweep file and the files that it names.
+
+        Raises:
+            MechanismFileError: A file is missing or malformed, or values do not combine.
+        """
+        shown = os.fspath(path)
+        data = check_schema(read_yaml(Path(path), shown), "sweep", shown)
+        _check_values(data, shown)
+        mechanism, name, folder = _read(data["mechanism"], "mechanism", Path(path).parent)
+        tasks, tasks_name = None, ""
+        if "tasks" in data:
+            tasks, tasks_name, _ = _read(data["tasks"], "tasks", Path(path).parent)
+        elif any(address.startswith("tasks.") for address in data["vary"]):
+            raise MechanismFileError(
+                "there is no tasks file to vary; add tasks", file=shown, place="vary"
+            )
+        return cls(shown, data, mechanism, tasks, (name, tasks_name, folder))
+
+    def points(self) -> list[Point]:
+        """All points in declared order, the last address varying fastest.
+
+        Raises:
+            MechanismFileError: An address leads nowhere.
+        """
+        return [self._point(values) for values in _combinations(self.data, self.file)]
+
+    def _point(self, values: Mapping[str, Any]) -> Point:
+        parts: dict[str, Any] = {
+            "mechanism": self.mechanism,
+            "tasks": self.tasks,
+            "simulation": self.data["simulation"],
+            "positions": {},
+            "velocities": {},
+        }
+        for address, value in values.items():
+            section, _, path = address.partition(".")
+            try:
+                parts[section] = _with(parts[section], path.split("."), value)
+            except KeyError as error:
+                place = place_text(("vary", address))
+                problem = f'"{error.args[0]}" is in no mapping; give the keys as the file has them'
+                raise MechanismFileError(problem, file=self.file, place=place) from None
+        trajectory = bool(self.data.get("trajectories", False))
+        content = json.dumps([parts, self.files, trajectory], sort_keys=True)
+        key = hashlib.sha256(content.encode()).hexdigest()[:20]
+        return Point(key=key, values=values, files=self.files, trajectory=trajectory, **parts)
+
+
+def _read(name: str, kind: Any, beside: Path) -> tuple[dict[str, Any], str, str]:
+    """Data, shown name and directory of a mechanism or tasks file."""
+    relative = beside / name
+    found, shown = (relative, name) if relative.is_file() else find_file(name, kind)
+    data = read_yaml(found, shown)
+    if not isinstance(data, dict):
+        raise MechanismFileError(f"this is no {kind} file", file=shown)
+    return data, shown, str(found.parent.absolute())
+
+
+def _with(data: Any, path: list[str], value: Any) -> Any:
+    """The same data with one entry replaced; mappings on the way are made where they lack.
+
+    Keys may contain dots themselves only where they are the last of the path.
+    """
+    if not isinstance(data, dict):
+        raise KeyError(path[0])
+    if len(path) == 1:
+        return {**data, path[0]: value}
+    return {**data, path[0]: _with(data.get(path[0], {}), path[1:], value)}
+
+
+def _check_values(data: Mapping[str, Any], file: str) -> None:
+    random = data.get("combine") == "random"
+    if random and "samples" not in data:
+        raise MechanismFileError("combine: random needs samples, such as 1000", file=file)
+    for address, values in data["vary"].items():
+        place = place_text(("vary", address))
+        if isinstance(values, list):
+            continue
+        keys = set(values)
+        if keys not in ({"from", "to", "count"}, {"uniform"}, {"normal"}):
+            problem = "write a list, {from, to, count}, {uniform: [0, 1]} or {normal: [0, 1]}"
+            raise MechanismFileError(problem, file=file, place=place)
+        if not random and keys & {"uniform", "normal"}:
+            raise MechanismFileError(
+                "distributions go with combine: random", file=file, place=place
+            )
+
+
+def _combinations(data: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
+    vary = data["vary"]
+    if data.get("combine") == "random":
+        generator = np.random.default_rng(data.get("seed", 0))
+        count = data["samples"]
+        columns = [_drawn(values, count, generator) for values in vary.values()]
+        rows: Any = zip(*columns, strict=True)
+    else:
+        columns = [_listed(values) for values in vary.values()]
+        if data.get("combine") == "together":
+            if len({len(column) for column in columns}) > 1:
+                raise MechanismFileError(
+                    "combine: together needs lists of one length", file=file, place="vary"
+                )
+            count, rows = len(columns[0]), zip(*columns, strict=True)
+        else:
+            count, rows = int(np.prod([len(c) for c in columns])), itertools.product(*columns)
+    if count > _MOST_POINTS:
+        problem = f"these are {count} points; at most {_MOST_POINTS} can be used"
+        raise MechanismFileError(problem, file=file, place="vary")
+    return [dict(zip(vary, row, strict=True)) for row in rows]
+
+
+def _listed(values: Any) -> list[Any]:
+    if isinstance(values, list):
+        return values
+    return [float(x) for x in np.linspace(values["from"], values["to"], values["count"])]
+
+
+def _drawn(values: Any, count: int, generator: np.random.Generator) -> list[Any]:
+    if isinstance(values, dict) and "uniform" in values:
+        least, most = values["uniform"]
+        return [float(x) for x in generator.uniform(least, most, size=count)]
+    if isinstance(values, dict) and "normal" in values:
+        mean, deviation = values["normal"]
+        return [float(x) for x in generator.normal(mean, deviation, size=count)]
+    listed = _listed(values)
+    return [listed[int(k)] for k in generator.integers(0, len(listed), size=count)]

@@ -1,0 +1,95 @@
+"""Results of a sweep on disk: Parquet parts that are whole or not there, so that it can go on."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import uuid
+from pathlib import Path
+from typing import Any
+
+from uk_dynamics.exceptions import InputError
+
+
+def optional(name: str) -> Any:
+    """A module of the optional dependencies.
+
+    Raises:
+        InputError: It is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise InputError(
+            "sweeps need Dask and Parquet: pip install 'dask[distributed]' pyarrow"
+        ) from None
+
+
+class Store:
+    """A directory of results.
+
+    ``rows/`` and ``trajectories/`` hold parts as they came; ``results.parquet`` is all rows of the
+    sweep in declared order, written when it ends.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        """Open or make the directory.
+
+        Raises:
+            InputError: It cannot be made, or pyarrow is not installed.
+        """
+        self._arrow, self._parquet = optional("pyarrow"), optional("pyarrow.parquet")
+        self.directory = Path(directory)
+        self._rows, self._trajectories = self.directory / "rows", self.directory / "trajectories"
+        try:
+            self._rows.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(f"cannot be written ({reason})", file=str(directory)) from None
+
+    @property
+    def results(self) -> Path:
+        """The file with all rows."""
+        return self.directory / "results.parquet"
+
+    def rows(self) -> dict[str, dict[str, Any]]:
+        """Rows found on disk by point; the latest of each."""
+        found: dict[str, dict[str, Any]] = {}
+        parts = sorted(self._rows.glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
+        for part in parts:
+            for row in self._parquet.read_table(part).to_pylist():
+                found[row["point"]] = row
+        return found
+
+    def add(self, rows: list[dict[str, Any]], trajectories: list[dict[str, Any]]) -> None:
+        """Write a part."""
+        if trajectories:
+            self._trajectories.mkdir(exist_ok=True)
+            tables = [self._arrow.table(columns) for columns in trajectories]
+            joined = self._arrow.concat_tables(tables, promote_options="default")
+            self._write(joined, self._trajectories / f"{uuid.uuid4().hex}.parquet")
+        if rows:
+            self._write(self._table(rows), self._rows / f"{uuid.uuid4().hex}.parquet")
+
+    def finish(self, rows: list[dict[str, Any]]) -> Path:
+        """Write all rows into one file."""
+        self._write(self._table(rows), self.results)
+        return self.results
+
+    def _table(self, rows: list[dict[str, Any]]) -> Any:
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        return self._arrow.table({n: self._column([row.get(n) for row in rows]) for n in columns})
+
+    def _column(self, values: list[Any]) -> Any:
+        """An array; values of several types, as options may be, become text."""
+        try:
+            return self._arrow.array(values)
+        except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError):
+            return self._arrow.array([json.dumps(value) for value in values])
+
+    def _write(self, table: Any, path: Path) -> None:
+        """Under another name first: a part that exists is whole."""
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
+        self._parquet.write_table(table, temporary)
+        temporary.replace(path)
