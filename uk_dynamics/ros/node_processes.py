@@ -33,16 +33,24 @@ class NodeProcesses:
     def __exit__(self, *reason: object) -> None:
         self.stop()
 
-    def start(self, node: str, parameters: Mapping[str, object]) -> None:
-        """Start a node.
+    def start(
+        self,
+        node: str,
+        parameters: Mapping[str, object],
+        remappings: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start a node, also one of a name that has ended before.
 
         Args:
             node: Name of its executable.
             parameters: Values by name.
+            remappings: New names of topics by their old ones.
         """
         command = [sys.executable, "-m", f"uk_dynamics.ros.{node}", "--ros-args"]
         for name, value in parameters.items():
             command += ["-p", f"{name}:={json.dumps(value)}"]
+        for old, new in (remappings or {}).items():
+            command += ["-r", f"{old}:={new}"]
         # between the birth of a process and its registration nobody would end it
         with self._log(node).open("wb") as log, _uninterrupted():
             self._processes[node] = subprocess.Popen(
@@ -52,6 +60,15 @@ class NodeProcesses:
     def ended(self) -> list[str]:
         """Nodes that have ended."""
         return [node for node, process in self._processes.items() if process.poll() is not None]
+
+    def signal(self, node: str, number: int) -> None:
+        """Send a node a signal."""
+        self._processes[node].send_signal(number)
+
+    def kill(self, node: str) -> None:
+        """End a node as a crash does: without a last word."""
+        self._processes[node].kill()
+        self._processes[node].wait()
 
     def pid(self, node: str) -> int:
         """Process id of a node."""
