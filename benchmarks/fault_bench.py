@@ -159,11 +159,7 @@ class FaultBench:
                 self._call(self._change, request)
             try:
                 self.until(lambda: self.active, "the heartbeat")
-                known = len(self._commands)
-                self.until(
-                    lambda known=known: len(self._commands) > known + _STARTED or not self.active,
-                    "commands",
-                )
+                self.until(lambda: self._driven_alone() or not self.active, "commands")
             except TimeoutError:
                 if attempt == 2:
                     raise
@@ -171,6 +167,11 @@ class FaultBench:
             if self.active:
                 return
         raise TimeoutError(f"the machine is not driven: {self.cause}")
+
+    def _driven_alone(self) -> bool:
+        """Whether the last commands are the controller's, none the watchdog's."""
+        last = self._commands[-_STARTED:]
+        return len(last) == _STARTED and all(effort > 0.0 for _, effort in last)
 
     def relieved(self, since: float) -> float:
         """When motors got the zero that has stayed, counted from an instant, in s."""

@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from state_relay import Fault
 
 _AT_ONCE = 0.02  # s
+_UNDER_WAY = 0.1  # s that a last command may need, which is another topic than the heartbeat
 _FAST = 0.5  # rad/s, at least, when encoders get stuck
 _STUCK = POSITION_JUMP / _FAST + 0.5 + RAMP_TIME  # s; velocities are added up for 0.5 s at a time
 _RAMP = RAMP_TIME + _AT_ONCE
@@ -221,6 +222,7 @@ def try_out(bench: FaultBench, name: str, slack: float) -> Outcome:
     except TimeoutError as error:
         problem, stopped = f"{error}; {bench.cause or 'no problem is told'}", math.nan
     if name == "controller frozen":
+        bench.wait(STOP_TIME)
         bench.processes.signal("servo_controller", signal.SIGCONT)
         problem = problem or _after_the_freeze(bench)
     if injection.dead:
@@ -242,8 +244,8 @@ def _watch(bench: FaultBench, injection: Injection, slack: float) -> str:
     if injection.taken_back:
         return ""
     bench.until(lambda: not bench.active, "the end of the control", patience)
+    bench.wait(_UNDER_WAY)
     silent = time.monotonic()
-    bench.until(lambda: bench.cause, "diagnostics", patience)
     bench.until(lambda: bench.cause.startswith(injection.cause), injection.cause, patience)
     return _silence(bench, silent)
 

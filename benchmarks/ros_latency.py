@@ -1,11 +1,11 @@
-"""From a state to the command that answers it, over DDS, beside a node that only echoes.
+"""Time from a state to the command that answers it, through servo_controller and over DDS.
 
-States of a motion go out at a fixed rate; servo_controller answers them, and so does a bare rclpy
-node in the same run. What the echo takes is the middleware's and the scheduler's part.
+States of the machine on its path are sent at a fixed rate; half a period later the same state goes
+to a bare rclpy node that answers at once. Both are processes of their own.
 
     python benchmarks/ros_latency.py
     python benchmarks/ros_latency.py --rate 1000 --duration 300
-    chrt -f 50 python benchmarks/ros_latency.py --rate 1000
+    chrt -f 1 python benchmarks/ros_latency.py
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from array import array
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -23,150 +25,184 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import rclpy
+from numpy.typing import NDArray
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
 import uk_dynamics as ukd
 from uk_dynamics.ros.clock import nanoseconds, write_stamp
 from uk_dynamics.ros.domain import own_domain
-from uk_dynamics.ros.inputs import COMMAND_QOS, STATE_QOS
-from uk_dynamics.ros.messages import JointStateMessage
 from uk_dynamics.ros.node_processes import NodeProcesses
-from uk_dynamics.ros.run_node import make_executor, run_node, settle_memory
+from uk_dynamics.ros.run_node import make_executor, settle_memory
 
-ANSWERS = {"servo_controller": "joint_commands", "echo": "echoed"}
+Array = NDArray[np.float64]
+
+_START = 60.0  # s
+_WARM = 2.0  # s that do not count
+_LAST = 1.0  # s for the last answers
+_ROUTES = {"servo_controller": "", "bare rclpy echo": "echo/"}
 
 
-class Echo(Node):
-    """Answers each state with its stamp."""
+class Route:
+    """States that go out and commands that come back.
 
-    def __init__(self) -> None:
-        super().__init__("echo")
-        self._message = JointStateMessage(["crank"], effort=True)
-        self._answers = self.create_publisher(JointState, ANSWERS["echo"], COMMAND_QOS)
-        self.create_subscription(JointState, "joint_states", self._answer, STATE_QOS)
+    Attributes:
+        sent: When each state left, (count,), in s of the steady clock; NaN: not yet.
+        heard: When its answer came, (count,).
+    """
 
-    def _answer(self, message: JointState) -> None:
-        self._message.message.header.stamp = message.header.stamp
-        self._answers.publish(self._message.message)
+    def __init__(self, node: Node, prefix: str, names: list[str], count: int) -> None:
+        """Prepare.
+
+        Args:
+            node: Who sends and listens.
+            prefix: Of the topics.
+            names: Of the joints.
+            count: Largest number of states.
+        """
+        self.sent, self.heard = np.full(count, np.nan), np.full(count, np.nan)
+        self._places: dict[int, int] = {}
+        self._message = JointState(name=names)
+        self._publisher: Publisher = node.create_publisher(JointState, f"{prefix}joint_states", 10)
+        node.create_subscription(JointState, f"{prefix}joint_commands", self._hear, 10)
+
+    @property
+    def joined(self) -> bool:
+        """Whether somebody listens."""
+        return bool(self._publisher.get_subscription_count())
+
+    def send(self, index: int, stamp: int, q: Array, v: Array) -> None:
+        """Send a state."""
+        message = self._message
+        write_stamp(message.header.stamp, stamp)
+        message.position, message.velocity = array("d", q), array("d", v)
+        self._places[stamp] = index
+        self.sent[index] = time.perf_counter()
+        self._publisher.publish(message)
+
+    def _hear(self, message: JointState) -> None:
+        now = time.perf_counter()
+        index = self._places.pop(nanoseconds(message.header.stamp), None)
+        if index is not None:
+            self.heard[index] = now
 
 
 def main() -> int:
-    """Run the nodes and print how long answers took."""
-    arguments = _arguments()
-    if arguments.echo:
-        return run_node(Echo, [])
-    period = 1.0 / arguments.rate
-    mechanism = ukd.Mechanism.from_file(arguments.mechanism)
-    motion = _motion(mechanism, arguments.tasks, arguments.cycle, period)
-    parameters = {
-        "mechanism": arguments.mechanism,
-        "tasks": arguments.tasks,
-        "update_rate": arguments.rate,
-        "command_mode": "joint_state",
-        "state_timeout": 5.0,
-        "position_jump": 10.0,
-        "autostart": True,
-    }
-    with (
-        tempfile.TemporaryDirectory() as directory,
-        own_domain(),
-        NodeProcesses(Path(directory)) as processes,
-    ):
-        echo = subprocess.Popen([sys.executable, __file__, "--echo"])
-        try:
-            processes.start("servo_controller", parameters)
-            rclpy.init()
-            delays = _exchange(mechanism, motion, arguments)
-        finally:
-            echo.terminate()
-            echo.wait()
-        processes.stop()
-        rclpy.try_shutdown()
-    sent = round(arguments.duration * arguments.rate)
-    print(f"{sent} states at {arguments.rate:g} Hz, {arguments.mechanism}; in ms")
-    print(f"{'':18} {'p50':>8} {'p99':>8} {'p99.9':>8} {'max':>8} {'not answered':>13}")
-    for name, seen in delays.items():
-        quantiles = np.percentile(seen, [50, 99, 99.9, 100]) * 1e3 if seen else [np.nan] * 4
-        cells = " ".join(f"{value:8.3f}" for value in quantiles)
-        print(f"{name:18} {cells} {sent - len(seen):13d}")
+    """Measure each rate and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mechanism", default="five_bar")
+    parser.add_argument("--tasks", default="five_bar_sweep", help="of 0.5 Hz, or its multiples")
+    parser.add_argument("--rate", type=float, nargs="+", default=[500.0, 1000.0], help="in Hz")
+    parser.add_argument("--duration", type=float, default=60.0, help="of each rate, in s")
+    arguments = parser.parse_args()
+    policy = {os.SCHED_FIFO: "SCHED_FIFO", os.SCHED_RR: "SCHED_RR"}
+    print(
+        f"{arguments.mechanism}, {os.cpu_count()} cores, "
+        f"{policy.get(os.sched_getscheduler(0), 'ordinary priority')}, "
+        f"load of the computer before: {os.getloadavg()[0]:.1f}"
+    )
+    print(
+        f"{'rate':>8} {'route':18}{'states':>8}{'p50':>9}{'p99':>9}{'p99.9':>9}{'largest':>9}"
+        f"{'missed':>8}{'lost':>6}"
+    )
+    for rate in arguments.rate:
+        with tempfile.TemporaryDirectory() as directory, own_domain():
+            measure(arguments, rate, Path(directory))
     return 0
 
 
-def _motion(
-    mechanism: ukd.Mechanism, tasks: str, cycle: float, period: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and velocities of the second cycle of the tasks."""
-    law = ukd.ServoController(
-        mechanism, ukd.Tasks.from_file(tasks, mechanism), control_period=period
-    )
-    run = ukd.simulate(
-        mechanism,
-        mechanism.start(),
-        2.0 * cycle,
-        controller=law,
-        control_period=period,
-        sample_period=period,
-    )
-    count = round(cycle / period)
-    return run.q[count : 2 * count], run.v[count : 2 * count]
-
-
-def _exchange(
-    mechanism: ukd.Mechanism,
-    motion: tuple[np.ndarray, np.ndarray],
-    arguments: argparse.Namespace,
-) -> dict[str, list[float]]:
-    """Send states and collect the delays of the answers, in s."""
-    node = rclpy.create_node("bench")
+def measure(arguments: argparse.Namespace, rate: float, directory: Path) -> None:
+    """Print the two lines of one rate."""
+    names, motion = _motion(arguments.mechanism, arguments.tasks, rate)
+    count = int((arguments.duration + _WARM) * rate)
+    rclpy.init(args=[])
+    node = rclpy.create_node("latency")
+    routes = {label: Route(node, prefix, names, count) for label, prefix in _ROUTES.items()}
     executor = make_executor()
     executor.add_node(node)
-    delays: dict[str, list[float]] = {name: [] for name in ANSWERS}
-    from_now_on = [2**63]
-
-    def hear(name: str, message: JointState) -> None:
-        stamp = nanoseconds(message.header.stamp)
-        if stamp >= from_now_on[0]:
-            delays[name].append((time.time_ns() - stamp) * 1e-9)
-
-    for name, topic in ANSWERS.items():
-        node.create_subscription(JointState, topic, lambda m, name=name: hear(name, m), COMMAND_QOS)
-    state = JointStateMessage(mechanism.joint_names, position=True, velocity=True)
-    publisher = node.create_publisher(JointState, "joint_states", COMMAND_QOS)
-    while publisher.get_subscription_count() < 2:
-        executor.spin_once(timeout_sec=0.01)
     settle_memory()
-    warming = round(arguments.rate)
-    begin, period = time.perf_counter(), 1.0 / arguments.rate
-    for k in range(warming + round(arguments.duration * arguments.rate)):
-        due = begin + k * period
-        while (left := due - time.perf_counter()) > 0.0:
-            executor.spin_once(timeout_sec=left)
-        now = time.time_ns()
-        if k == warming:
-            from_now_on[0] = now
-        q, v = (part[k % len(part)] for part in motion)
-        state.position[:], state.velocity[:] = q, v
-        write_stamp(state.message.header.stamp, now)
-        publisher.publish(state.message)
-    end = time.perf_counter() + 1.0
-    while time.perf_counter() < end:
-        executor.spin_once(timeout_sec=0.01)
+    echo = subprocess.Popen([sys.executable, Path(__file__).with_name("echo_node.py")])
+    with NodeProcesses(directory) as processes:
+        processes.start(
+            "servo_controller",
+            {
+                "mechanism": arguments.mechanism,
+                "tasks": arguments.tasks,
+                "update_rate": rate,
+                "command_mode": "joint_state",
+                "autostart": True,
+                "state_timeout": 5.0,
+                "listener_timeout": 30.0,
+            },
+        )
+        end = time.monotonic() + _START
+        while not all(route.joined for route in routes.values()):
+            executor.spin_once(timeout_sec=0.1)
+            if time.monotonic() > end or processes.ended():
+                raise SystemExit(f"no answer: {processes.last_words('servo_controller')}")
+        sender = threading.Thread(target=_send, args=(list(routes.values()), motion, rate, count))
+        sender.start()
+        while sender.is_alive():
+            executor.spin_once(timeout_sec=0.1)
+        end = time.monotonic() + _LAST
+        while time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.1)
+        for label, route in routes.items():
+            print(_line(label, route, rate), flush=True)
+        echo.terminate()
+        echo.wait()
+    executor.remove_node(node)
     node.destroy_node()
-    return delays
+    rclpy.try_shutdown()
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def _motion(mechanism: str, tasks: str, rate: float) -> tuple[list[str], tuple[Array, Array]]:
+    """Joint names, and positions and velocities of a period of 2 s on the path."""
+    machine = ukd.Mechanism.from_file(mechanism)
+    controller = ukd.ServoController(
+        machine, ukd.Tasks.from_file(tasks, machine), control_period=1e-3
     )
-    parser.add_argument("--mechanism", default="five_bar")
-    parser.add_argument("--tasks", default="five_bar_sweep")
-    parser.add_argument("--cycle", type=float, default=2.0, help="period of the tasks, in s")
-    parser.add_argument("--rate", type=float, default=500.0, help="in Hz")
-    parser.add_argument("--duration", type=float, default=60.0, help="in s")
-    parser.add_argument("--echo", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    run = ukd.simulate(
+        machine,
+        machine.start(),
+        4.0,
+        controller=controller,
+        control_period=1e-3,
+        sample_period=1.0 / rate,
+    )
+    one = slice(int(2.0 * rate), int(4.0 * rate))
+    return list(machine.joint_names), (run.q[one], run.v[one])
+
+
+def _send(routes: list[Route], motion: tuple[Array, Array], rate: float, count: int) -> None:
+    """Send states at a fixed rate that does not drift, by turns to each route."""
+    positions, velocities = motion
+    pause = 1.0 / rate / len(routes)
+    begin = time.time_ns()
+    due = time.perf_counter()
+    for index in range(count):
+        at = index % len(positions)
+        stamp = begin + round(index * 1e9 / rate)
+        for route in routes:
+            due += pause
+            if (left := due - time.perf_counter()) > 0.0:
+                time.sleep(left)
+            route.send(index, stamp, positions[at], velocities[at])
+
+
+def _line(label: str, route: Route, rate: float) -> str:
+    taken = (route.heard - route.sent)[int(_WARM * rate) :]
+    answered = taken[np.isfinite(taken)]
+    lost = len(taken) - len(answered)
+    if not len(answered):
+        return f"{rate:8.0f} {label:18} said nothing"
+    p50, p99, p999 = np.percentile(answered, [50.0, 99.0, 99.9]) * 1e3
+    missed = lost + int(np.sum(answered > 1.0 / rate))
+    return (
+        f"{rate:8.0f} {label:18}{len(taken):8d}{p50:9.3f}{p99:9.3f}{p999:9.3f}"
+        f"{answered.max() * 1e3:9.3f}{missed:8d}{lost:6d}"
+    )
 
 
 if __name__ == "__main__":

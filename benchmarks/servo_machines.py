@@ -97,12 +97,21 @@ def displaced(motion: Motion, part: float, directory: Path) -> Files:
 
 def excursion(tasks: ukd.Tasks, duration: float) -> Array:
     """How far the reference of each task row goes from its start, (mt,), in m or rad · length."""
+    away: Array = np.abs(_away(tasks, duration)).max(axis=0)
+    return away
+
+
+def size_of(tasks: ukd.Tasks, duration: float) -> float:
+    """How far the references together go from their start, in m or rad · length."""
+    return float(np.linalg.norm(_away(tasks, duration), axis=1).max())
+
+
+def _away(tasks: ukd.Tasks, duration: float) -> Array:
     start = tasks.sample(0.0)
-    times = np.linspace(0.0, duration, 401).tolist()
-    samples = [tasks.sample(t) for t in times]
+    samples = [tasks.sample(t) for t in np.linspace(0.0, duration, 401).tolist()]
     values = [s.value - start.value for s in samples if s is not None and start is not None]
-    size: Array = tasks.constraints.reference_scale * np.abs(values).max(axis=0)
-    return size
+    away: Array = tasks.constraints.reference_scale * np.array(values)
+    return away
 
 
 def hop(

@@ -38,12 +38,13 @@ class Run:
     limits: Array
 
     def worst(self, rows: NDArray[np.bool_] | slice = slice(None), after: float = 0.0) -> float:
-        """Largest tracking error of some rows from a time on."""
-        return float(np.abs(self.error[self.t >= after][:, rows]).max(initial=0.0))
+        """Largest tracking error of some rows together from a time on."""
+        error = np.linalg.norm(self.error[self.t >= after][:, rows], axis=1)
+        return float(error.max(initial=0.0))
 
     def back(self, tolerance: float) -> float:
-        """Time from which on no error is above a tolerance, in s."""
-        above = np.flatnonzero(np.abs(self.error).max(axis=1) > tolerance)
+        """Time from which on the error is not above a tolerance any more, in s."""
+        above = np.flatnonzero(np.linalg.norm(self.error, axis=1) > tolerance)
         if not len(above):
             return 0.0
         return float("inf") if above[-1] + 1 == len(self.t) else float(self.t[above[-1] + 1])

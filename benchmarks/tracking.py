@@ -1,8 +1,8 @@
 """How exactly six machines follow their tasks at 1 kHz, from a wrong start, and with weak motors.
 
 Everything is computed in this process, or with ``--dds`` by the nodes in lockstep: the same
-numbers, after several minutes. Errors are in parts of the motion: of the largest excursion of a
-task row.
+numbers, after several minutes. Errors are in parts of the motion: of the largest distance of the
+references from where they start.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
 from servo_machines import (
     MOTIONS,
     Files,
@@ -22,6 +21,7 @@ from servo_machines import (
     excursion,
     hop,
     shipped_files,
+    size_of,
     tightened,
 )
 from servo_runs import Run, computed, over_dds
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def follow(motion: Motion, run: Runner, directory: Path, part: float = 1.0) -> str:
     """One machine on its path, and back to it."""
     duration = max(part * motion.duration, 2.0 * SETTLED)
-    size = float(excursion(shipped_files(motion).load()[1], motion.duration).max())
+    size = size_of(shipped_files(motion).load()[1], motion.duration)
     right = run(shipped_files(motion), duration)
     wrong = run(displaced(motion, WRONG, directory), RECOVERY)
     return (
@@ -89,15 +89,14 @@ def strain(motion: Motion, run: Runner, directory: Path) -> str:
     free = computed(hop(motion.machine, directory), HOP, PERIOD)
     limits = tightened(free.efforts, WEAK)
     _, tasks = hop(motion.machine, directory).load()
-    size = excursion(tasks, HOP)
-    held = size == 0.0
+    size, held = size_of(tasks, HOP), excursion(tasks, HOP) == 0.0
     texts, load = [], 0.0
     for equal in (False, True):
         weak = run(hop(motion.machine, directory, equal=equal, limits=limits), HOP)
         load = max(load, weak.load)
         texts.append(
-            f"{weak.worst(held) / size.max():9.1e}{weak.worst(~held) / size.max():9.1e}"
-            f"{weak.back(TOLERANCE * float(np.max(size))):8.3f} s"
+            f"{weak.worst(held) / size:9.1e}{weak.worst(~held) / size:9.1e}"
+            f"{weak.back(TOLERANCE * size):8.3f} s"
         )
     return f"{motion.machine:20}{load:9.6f}   {'   | '.join(texts)}"
 

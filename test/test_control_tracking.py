@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from mechanism_builder import shipped
-from servo_machines import MOTIONS, displaced, excursion, hop, tightened
+from servo_machines import MOTIONS, displaced, excursion, hop, size_of, tightened
 from servo_runs import computed
 
 PERIOD = 4e-3  # s
@@ -26,10 +26,10 @@ def cases():
 def test_back_from_a_wrong_start_within_limits(name, tmp_path):
     shipped(name)
     files = displaced(MOTIONS[name], 0.05, tmp_path)
-    size = excursion(files.load()[1], MOTIONS[name].duration).max()
+    size = size_of(files.load()[1], MOTIONS[name].duration)
     run = computed(files, 0.8, PERIOD)
-    # of the largest row; the others are where they belong
-    assert np.abs(run.error[0]).max() == pytest.approx(0.05 * size, rel=1e-3)
+    # not more where the rows go furthest at different times
+    assert 0.04 * size < run.worst() < 0.1 * size
     # critically damped at ω = 31.4 rad/s: (1 + 0.6 ω) exp(-0.6 ω) = 1.3e-7, and the law's own error
     assert run.back(TRACKING * size) < 0.6
     assert run.load <= 1.0
@@ -43,7 +43,7 @@ def test_with_seventy_percent_of_the_peak_it_is_late_and_returns(name, tmp_path)
     limits = tightened(free.efforts, 0.7)
     _, tasks = hop(name, tmp_path).load()
     moves = excursion(tasks, 1.0) > 0.0
-    size = excursion(tasks, 1.0).max()
+    size = size_of(tasks, 1.0)
     weak = computed(hop(name, tmp_path, limits=limits), 1.4, PERIOD)
     assert (np.abs(weak.efforts) <= limits).all()
     assert weak.load == pytest.approx(1.0, abs=1e-12)  # it had to do without something
@@ -60,7 +60,7 @@ def test_where_all_count_alike_all_are_late(tmp_path):
     limits = tightened(computed(hop(name, tmp_path), 0.6, PERIOD).efforts, 0.7)
     _, tasks = hop(name, tmp_path).load()
     held = excursion(tasks, 1.0) == 0.0
-    size = excursion(tasks, 1.0).max()
+    size = size_of(tasks, 1.0)
     weak = computed(hop(name, tmp_path, equal=True, limits=limits), 1.4, PERIOD)
     assert (np.abs(weak.efforts) <= limits).all()
     assert 10 * TRACKING * size < weak.worst(held) < size

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 from mechanism_builder import shipped
-from servo_machines import MOTIONS, excursion, shipped_files
+from servo_machines import MOTIONS, shipped_files, size_of
 from servo_runs import over_dds
 
 pytestmark = pytest.mark.ros
@@ -27,6 +27,6 @@ def test_a_millionth_of_the_motion_is_left(name: str, tmp_path: Path) -> None:
     _, tasks = shipped_files(motion).load()
     run = over_dds(shipped_files(motion), 0.8, 1e-3, tmp_path)
     assert len(run.t) > 700, "the ear of a busy machine may miss some"
-    assert run.worst(after=SETTLED) <= 1e-6 * excursion(tasks, motion.duration).max()
+    assert run.worst(after=SETTLED) <= 1e-6 * size_of(tasks, motion.duration)
     assert run.open <= 1e-9
     assert run.load <= 1.0

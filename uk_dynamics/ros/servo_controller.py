@@ -164,8 +164,7 @@ class ServoControllerNode(LifecycleNode):
         if not self.active or self.loop is None:
             return
         self.loop.running = False
-        command = self.loop.command
-        self._stop.react(fault, reason, None if command is None else command.efforts)
+        self._stop.react(fault, reason, self.loop.efforts)
 
     def _on_emergency_stop(
         self, request: Trigger.Request, response: Trigger.Response

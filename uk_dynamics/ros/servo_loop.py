@@ -80,7 +80,7 @@ class ServoLoop:
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._stamp = Time()
         self._answered: tuple[int, Setpoint] | None = None
-        self._heard = Watchdog()
+        self._heard, self._said = Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
         self._origin = TimeOrigin(simulated=simulated)
         self._guard = StateGuard(mechanism.model, settings, simulated=simulated)
@@ -121,6 +121,17 @@ class ServoLoop:
         self._answered = None
         self._timing.start()
         self.running = True
+
+    @property
+    def efforts(self) -> Array | None:
+        """What the motors are given, (motors,), in N or N·m.
+
+        None: nothing, or the process has slept so long that others have taken its command back.
+        """
+        longest = self._settings["state_timeout"] + self._settings["ramp_time"]
+        if self.command is None or self._said.age > longest:
+            return None
+        return self.command.efforts
 
     def send(self, efforts: Array) -> None:
         """Command efforts, (motors,), in N or N·m, as the answer to the last state."""
@@ -201,6 +212,7 @@ class ServoLoop:
             self._begin(reader.effort)
         elif at == self._answered[0]:  # said again: no time has passed, and the answer stands
             self.commands.drive(self._answered[1], stamp)
+            self._said.feed()
             return
         self._timing.begin(stamp)
         self.controller.active = self._constraints.active
@@ -218,9 +230,13 @@ class ServoLoop:
             reason = f"constraints are violated by {violation:.3g} m or rad"
             self._end(Fault.OPEN_LOOP, reason)
             return
+        if doubt := self._guard.silence():  # the process was stopped while it computed
+            self._end(*doubt)
+            return
         self.command = command
         self._answered = at, setpoint
         self.commands.drive(setpoint, stamp)
+        self._said.feed()
         self._timing.end(stamp)
 
     def _begin(self, efforts: Array) -> None:
