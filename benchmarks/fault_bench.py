@@ -25,6 +25,7 @@ from uk_dynamics.ros.run_node import make_executor
 
 STATE_TIMEOUT, RAMP_TIME, WATCHDOG_TIMEOUT = 0.5, 0.1, 0.3  # s
 POSITION_JUMP = 0.15  # rad
+PACE = 0.5  # real-time factor: delays of a busy computer count half in the loop
 _LOOK = 0.02  # s, period at which controller and watchdog look whether something is late
 _STARTED = 15  # commands in a row that say that the machine is driven
 _START = 60.0  # s
@@ -32,7 +33,7 @@ _ANSWER, _ATTEMPTS = 3.0, 15
 _MACHINE = {"mechanism": "five_bar"}
 _NODES: dict[str, tuple[dict[str, object], dict[str, str]]] = {
     "simulator": (
-        {**_MACHINE, "rate": 100.0},
+        {**_MACHINE, "rate": 100.0, "real_time_factor": PACE},
         {"joint_states": "machine_joint_states"},
     ),
     "joint_state_completer": (_MACHINE, {}),

@@ -1,7 +1,8 @@
 """Faults injected into a driven machine in random order: each time the reaction of the README.
 
 Simulator, encoders, joint_state_completer, servo_controller and command_watchdog of the five-bar
-run at 100 Hz as processes of their own; a recorder that knows nothing of them hears every command.
+run at 100 Hz and half of real time, as processes of their own; a recorder that knows nothing of
+them hears every command.
 """
 
 from __future__ import annotations

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 
-from fault_bench import POSITION_JUMP, RAMP_TIME, STOP_TIME, TAKEN_BACK, FaultBench
+from fault_bench import PACE, POSITION_JUMP, RAMP_TIME, STOP_TIME, TAKEN_BACK, FaultBench
 from sensor_msgs.msg import JointState
 from state_relay import Fault
 
 _AT_ONCE = 0.02  # s
 _UNDER_WAY = 0.1  # s that a last command may need, which is another topic than the heartbeat
 _FAST = 0.5  # rad/s, at least, when encoders get stuck
-_STUCK = POSITION_JUMP / _FAST + 0.5 + RAMP_TIME  # s; velocities are added up for 0.5 s at a time
+_STUCK = (POSITION_JUMP / _FAST + 0.5) / PACE + RAMP_TIME  # s; velocities are added up for 0.5 s
 _RAMP = RAMP_TIME + _AT_ONCE
 _GOES_ON = 1.0  # s for which the machine must be driven on
 
