@@ -112,6 +112,8 @@ def nodes(context):
     )
 
     def controllers_done(event, context):
+        if context.is_shutdown:
+            return []
         if event.returncode:
             return [Shutdown(reason=f"the controllers did not start ({event.returncode})")]
         return driving
