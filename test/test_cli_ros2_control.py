@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import xacro
 import yaml
-from mechanism_builder import arm, mechanism, shipped
+from mechanism_builder import arm, link, mechanism, shipped
+from mechanism_builder import joint as urdf_joint
 from urdf_parser_py.urdf import URDF
 
 from uk_dynamics.cli.main import main
@@ -82,6 +83,18 @@ def test_encoders_without_motors_and_motors_without_encoders() -> None:
     assert {"/joint_commands", "/encoders_joint_commands", "/machine_joint_states"} <= topics
     for joint in (*motors.findall("joint"), *encoders.findall("joint")):
         assert interfaces(joint, "state") == ["position", "velocity", "effort"]
+
+
+def test_an_encoder_on_a_mimic_joint_counts_and_its_motor_is_refused() -> None:
+    parts = link("base") + link("l1") + urdf_joint("j1", "base", "l1") + link("l2")
+    parts += urdf_joint("j2", "base", "l2", more='<mimic joint="j1" multiplier="-2.0"/>')
+    machine = mechanism(parts, "actuators: {m: {joint: j1}}\nmeasured: [j1, j2]\n")
+    for plugin in (MOCK, TOPIC):
+        joints = ET.fromstring(hardware_block(machine, plugin)).iter("joint")
+        assert {j.attrib["name"]: j.get("mimic") for j in joints} == {"j1": None, "j2": "false"}
+    driven = mechanism(parts, "actuators: {m: {joint: j2}}\n")
+    with pytest.raises(InputError, match="drive j1"):
+        hardware_block(driven, MOCK)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

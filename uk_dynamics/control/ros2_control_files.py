@@ -36,11 +36,13 @@ class HardwareJoint:
         name: Of the joint.
         effort_limit: Of its motor, in N or N·m, infinite where none is declared; None: no motor.
         measured: Whether it has an encoder.
+        mimics: Whether the URDF lets it mimic another; its encoder counts, not the other joint.
     """
 
     name: str
     effort_limit: float | None
     measured: bool
+    mimics: bool = False
 
     @property
     def driven(self) -> bool:
@@ -98,7 +100,8 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
             "the mechanism has no motors to command; add actuators", file=file, place="actuators"
         )
     rest = [name for name in mechanism.measured.names if name not in owner]
-    return (*joints, *(HardwareJoint(name, None, measured=True) for name in rest))
+    encoders = (HardwareJoint(name, None, measured=True, mimics=name in followers) for name in rest)
+    return (*joints, *encoders)
 
 
 def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:
@@ -147,6 +150,8 @@ def _system(
         _param(hardware, "trigger_joint_command_threshold", "-1")
     for joint in joints:
         element = ET.SubElement(system, "joint", name=joint.name)
+        if joint.mimics:
+            element.set("mimic", "false")
         if joint.effort_limit is not None:
             command = ET.SubElement(element, "command_interface", name="effort")
             if np.isfinite(joint.effort_limit):
