@@ -44,7 +44,7 @@ def test_changes_of_the_mode_make_no_step():
         gap = np.abs(hard.command(machine.state).efforts - before).max()
         modes.choose(mode)
         assert modes.mode == mode
-        run = drive(modes, machine, 0.3)
+        run = drive(modes, machine, 0.22)
         steps = np.abs(np.diff(np.vstack([before, run]), axis=0)).max(axis=1)
         assert steps[0] < 1e-9, "the first command is the last one of the other mode"
         # at first the fading part changes little, and all of it by 1.5 of the gap per transfer time
@@ -66,11 +66,11 @@ def test_hold_holds_where_it_begins():
     modes.transfer_time = 0.1
     modes.choose("hold")
     begin = machine.state.q.copy()
-    drive(modes, machine, 2.0)
-    # 5 Hz, critically damped: 60 time constants after the beginning in motion
-    near(machine.state.q, begin, 1e6)
+    drive(modes, machine, 0.6)
+    # 5 Hz, critically damped: 15 time constants after the end of the transfer some 1e-5 are left
+    np.testing.assert_allclose(machine.state.q, begin, rtol=0, atol=1e-4)
     decision = modes.command(machine.state)
-    assert np.abs(modes.tracking_error(machine.state, decision)).max() < 1e-6
+    assert np.abs(modes.tracking_error(machine.state, decision)).max() < 1e-4
 
 
 def test_gains_change_the_feedback_of_their_task_alone():
@@ -107,7 +107,7 @@ def test_limits_hold_from_the_next_command_on_in_every_mode():
     modes.restrict(np.array([5.0]))
     for mode in MODES:
         modes.choose(mode)
-        assert np.abs(drive(modes, machine, 0.1)).max() <= 5.0
+        assert np.abs(drive(modes, machine, 0.05)).max() <= 5.0
     modes.restrict(np.array([1e6]))
     machine.reset()
     modes.reset()

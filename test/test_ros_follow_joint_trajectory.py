@@ -1,9 +1,16 @@
-"""The action FollowJointTrajectory, of nodes in processes of their own."""
+"""The action FollowJointTrajectory, of nodes in processes of their own.
+
+control_msgs is not on PyPI: tools/build_control_msgs.py makes it for a run of these tests without
+an installation of ROS.
+"""
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
@@ -16,6 +23,8 @@ from ros_ears import DiagnosticsEar, Ear
 from ros_fixtures import Ros, StartProcess
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from uk_dynamics.ros.goal_tolerances import GoalTolerances, JointErrors
 
 pytestmark = pytest.mark.ros
 
@@ -40,6 +49,39 @@ def test_without_the_messages_there_is_no_action(ros: Ros, start_node: StartProc
         diagnostics.until(ros, "no usable joint_states yet")
     else:
         pytest.skip("they are installed")
+
+
+def test_tolerances_by_joint() -> None:
+    def tolerance(name: str, position: float, velocity: float = 0.0) -> SimpleNamespace:
+        return SimpleNamespace(name=name, position=position, velocity=velocity)
+
+    goal = SimpleNamespace(
+        trajectory=JointTrajectory(joint_names=["a", "b"]),
+        path_tolerance=[tolerance("b", 0.1, 0.5)],
+        goal_tolerance=[tolerance("a", -1.0), tolerance("b", 0.01)],
+        goal_time_tolerance=Duration(sec=1, nanosec=500_000_000),
+        component_path_tolerance=[],
+        component_goal_tolerance=[],
+    )
+    assert GoalTolerances.problem(goal) == ""
+    tolerances = GoalTolerances(goal, ["a", "b"])
+    assert tolerances.time == 1.5
+
+    def errors(*position: float, velocity: float = 0.0) -> JointErrors:
+        rates = np.full(2, velocity)
+        return JointErrors(("a", "b"), np.zeros((2, 3)), np.array(position), rates)
+
+    assert tolerances.on_the_way(errors(9.0, 0.09)) == "", "nothing is said of a"
+    assert tolerances.on_the_way(errors(0.0, -0.11)).startswith("position of b is off by -0.11")
+    assert tolerances.on_the_way(errors(0.0, 0.0, velocity=0.6)).startswith("velocity of b")
+    assert tolerances.at_the_end(errors(9.0, 0.0, velocity=0.6)) == "", "a has none, by its sign"
+    assert tolerances.at_the_end(errors(0.0, 0.02)) != ""
+    goal.goal_tolerance = [tolerance("c", 0.1)]
+    assert 'for "c", which is not in the trajectory' in GoalTolerances.problem(goal)
+    goal.goal_tolerance = [tolerance("a", math.nan)]
+    assert "not finite" in GoalTolerances.problem(goal)
+    goal.goal_tolerance, goal.component_goal_tolerance = [], [object()]
+    assert "several degrees of freedom" in GoalTolerances.problem(goal)
 
 
 class Bench:

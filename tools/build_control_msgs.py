@@ -1,0 +1,162 @@
+"""Build Python messages of control_msgs, which is not on PyPI, from its definitions.
+
+For running the tests of the action FollowJointTrajectory without an installation of ROS: the
+generators come with the wheels of rclpy. Needs gcc and g++.
+
+    git clone https://github.com/ros-controls/control_msgs
+    python tools/build_control_msgs.py control_msgs/control_msgs out/control_msgs
+    export PYTHONPATH=out/control_msgs LD_LIBRARY_PATH=out/control_msgs
+    python -m pytest test/test_ros_follow_joint_trajectory.py
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+
+PACKAGE = "control_msgs"
+INTERFACES = (
+    "msg/JointTolerance.msg",
+    "msg/JointComponentTolerance.msg",
+    "action/FollowJointTrajectory.action",
+)
+NEEDED = (
+    "trajectory_msgs",
+    "geometry_msgs",
+    "std_msgs",
+    "builtin_interfaces",
+    "action_msgs",
+    "unique_identifier_msgs",
+    "service_msgs",
+)
+TYPE_SUPPORTS = ("rosidl_typesupport_fastrtps_c", "rosidl_typesupport_introspection_c")
+PREFIX = Path(sys.prefix)
+
+
+def main(definitions: str, out: str) -> int:
+    """Generate, compile and install.
+
+    Args:
+        definitions: Directory with ``msg/`` and ``action/``.
+        out: Directory of the Python package and its libraries.
+    """
+    os.environ["AMENT_PREFIX_PATH"] = str(PREFIX)  # the wheels do not set it
+    target = Path(out).resolve()
+    work = target / "build"
+    (target / PACKAGE).mkdir(parents=True, exist_ok=True)
+    generate(Path(definitions).resolve(), work)
+    compile_all(work, target)
+    return 0
+
+
+def generate(definitions: Path, work: Path) -> None:
+    """Write sources in C, C++ and Python."""
+    from rosidl_cli.command.hash.api import generate_type_hashes
+    from rosidl_cli.command.translate.api import translate
+
+    share = PREFIX / "share"
+    idl = translate(
+        package_name=PACKAGE,
+        interface_files=[f"{definitions}:{name}" for name in INTERFACES],
+        include_paths=[str(share)],
+        output_format="idl",
+        output_path=work / "idl",
+    )
+    idl = [str(name) for name in idl]
+    generate_type_hashes(
+        package_name=PACKAGE,
+        interface_files=idl,
+        include_paths=[str(share)],
+        output_path=work / "hash",
+    )
+    names = [name.rpartition(":")[2] for name in idl]
+    hashes = [f"{n}:{work / 'hash' / Path(n).with_suffix('.json')}" for n in names]
+    known = [f"{p}:{file}" for p in NEEDED for file in (share / p).rglob("*.idl")]
+
+    def run(generator: str, function: str, *more: object) -> None:
+        directory = work / generator / PACKAGE
+        directory.mkdir(parents=True, exist_ok=True)
+        arguments = {
+            "package_name": PACKAGE,
+            "idl_tuples": idl,
+            "ros_interface_dependencies": known,
+            "ros_interface_files": [name.replace(":", "/") for name in idl],
+            "type_description_tuples": hashes,
+            "output_dir": str(directory),
+            "template_dir": str(share / generator / "resource"),
+            "target_dependencies": [],
+        }
+        file = work / f"{generator}.json"
+        file.write_text(json.dumps(arguments))
+        getattr(importlib.import_module(generator), function)(str(file), *more)
+        copy_visibility(generator, directory)
+
+    run("rosidl_generator_c", "generate_c")
+    run("rosidl_typesupport_fastrtps_c", "generate_typesupport_fastrtps_c")
+    run("rosidl_typesupport_introspection_c", "generate_c")
+    run("rosidl_typesupport_c", "generate_c", list(TYPE_SUPPORTS))
+    run("rosidl_generator_py", "generate_py", ["rosidl_typesupport_c", *TYPE_SUPPORTS])
+
+
+def copy_visibility(generator: str, directory: Path) -> None:
+    """The header that says what a library exports: as in another package, renamed."""
+    source = PREFIX / "include/trajectory_msgs/trajectory_msgs/msg"
+    header = source / f"{generator}__visibility_control.h"
+    if header.exists():
+        text = header.read_text().replace("trajectory_msgs", PACKAGE)
+        text = text.replace("TRAJECTORY_MSGS", PACKAGE.upper())
+        (directory / "msg" / header.name).write_text(text)
+
+
+def compile_all(work: Path, target: Path) -> None:
+    """Compile the libraries and the extension modules, each linked to those before it."""
+    include = PREFIX / "include"
+    options = ["-shared", "-fPIC", "-O1", f"-L{target}", f"-L{PREFIX / 'lib'}"]
+    options += [f"-Wl,-rpath,{target}", f"-Wl,-rpath,{PREFIX / 'lib'}"]
+    options += [f"-I{d}" for d in (include, *include.iterdir(), *work.iterdir()) if d.is_dir()]
+    options += [f"-I{sysconfig.get_path('include')}", f"-I{np.get_include()}"]
+    kinds = ("rosidl_generator_c", *TYPE_SUPPORTS, "rosidl_typesupport_c", "rosidl_generator_py")
+    others = [
+        f"-l{package}__{kind}"
+        for package in NEEDED
+        for kind in kinds
+        if (PREFIX / "lib" / f"lib{package}__{kind}.so").exists()
+    ]
+    common = ["rosidl_runtime_c", "rcutils", "rmw", "fastcdr", "rosidl_typesupport_c"]
+    common += ["rosidl_typesupport_fastrtps_c", "rosidl_typesupport_fastrtps_cpp"]
+    others += [f"-l{name}" for name in (*common, "rosidl_typesupport_introspection_c")]
+    own: list[str] = []
+
+    def link(name: Path, sources: list[Path]) -> None:
+        compiler = ["g++", "-std=c++17"] if sources[0].suffix == ".cpp" else ["gcc"]
+        libraries = [*reversed(own), *others]
+        subprocess.run(
+            [*compiler, *options, *map(str, sources), "-o", str(name), *libraries], check=True
+        )
+
+    for kind in kinds:
+        pattern = "*_s.c" if kind == "rosidl_generator_py" else "*.c*"
+        link(target / f"lib{PACKAGE}__{kind}.so", sorted((work / kind).rglob(pattern)))
+        own.append(f"-l{PACKAGE}__{kind}")
+    python = work / "rosidl_generator_py" / PACKAGE
+    for file in python.rglob("*.py"):
+        place = target / PACKAGE / file.relative_to(python)
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(file.read_text())
+    (target / PACKAGE / "__init__.py").touch()
+    for kind in ("rosidl_typesupport_c", "rosidl_typesupport_fastrtps_c"):
+        source = python / f"_{PACKAGE}_s.ep.{kind}.c"
+        link(target / PACKAGE / f"{PACKAGE}_s__{kind}.so", [source])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    raise SystemExit(main(*sys.argv[1:]))
