@@ -69,6 +69,7 @@ setup(
         "plot": ["matplotlib>=3.6"],
         "sweep": ["dask[distributed]>=2024.1", "pyarrow>=14"],
         "robots": ["example-robot-data>=4.4"],
+        "record": ["mcap-ros2-support>=0.5"],
         "ros": requirements("jazzy"),
         "view": ["pycollada>=0.8", "viser>=1.1,<2"],
         "test": requirements("test"),

@@ -109,7 +109,9 @@ def register(commands: Commands) -> None:
         help="step of the fixed-step methods in s (0.001 to 0.002)",
     )
     output = parser.add_argument_group("output")
-    output.add_argument("--out", metavar="FILE", help="write all samples: .npz or .csv")
+    output.add_argument(
+        "--out", metavar="FILE", help="write all samples: .npz, .mcap (ROS 2 messages) or .csv"
+    )
     output.add_argument("--plot", metavar="FILE", help="draw the motion: .png, .pdf or .svg")
     output.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.set_defaults(run=run)
@@ -122,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.mechanism.constraint_work import workless
 
     options = _options(arguments)
-    check_writable(arguments.out, (".npz", ".csv"))
+    check_writable(arguments.out, (".npz", ".mcap", ".csv"))
     check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     mechanism = Mechanism.from_file(arguments.file)
     controller = _controller(arguments, mechanism)

@@ -58,6 +58,7 @@ class Recorder:
         """
         solution: Solution = self._dynamics.evaluate(state, inputs)
         energy = self._dynamics.energy(state)
+        residual = self._dynamics.residual(state, inputs)
         self._samples.append(
             {
                 "t": state.t,
@@ -65,7 +66,8 @@ class Recorder:
                 "v": state.v,
                 "qdd": solution.qdd,
                 "efforts": efforts,
-                "residual": self._dynamics.residual(state, inputs).position,
+                "residual": residual.position,
+                "residual_rate": residual.velocity,
                 "multipliers": solution.loads,
                 "tracking_error": tracking_error,
                 "kinetic": energy.kinetic,
@@ -98,6 +100,7 @@ class Recorder:
         return Trajectory(
             name=self._mechanism.name,
             names=self._names,
+            effort_limits=self._mechanism.actuators.effort_limits,
             status=tuple(self._status),
             warnings=tuple(
                 f"{text}, first seen at t = {t:.4g} s" for text, t in self._warnings.items()

@@ -76,7 +76,9 @@ class Trajectory:
         qdd: Accelerations, (K, nv), in m/s² or rad/s².
         efforts: Motor efforts, (K, motors), in N or N·m; where a controller decides anew at the
             time of a sample, those it chose.
+        effort_limits: Of the motors, (motors,), infinite where none is declared.
         residual: Constraint residuals ψ, (K, m), in m or rad.
+        residual_rate: Rates of the rows, (K, m), in m/s or rad/s.
         multipliers: Of what the rows bear, the share of friction included, (K, m).
         tracking_error: Task residuals, (K, mt), in m or rad.
         kinetic: Kinetic energy, (K,), in J.
@@ -97,7 +99,9 @@ class Trajectory:
     v: Array
     qdd: Array
     efforts: Array
+    effort_limits: Array
     residual: Array
+    residual_rate: Array
     multipliers: Array
     tracking_error: Array
     kinetic: Array
@@ -126,7 +130,9 @@ class Trajectory:
         return column
 
     def save(self, path: str | Path) -> None:
-        """Write all samples to ``.npz`` (everything) or ``.csv`` (a column per coordinate).
+        """Write all samples to ``.npz``, ``.mcap`` or ``.csv`` (a column per coordinate).
+
+        MCAP holds the ROS 2 messages that nodes would have published.
 
         Raises:
             InputError: Another suffix, or the file cannot be written.
@@ -137,7 +143,9 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
-        """Read a trajectory from ``.npz``.
+        """Read a trajectory from ``.npz`` or ``.mcap``.
+
+        An MCAP file may also hold the topics of running nodes, and may have been cut short.
 
         Raises:
             InputError: There is no such file, or it holds no trajectory.

@@ -1,4 +1,4 @@
-"""Trajectories as files: ``.npz`` holds everything, ``.csv`` a column per coordinate."""
+"""Trajectories as files: all in ``.npz`` and ``.mcap``, a column per coordinate in ``.csv``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation import mcap_trajectory
 from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
 
 _SWITCHING = ("t", "energy_lost", "event", "name", "on")
@@ -19,10 +20,12 @@ _NAMES = "_names"  # ends the keys of column names in .npz
 
 def save(trajectory: Trajectory, path: Path) -> None:
     """Write a trajectory; see :meth:`Trajectory.save`."""
-    writers = {".npz": _save_npz, ".csv": _save_csv}
+    writers = {".npz": _save_npz, ".mcap": mcap_trajectory.save, ".csv": _save_csv}
     writer = writers.get(path.suffix.lower())
     if writer is None:
-        raise InputError(f'cannot write "{path.suffix}" files; use .npz or .csv', file=str(path))
+        raise InputError(
+            f'cannot write "{path.suffix}" files; use .npz, .mcap or .csv', file=str(path)
+        )
     try:
         writer(trajectory, path)
     except OSError as error:
@@ -30,7 +33,9 @@ def save(trajectory: Trajectory, path: Path) -> None:
 
 
 def load(path: Path) -> Trajectory:
-    """Read a trajectory from ``.npz``; see :meth:`Trajectory.load`."""
+    """Read a trajectory; see :meth:`Trajectory.load`."""
+    if path.suffix.lower() == ".mcap":
+        return mcap_trajectory.load(path)
     try:
         with np.load(path) as data:
             return _from_arrays(dict(data))
@@ -90,6 +95,7 @@ def _save_csv(trajectory: Trajectory, path: Path) -> None:
         ("qdd", names.velocities, trajectory.qdd),
         ("effort", names.motors, trajectory.efforts),
         ("residual", names.constraint_rows, trajectory.residual),
+        ("residual_rate", names.constraint_rows, trajectory.residual_rate),
         ("multiplier", names.constraint_rows, trajectory.multipliers),
         ("tracking_error", names.task_rows, trajectory.tracking_error),
     ):

@@ -1,0 +1,111 @@
+"""What a view shows of a machine that is heard through its topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from numpy.typing import NDArray
+from rclpy.node import Node
+from std_srvs.srv import SetBool, Trigger
+
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
+from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time
+from uk_dynamics.ros.diagnostics import MessageProblems
+from uk_dynamics.ros.inputs import StateInput
+from uk_dynamics.viewing.snapshot import Snapshot
+
+Array = NDArray[np.float64]
+
+
+class TopicSource:
+    """Listens to ``joint_states``, and asks a simulator for what the buttons say.
+
+    Attributes:
+        controls: Those of the simulator.
+        can_pose: A machine is moved by its motors only.
+        duration: Endless.
+    """
+
+    controls = ("play", "pause", "step", "reset")
+    can_pose = False
+    duration = 0.0
+
+    def __init__(
+        self, node: Node, mechanism: Mechanism, simulator: str, state_timeout: float
+    ) -> None:
+        """Listen.
+
+        Args:
+            node: Who listens.
+            mechanism: What is shown.
+            simulator: Name of the node that simulates it, if one does.
+            state_timeout: Age of a state above which the view says so, in s.
+        """
+        problems = MessageProblems(node.get_logger())
+        self._simulator = simulator
+        self._state_timeout = state_timeout
+        self._origin = TimeOrigin(simulated=runs_on_simulated_time(node))
+        self._active = ActiveConstraintsInput(node, mechanism, problems)
+        self._states = StateInput(node, mechanism, problems, self._on_state)
+        self._motors = np.linalg.pinv(mechanism.actuators.matrix)
+        self._t = 0.0
+        self._resting = mechanism.initial_guess
+        self._answer = ""
+        clients = {
+            "pause": node.create_client(SetBool, f"{simulator}/pause"),
+            "step": node.create_client(Trigger, f"{simulator}/step"),
+            "reset": node.create_client(Trigger, f"{simulator}/reset"),
+        }
+        self._services: dict[str, tuple[Any, Callable[[], Any]]] = {
+            "play": (clients["pause"], lambda: SetBool.Request(data=False)),
+            "pause": (clients["pause"], lambda: SetBool.Request(data=True)),
+            "step": (clients["step"], Trigger.Request),
+            "reset": (clients["reset"], Trigger.Request),
+        }
+
+    def control(self, action: str) -> None:
+        """Call a service of the simulator."""
+        client, request = self._services[action]
+        if not client.service_is_ready():
+            self._answer = f"no service {client.srv_name}: a real machine has no {action}"
+            return
+        self._answer = ""
+        if action == "reset":
+            self._origin.reset()
+        client.call_async(request()).add_done_callback(self._on_answer)
+
+    def seek(self, t: float) -> None:
+        """What is live cannot be searched: nothing happens."""
+
+    def lead_joints(self, targets: Mapping[str, float]) -> None:
+        """A machine is moved by its motors only: nothing happens."""
+
+    def lead_frame(self, link: str, target: Array) -> None:
+        """A machine is moved by its motors only: nothing happens."""
+
+    def frame(self, elapsed: float) -> Snapshot:
+        """The last state that was heard, with the efforts measured there."""
+        reader, watchdog = self._states.reader, self._states.watchdog
+        if not watchdog.fed:
+            state = State(0.0, self._resting, np.zeros(len(reader.v)))
+            topic = self._states.subscription.topic_name
+            return Snapshot(state, Inputs(), np.zeros(len(self._motors)), f"nothing on {topic} yet")
+        age, message = watchdog.age, self._answer
+        if age > self._state_timeout and not message:
+            message = f"the last state is {age:.1f} s old"
+        tau = reader.effort.copy()
+        state = State(self._t, reader.q.copy(), reader.v.copy())
+        inputs = Inputs(tau=tau, active=self._active.active)
+        return Snapshot(state, inputs, self._motors @ tau, message, "heard from topics")
+
+    def _on_state(self, stamp: Time) -> None:
+        self._t = self._origin.since(stamp)
+
+    def _on_answer(self, future: Any) -> None:
+        if not future.result().success:
+            self._answer = future.result().message

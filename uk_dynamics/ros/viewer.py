@@ -1,0 +1,77 @@
+"""The viewer node: a machine in the browser, real or simulated, seen through its topics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from rclpy.node import Node
+
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.clock import steady_clock
+from uk_dynamics.ros.mechanism_source import load_mechanism
+from uk_dynamics.ros.parameter_tables import VIEWER
+from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.run_node import run_node
+from uk_dynamics.ros.topic_source import TopicSource
+from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
+from uk_dynamics.viewing.server import address, close_server, open_server
+
+
+class Viewer(Node):
+    """Shows the mechanism of ``joint_states``; it publishes nothing."""
+
+    def __init__(self, **options: Any) -> None:
+        """Read the mechanism, listen and serve.
+
+        Args:
+            **options: Passed on to the node: namespace, parameter_overrides ...
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files, or nothing can be served.
+        """
+        super().__init__("viewer", **options)
+        self._server: Any = None
+        settings = Parameters(self, VIEWER)
+        mechanism = load_mechanism(self, settings)
+        tasks = Tasks.from_file(settings["tasks"], mechanism) if settings["tasks"] else None
+        source = TopicSource(self, mechanism, settings["simulator"], settings["state_timeout"])
+        title = f"{self.get_namespace()} {mechanism.name}".strip("/ ").replace("_", " ")
+        self._server = open_server(settings["host"], settings["port"], title)
+        self._view = MechanismView(self._server, mechanism, source, tasks=tasks)
+        for problem in self._view.problems:
+            self.get_logger().warning(f"not shown: {problem}")
+        self.get_logger().info(f"{mechanism.name}: {address(self._server)}")
+        self._last = time.perf_counter()
+        self.create_timer(1.0 / FRAME_RATE, self._show, clock=steady_clock())
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds the view."""
+        return address(self._server)
+
+    def destroy_node(self) -> None:
+        """Stop serving."""
+        if self._server is not None:
+            close_server(self._server)
+            self._server = None
+        super().destroy_node()
+
+    def _show(self) -> None:
+        now = time.perf_counter()
+        try:
+            self._view.update(now - self._last)
+        except UkDynamicsError as error:
+            self.get_logger().warning(str(error), throttle_duration_sec=5.0)
+        self._last = now
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the viewer until it is told to end."""
+    return run_node(Viewer, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

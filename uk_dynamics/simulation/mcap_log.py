@@ -1,0 +1,186 @@
+"""MCAP files with ROS 2 messages: written so that a crash costs little, read up to a cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import BufferedWriter
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.mcap_schemas import SCHEMAS
+
+# Data reach the file a chunk at a time: what a crash takes is at most this, in bytes.
+CHUNK = 16384
+_MAGIC = 8  # bytes at the start
+_MISSING = (
+    "recordings in MCAP need mcap-ros2-support; install it (pip install mcap-ros2-support, or"
+    ' ".[record]" of the sources), or use .npz'
+)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One recorded message.
+
+    Attributes:
+        topic: Its topic.
+        type: Its type, such as ``sensor_msgs/msg/JointState``.
+        time: When it was logged, in ns.
+        content: Its fields as attributes; None where only the bytes were asked for.
+        data: As serialised, CDR.
+    """
+
+    topic: str
+    type: str
+    time: int
+    content: Any
+    data: bytes
+
+
+class McapWriter:
+    """Writes messages given as nested mappings; use it as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Create the file.
+
+        Raises:
+            InputError: The library is missing, or the file cannot be written.
+        """
+        try:
+            from mcap_ros2.writer import Writer
+        except ImportError:
+            raise InputError(_MISSING, file=str(path)) from None
+        self._file = open_unbuffered(path)
+        self._writer: Any = Writer(self._file, chunk_size=CHUNK)
+        self._schemas: dict[str, Any] = {}
+
+    def __enter__(self) -> McapWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._writer.finish()
+        self._file.close()
+
+    def note(self, name: str, values: Mapping[str, str]) -> None:
+        """Write a metadata record."""
+        self._writer.add_metadata(name, dict(values))
+
+    def write(self, topic: str, type_: str, content: Mapping[str, Any], time: int) -> None:
+        """Write a message.
+
+        Args:
+            topic: Its topic.
+            type_: Its type, one of ``SCHEMAS``.
+            content: Its fields by name.
+            time: When it was there, in ns.
+        """
+        if type_ not in self._schemas:
+            self._schemas[type_] = self._writer.register_msgdef(type_, SCHEMAS[type_])
+        self._writer.write_message(topic, self._schemas[type_], content, time, time)
+
+
+def open_unbuffered(path: Path) -> Any:
+    """A new file in which nothing waits: chunks that were written outlive a crash.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    try:
+        return _Flushing(path.open("wb", buffering=0))
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+
+
+class _Flushing(BufferedWriter):
+    """Passes everything on to the system at once."""
+
+    def write(self, data: Any) -> int:
+        """Write and flush."""
+        count = super().write(data)
+        self.flush()
+        return count
+
+
+class McapReader:
+    """Reads what a recording holds, also one that was cut short.
+
+    Attributes:
+        notes: Metadata by name, as far as read.
+        cut: Whether the file ended early, as far as read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Look at the file.
+
+        Raises:
+            InputError: The library is missing, or there is no such file.
+        """
+        try:
+            import mcap.stream_reader  # noqa: F401
+            import mcap_ros2.decoder  # noqa: F401
+        except ImportError:
+            raise InputError(_MISSING, file=str(path)) from None
+        if not path.is_file():
+            raise InputError("there is no such file", file=str(path))
+        self._path = path
+        self.notes: dict[str, dict[str, str]] = {}
+        self.cut = False
+
+    def messages(self, *, decode: bool = True) -> Iterator[Message]:
+        """All messages in the order of the file, up to where it was cut.
+
+        Args:
+            decode: Whether the fields are wanted.
+
+        Raises:
+            InputError: It is no MCAP file.
+        """
+        from mcap.records import Channel, DataEnd, Metadata, Schema
+        from mcap.records import Message as Record
+        from mcap_ros2.decoder import DecoderFactory
+
+        schemas: dict[int, Any] = {}
+        channels: dict[int, Any] = {}
+        decoders: dict[int, Any] = {}
+        factory = DecoderFactory()
+        self.cut = True
+        for record in self._records():
+            if isinstance(record, Schema):
+                schemas[record.id] = record
+            elif isinstance(record, Channel):
+                channels[record.id] = record
+            elif isinstance(record, Metadata):
+                self.notes[record.name] = dict(record.metadata)
+            elif isinstance(record, DataEnd):
+                self.cut = False
+            elif isinstance(record, Record):
+                channel = channels[record.channel_id]
+                schema = schemas[channel.schema_id]
+                content = None
+                if decode:
+                    if schema.id not in decoders:
+                        decoders[schema.id] = factory.decoder_for("cdr", schema)
+                    content = decoders[schema.id](record.data)
+                yield Message(channel.topic, schema.name, record.log_time, content, record.data)
+
+    def _records(self) -> Iterator[Any]:
+        """Records up to the end or to where the file was cut."""
+        from mcap.exceptions import InvalidMagic
+        from mcap.stream_reader import StreamReader
+
+        with self._path.open("rb") as file:
+            try:
+                yield from StreamReader(file).records
+            except InvalidMagic:
+                if file.tell() <= _MAGIC:
+                    raise InputError("is no MCAP recording", file=str(self._path)) from None
+            except Exception:  # noqa: BLE001 where it was cut: mcap, zstandard and struct all complain
+                return
