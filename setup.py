@@ -83,6 +83,7 @@ setup(
             f"servo_controller = {NAME}.ros.servo_controller:main",
             f"command_watchdog = {NAME}.ros.command_watchdog:main",
             f"joint_state_completer = {NAME}.ros.joint_state_completer:main",
+            f"viewer = {NAME}.ros.viewer:main",
         ],
         # commands that need running nodes; the command line finds them by name
         f"{NAME}.commands": [f"demo = {NAME}.ros.demo:register"],

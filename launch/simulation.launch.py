@@ -26,6 +26,7 @@ ARGUMENTS = (
     ("paused", "false", "Start paused; the service simulator/pause starts the motion."),
     ("publish_clock", "false", "Publish /clock and let all nodes use it; only one simulator may."),
     ("rviz", "true", "Start RViz where it is installed."),
+    ("view", "false", "Show it in the browser, at http://127.0.0.1:8080; needs viser."),
 )
 
 
@@ -81,6 +82,8 @@ def nodes(context):
             text = {"robot_description": ParameterValue(description.text, value_type=str)}
             started.append(node("robot_state_publisher", "robot_state_publisher", text))
     started.append(node(PACKAGE, "forward_dynamics", mechanism))
+    if given["view"].lower() == "true":
+        started.append(node(PACKAGE, "viewer", files))
     if installed("rviz2") and given["rviz"].lower() == "true":
         view = str(share_directory() / "rviz" / "mechanism.rviz")
         started.append(node("rviz2", "rviz2", arguments=["-d", view, "-f", description.root]))

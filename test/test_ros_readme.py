@@ -19,6 +19,7 @@ NODES = (
     "joint_state_completer",
     "servo_controller",
     "command_watchdog",
+    "viewer",
 )
 CONSTRAINTS = ("middle_pin", "right_pin")
 # What every ROS node has without being asked for.
@@ -29,6 +30,7 @@ SETTINGS = {
     "forward_dynamics": {"mechanism": "five_bar"},
     "joint_state_completer": {"mechanism": "five_bar"},
     "command_watchdog": {"mechanism": "five_bar"},
+    "viewer": {"mechanism": "five_bar", "port": 0},
     "servo_controller": {"mechanism": "five_bar", "tasks": "five_bar_track", "autostart": True},
 }
 

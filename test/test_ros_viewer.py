@@ -12,6 +12,7 @@ from ros_ears import overrides
 from ros_fixtures import Ros
 
 from uk_dynamics import Mechanism
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.viewer import Viewer
 
 pytestmark = pytest.mark.ros
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.ros
 
 @pytest.fixture
 def viewer(ros: Ros) -> Viewer:
-    return ros.add(Viewer(parameter_overrides=overrides({"mechanism": "four_bar", "port": 0})))
+    return ros.add(Viewer(**overrides(mechanism="four_bar", port=0)))
 
 
 def _shown(viewer: Viewer):
@@ -46,8 +47,7 @@ def test_it_shows_the_machine_and_controls_the_simulator(ros: Ros, viewer: Viewe
     ros.until(lambda: np.abs(_shown(viewer).state.q - start.q).max() < 1e-9, "the start")
 
 
-def test_a_port_in_use_ends_the_node(start_node, viewer: Viewer):
+def test_a_port_in_use_is_a_mistake_of_the_user(ros: Ros, viewer: Viewer):
     port = int(viewer.url.rpartition(":")[2])
-    second = start_node("viewer", parameters={"mechanism": "four_bar", "port": port})
-    assert second.wait(30.0) == 2
-    assert "--port" not in second.stderr()
+    with pytest.raises(InputError, match=str(port)):
+        Viewer(**overrides(mechanism="four_bar", port=port))

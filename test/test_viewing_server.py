@@ -39,7 +39,7 @@ def test_a_port_in_use_is_refused():
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(InputError, match=f"127.0.0.1:{port}.*--port"):
+        with pytest.raises(InputError, match=f"127.0.0.1:{port}.*another port"):
             open_server(port=port)
 
 

@@ -11,6 +11,7 @@ from uk_dynamics.ros.common_parameters import (
 )
 from uk_dynamics.ros.parameters import Parameter
 from uk_dynamics.ros.servo_parameters import SERVO_CONTROLLER
+from uk_dynamics.ros.viewer_parameters import VIEWER
 
 SIMULATOR = (
     *MECHANISM,
@@ -188,4 +189,5 @@ TABLES = {
     "servo_controller": SERVO_CONTROLLER,
     "command_watchdog": COMMAND_WATCHDOG,
     "joint_state_completer": JOINT_STATE_COMPLETER,
+    "viewer": VIEWER,
 }

@@ -12,12 +12,14 @@ from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.mechanism_source import load_mechanism
-from uk_dynamics.ros.parameter_tables import VIEWER
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.topic_source import TopicSource
+from uk_dynamics.ros.viewer_parameters import VIEWER
 from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
 from uk_dynamics.viewing.server import address, close_server, open_server
+
+_UNSEEN_PERIOD = 0.2  # s between pictures that nobody looks at
 
 
 class Viewer(Node):
@@ -44,7 +46,7 @@ class Viewer(Node):
         for problem in self._view.problems:
             self.get_logger().warning(f"not shown: {problem}")
         self.get_logger().info(f"{mechanism.name}: {address(self._server)}")
-        self._last = time.perf_counter()
+        self._last, self._took = time.perf_counter(), 0.0
         self.create_timer(1.0 / FRAME_RATE, self._show, clock=steady_clock())
 
     @property
@@ -60,12 +62,19 @@ class Viewer(Node):
         super().destroy_node()
 
     def _show(self) -> None:
-        now = time.perf_counter()
+        """Show a picture, unless nobody looks or the last one took too long.
+
+        A timer that is always late would leave no time to messages and services.
+        """
+        began = time.perf_counter()
+        rest = self._took if self._server.get_clients() else _UNSEEN_PERIOD
+        if began - self._last < self._took + rest:
+            return
         try:
-            self._view.update(now - self._last)
+            self._view.update(began - self._last)
         except UkDynamicsError as error:
             self.get_logger().warning(str(error), throttle_duration_sec=5.0)
-        self._last = now
+        self._took, self._last = time.perf_counter() - began, began
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -144,7 +144,7 @@ class _Samples:
         times = np.array(self.times, dtype=np.int64)
         if times[0] > _WALL_CLOCK * _SECOND:
             times = times - times[0]
-        t = times * 1e-9
+        t: Array = times * np.float64(1e-9)
         motors = tuple(json.loads(first.get("motors", "null")) or self._numbered())
         rows, tasks = self._names(ROWS), self._names(TRACKING)
         limits = json.loads(first.get("effort_limits", "null")) or [None] * len(motors)

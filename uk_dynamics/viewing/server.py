@@ -40,9 +40,7 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamic
             probe.bind((host, port))
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(
-            f"cannot serve at {host}:{port}: {reason}; choose another --port"
-        ) from None
+        raise InputError(f"cannot serve at {host}:{port}: {reason}; choose another port") from None
     with _silence():
         server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     # sharing would send the scene to a relay on the internet
