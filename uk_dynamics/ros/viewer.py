@@ -17,7 +17,7 @@ from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.topic_source import TopicSource
 from uk_dynamics.ros.viewer_parameters import VIEWER
 from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
-from uk_dynamics.viewing.server import address, close_server, open_server
+from uk_dynamics.viewing.server import address, close_server, load_viser, open_server
 
 _UNSEEN_PERIOD = 0.2  # s between pictures that nobody looks at
 
@@ -34,6 +34,7 @@ class Viewer(Node):
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files, or nothing can be served.
         """
+        load_viser()  # now: a node that is there should answer soon
         super().__init__("viewer", **options)
         self._server: Any = None
         settings = Parameters(self, VIEWER)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uk_dynamics.exceptions import InputError
 
@@ -27,12 +27,7 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamic
     Raises:
         InputError: Viser is not installed, or nothing can listen there.
     """
-    try:
-        import viser
-    except ImportError:
-        raise InputError(
-            'the view needs viser; install it (pip install viser, or ".[view]" of the sources)'
-        ) from None
+    viser = load_viser()
     # Viser would go on to the next port, and whoever follows the old address sees another view.
     try:
         with socket.socket() as probe:
@@ -42,7 +37,7 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamic
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot serve at {host}:{port}: {reason}; choose another port") from None
     with _silence():
-        server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+        server: ViserServer = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     # sharing would send the scene to a relay on the internet
     server.gui.configure_theme(
         show_logo=False,
@@ -54,6 +49,21 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamic
     server.scene.configure_default_lights(cast_shadow=False)
     server.scene.set_up_direction("+z")
     return server
+
+
+def load_viser() -> Any:
+    """The library, whose import takes seconds.
+
+    Raises:
+        InputError: It is not installed.
+    """
+    try:
+        import viser
+    except ImportError:
+        raise InputError(
+            'the view needs viser; install it (pip install viser, or ".[view]" of the sources)'
+        ) from None
+    return viser
 
 
 def close_server(server: ViserServer) -> None:
