@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mechanism_builder import closed_states, mechanism, near, pinned_arm, shipped
 
-from uk_dynamics.compilation import backend, compiler
+from uk_dynamics.compilation import compiler, library
 from uk_dynamics.compilation.compiled import CompiledDynamics
 from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.constraints.references import ReferenceSample
@@ -237,7 +237,7 @@ def test_a_user_s_function_cannot_be_compiled():
 
 def test_without_a_compiler_auto_is_the_interpreted_evaluator_and_says_so_once(monkeypatch, caplog):
     monkeypatch.setenv("CC", "no-such-compiler")
-    backend._announce.cache_clear()
+    library.announce.cache_clear()
     machine = shipped("five_bar")
     with pytest.raises(InputError, match="no C compiler; install a C compiler"):
         machine.dynamics("compiled")

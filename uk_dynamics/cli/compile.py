@@ -56,9 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
         for file in export(mechanism, arguments.export_c):
             print(f"written: {file}")
         return 0
-    from uk_dynamics.compilation.library import library_of
+    from uk_dynamics.compilation.library import batch_library_of, library_of
 
-    begin = time.monotonic()
-    library = library_of(mechanism)
-    print(f"{mechanism.name}: compiled in {time.monotonic() - begin:.1f} s: {library}")
+    for part, compiled in (("one state", library_of), ("many states", batch_library_of)):
+        begin = time.monotonic()
+        library = compiled(mechanism)
+        seconds = time.monotonic() - begin
+        print(f"{mechanism.name}, {part} at a time: compiled in {seconds:.1f} s: {library}")
     return 0

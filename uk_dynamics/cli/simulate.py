@@ -108,6 +108,13 @@ def register(commands: Commands) -> None:
         type=positive,
         help="step of the fixed-step methods in s (0.001 to 0.002)",
     )
+    integration.add_argument(
+        "--backend",
+        choices=("auto", "cached", "interpreted", "compiled"),
+        default="cached",
+        help="what evaluates the mechanism: compiled if it has been compiled before (cached), if it"
+        " can be (auto), in any case, or never",
+    )
     output = parser.add_argument_group("output")
     output.add_argument(
         "--out", metavar="FILE", help="write all samples: .npz, .mcap (ROS 2 messages) or .csv"
@@ -142,6 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
             events=switchings(arguments.switch),
             rtol=options.get("rtol", 1e-9),
             step=options.get("step"),
+            backend=arguments.backend,
         )
     if arguments.out:
         trajectory.save(arguments.out)

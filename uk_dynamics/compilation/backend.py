@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import logging
-
 from uk_dynamics.compilation.compiled import CompiledDynamics
 from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.compilation.library import announce, is_cached
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-
-_log = logging.getLogger(__name__)
 
 
 def dynamics(mechanism: Mechanism, backend: str) -> InterpretedDynamics:
@@ -18,8 +14,8 @@ def dynamics(mechanism: Mechanism, backend: str) -> InterpretedDynamics:
 
     Args:
         mechanism: What to evaluate.
-        backend: ``compiled``, or ``auto`` to fall back on the interpreted evaluator, which the log
-            says once.
+        backend: ``compiled``; ``auto`` to fall back on the interpreted evaluator, which the log
+            says once; ``cached`` to do so silently where compiling would take time.
 
     Raises:
         CompilationError: With ``compiled``: the mechanism has parts that cannot be compiled, or
@@ -27,13 +23,10 @@ def dynamics(mechanism: Mechanism, backend: str) -> InterpretedDynamics:
     """
     if backend == "compiled":
         return CompiledDynamics(mechanism)
+    if backend == "cached" and not is_cached(mechanism):
+        return InterpretedDynamics(mechanism)
     try:
         return CompiledDynamics(mechanism)
     except CompilationError as error:
-        _announce(str(error))
+        announce(f"not compiled, the interpreted evaluator is used: {error}")
         return InterpretedDynamics(mechanism)
-
-
-@functools.cache
-def _announce(reason: str) -> None:
-    _log.warning("not compiled, the interpreted evaluator is used: %s", reason)

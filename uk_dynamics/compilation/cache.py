@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from uk_dynamics.compilation.compiler import Compiler
 from uk_dynamics.mechanism.mechanism import Mechanism
@@ -59,17 +60,38 @@ def library_for(
         CompilationError: The compiler fails.
         OSError: The cache directory cannot be written.
     """
-    key = key_of(mechanism, compiler, part)
-    folder = directory()
-    name = f"{mechanism.name}{part}-{key[:24]}"
-    library = folder / f"{name}.so"
-    if _is_intact(library, key):
-        return library
+    entry = find(mechanism, compiler, part)
+    if entry.intact:
+        return entry.library
+    folder = entry.library.parent
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _locked(folder / f"{name}.lock"):
-        if not _is_intact(library, key):
-            _make(library, key, compiler, source())
-    return library
+    with _locked(entry.library.with_suffix(".lock")):
+        if not entry.intact:
+            _make(entry.library, entry.key, compiler, source())
+    return entry.library
+
+
+def find(mechanism: Mechanism, compiler: Compiler, part: str = "") -> Entry:
+    """Where the library of a mechanism is, or would be."""
+    key = key_of(mechanism, compiler, part)
+    return Entry(directory() / f"{mechanism.name}{part}-{key[:24]}.so", key)
+
+
+class Entry(NamedTuple):
+    """A place in the cache.
+
+    Attributes:
+        library: The file.
+        key: Digest of what it is made from.
+    """
+
+    library: Path
+    key: str
+
+    @property
+    def intact(self) -> bool:
+        """Whether there is a library, whole and made by this user for this key."""
+        return _is_intact(self.library, self.key)
 
 
 def _make(library: Path, key: str, compiler: Compiler, source: str) -> None:

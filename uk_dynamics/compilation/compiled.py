@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.compilation.compiled_batch import Common, CompiledBatch, to_solution
+from uk_dynamics.compilation.compiled_projection import CompiledProjection
 from uk_dynamics.compilation.compiled_reactions import CompiledReactions
+from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.compilation.generate import layout_of
 from uk_dynamics.compilation.layout import Layout
-from uk_dynamics.compilation.library import batch_library_of, library_of
+from uk_dynamics.compilation.library import announce, batch_library_of, library_of
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.solution import Solution, Status
@@ -38,7 +40,7 @@ _NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
 
 class CompiledDynamics(InterpretedDynamics):
-    """Evaluates in C what C knows; projections and everything else as its parent does.
+    """Evaluates and projects in C what C knows; everything else as its parent does.
 
     References and captured poses are sampled here, and C follows them. Inputs with non-ideal forces
     (and with references, if no constraint of the file has one), and states where the mass matrix
@@ -121,7 +123,7 @@ class CompiledDynamics(InterpretedDynamics):
         """Many states at once; see :meth:`InterpretedDynamics.evaluate_batch`."""
         shared = without_forces(inputs or _NOTHING)
         given = states(self._model.nq, self._model.nv, t, q, v, tau)
-        if self._leaves(shared):
+        if self._leaves(shared) or self._batch is None:
             return evaluate_each(self, given, shared, forces=forces)
         common = self._common(given.t, shared, stabilize=shared.stabilize)
         answers = self._batch.evaluate(given, common, forces=forces, threads=threads)
@@ -131,13 +133,38 @@ class CompiledDynamics(InterpretedDynamics):
             self._complete(solution, unanswered, given, shared)
         return solution
 
+    def project(self, state: State, inputs: Inputs | None = None) -> State:
+        """The nearest state on the constraints in the metric of M; see :class:`Dynamics`."""
+        given = inputs or _NOTHING
+        if self._compiled_projection is None or self._leaves(given):
+            return super().project(state, given)
+        if self.layout.followed:
+            sample = self._rows.reference(state.t, given)
+            self._compiled_projection.follow(sample, self.hierarchy.mask(given.active))
+        found = self._compiled_projection.project(state.t, state.q, state.v)
+        if found is None:  # the other one says why
+            return super().project(state, given)
+        return State(state.t, found[0], found[1])
+
     @cached_property
-    def _batch(self) -> CompiledBatch:
+    def _compiled_projection(self) -> CompiledProjection | None:
+        if self._batch is None or not self._batch.rolls:
+            return None
+        followed = self.layout.followed
+        return CompiledProjection(self._batch, self._model.nv, self.rows, followed=followed)
+
+    @cached_property
+    def _batch(self) -> CompiledBatch | None:
+        """Compiled when it is first needed; None where that fails."""
         rolls = self._constraints.linear_in_rates and self._model.nq == self._model.nv
-        return CompiledBatch(batch_library_of(self._mechanism), self.rows, rolls=rolls)
+        try:
+            return CompiledBatch(batch_library_of(self._mechanism), self.rows, rolls=rolls)
+        except CompilationError as error:
+            announce(f"batches and projections are not compiled: {error}")
+            return None
 
     def _roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
-        if self._leaves(inputs) or not self._batch.rolls:
+        if self._leaves(inputs) or self._batch is None or not self._batch.rolls:
             return super()._roll(given, inputs, threads)
         halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
         common = self._common(halves, inputs, stabilize=not given.project)

@@ -49,7 +49,7 @@ class _Batch(ctypes.Structure):
     )
 
 
-class _Trajectories(ctypes.Structure):
+class Trajectories(ctypes.Structure):
     """``uk_trajectories`` of rollout.c."""
 
     _fields_ = (
@@ -107,12 +107,12 @@ class CompiledBatch:
         #: States per vector.
         self.width: int = library.uk_width()
         self._rows = rows
-        #: Whether it integrates trajectories.
+        #: Whether it integrates trajectories, and what does it.
         self.rolls = rolls
         if rolls:
-            self._rollout = library.uk_rollout
-            self._rollout.argtypes = (ctypes.POINTER(_Trajectories),)
-            self._rollout.restype = ctypes.c_int
+            self.rollout = library.uk_rollout
+            self.rollout.argtypes = (ctypes.POINTER(Trajectories),)
+            self.rollout.restype = ctypes.c_int
 
     def evaluate(
         self, given: States, common: Common, *, forces: bool, threads: int | None
@@ -157,7 +157,7 @@ class CompiledBatch:
         def run(first: int, end: int) -> None:
             outputs = {"q_out": q, "v_out": v, "stopped": stopped, "reason": reason}
             call = _trajectories(given, common, first, end, outputs)
-            if self._rollout(ctypes.byref(call)):
+            if self.rollout(ctypes.byref(call)):
                 raise MemoryError("not enough memory for trajectories")
 
         in_parts(run, count, threads, self.width, max(1, _WORTH_A_THREAD // (4 * given.steps)))
@@ -246,7 +246,7 @@ def _call(given: States, common: Common, answers: Answers, first: int, end: int)
 
 def _trajectories(
     given: Plan, common: Common, first: int, end: int, outputs: dict[str, Array]
-) -> _Trajectories:
+) -> Trajectories:
     """The structure for trajectories first … end."""
     states, steps, nv = given.tau.shape
     values: dict[str, float | int | None] = {
@@ -268,7 +268,7 @@ def _trajectories(
     }
     for name, array in outputs.items():
         values[name] = _address(array, first)
-    return _Trajectories(**values)
+    return Trajectories(**values)
 
 
 def _address(array: NDArray[np.float64] | None, row: int = 0) -> int | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from uk_dynamics.compilation.cache import library_for
+from uk_dynamics.compilation.cache import find, library_for
 from uk_dynamics.compilation.compiler import REMEDY, CompilationError, find_compiler
 from uk_dynamics.compilation.generate import batch_source, source
-from uk_dynamics.compilation.limits import check
+from uk_dynamics.compilation.limits import check, obstacles
 from uk_dynamics.mechanism.mechanism import Mechanism
+
+_log = logging.getLogger(__name__)
 
 
 def library_of(mechanism: Mechanism) -> Path:
@@ -30,6 +34,14 @@ def batch_library_of(mechanism: Mechanism) -> Path:
     return _library(mechanism, batch_source, ".batch")
 
 
+def is_cached(mechanism: Mechanism) -> bool:
+    """Whether a mechanism has been compiled before, for single states and for batches."""
+    compiler = find_compiler()
+    if compiler is None or obstacles(mechanism):
+        return False
+    return all(find(mechanism, compiler, part).intact for part in ("", ".batch"))
+
+
 def _library(mechanism: Mechanism, text: Callable[[Mechanism], str], part: str) -> Path:
     check(mechanism)
     compiler = find_compiler()
@@ -41,3 +53,9 @@ def _library(mechanism: Mechanism, text: Callable[[Mechanism], str], part: str) 
         raise CompilationError(
             f"the cache cannot be used: {error}; set XDG_CACHE_HOME to a directory of your own"
         ) from None
+
+
+@functools.cache
+def announce(problem: str) -> None:
+    """Log a warning, the same one only once."""
+    _log.warning(problem)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.control.servo_modes import Decision
+from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 
@@ -36,14 +37,15 @@ class DesiredMotion:
     steps of finite length leave, and the drives for what the machine leaves.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: Mechanism, dynamics: Dynamics | None = None) -> None:
         """Prepare.
 
         Args:
             mechanism: What moves; its joints have one degree of freedom each.
+            dynamics: What projects; None: the interpreted evaluator.
         """
         self._model = mechanism.model
-        self._dynamics = mechanism.dynamics()
+        self._dynamics: Dynamics = dynamics or mechanism.dynamics()
         self._state: State | None = None
         self._qdd: Array = np.zeros(mechanism.model.nv)
         self._elapsed = 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
@@ -11,12 +11,14 @@ from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
 
-Backend = Literal["auto", "interpreted", "compiled"]
+Backend = Literal["auto", "cached", "interpreted", "compiled"]
+BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
 # Module of each backend beside the interpreted one; it has ``dynamics(mechanism, backend)``. By
 # name, since it is a layer above this one and is needed by those only who ask for it.
 _MODULES = {
     "auto": "uk_dynamics.compilation.backend",
+    "cached": "uk_dynamics.compilation.backend",
     "compiled": "uk_dynamics.compilation.backend",
 }
 
@@ -31,7 +33,7 @@ def make_dynamics(mechanism: Mechanism, backend: str) -> InterpretedDynamics:
         return InterpretedDynamics(mechanism)
     if backend not in _MODULES:
         raise InputError(
-            f'no backend "{backend}"; there are: auto, interpreted, compiled', place="backend"
+            f'no backend "{backend}"; there are: {", ".join(BACKENDS)}', place="backend"
         )
     module = importlib.import_module(_MODULES[backend])
     made: InterpretedDynamics = module.dynamics(mechanism, backend)

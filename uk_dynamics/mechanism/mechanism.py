@@ -197,7 +197,7 @@ class Mechanism(ResolvedMechanism):
         Args:
             backend: ``interpreted`` starts at once; ``compiled`` evaluates in C and compiles the
                 mechanism when that was never done, which takes seconds; ``auto`` is ``compiled``
-                where that is possible.
+                where that is possible, and ``cached`` where that has been done before.
 
         Raises:
             InputError: The backend does not exist, or cannot evaluate this mechanism.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from uk_dynamics.core.integrators import rk4_step, semi_implicit_euler_step
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism.switching import switch
@@ -35,13 +36,20 @@ class SimulatedMachine:
         saturated: Whether a limit was reached, by motor, (motors,).
     """
 
-    def __init__(self, mechanism: Mechanism, step_size: float, integrator: str = "rk4") -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        step_size: float,
+        integrator: str = "rk4",
+        dynamics: InterpretedDynamics | None = None,
+    ) -> None:
         """Put the mechanism where its motions start: loops closed, velocities of its file.
 
         Args:
             mechanism: What moves.
             step_size: In s.
             integrator: ``rk4`` or ``semi_implicit_euler``.
+            dynamics: Evaluator of the mechanism; None: the interpreted one.
 
         Raises:
             AssemblyError: The loops do not close.
@@ -50,7 +58,7 @@ class SimulatedMachine:
         self.mechanism = mechanism
         self.step_size = step_size
         self._take_step = _STEPS[integrator]
-        self.dynamics = mechanism.dynamics()
+        self.dynamics = dynamics or mechanism.dynamics()
         self._start = mechanism.start()
         self._limits = mechanism.actuators.effort_limits
         self.efforts = np.zeros(len(mechanism.actuators))

@@ -11,6 +11,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.backends import Backend
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.tasks import Tasks
@@ -50,6 +52,29 @@ def _live_structure(spec: MechanismSpec) -> list[str]:
         for constraint in spec.constraints
         if constraint.reference is not None and constraint.reference.type == "live"
     ]
+
+
+def make_dynamics(node: Node, parameters: Parameters, mechanism: Mechanism) -> InterpretedDynamics:
+    """The evaluator that the parameter ``backend`` asks for.
+
+    A mechanism that was never compiled takes some seconds here, before the node answers.
+
+    Args:
+        node: Who asks; its log says when ``auto`` is not ``compiled``.
+        parameters: With ``backend``.
+        mechanism: What to evaluate.
+
+    Raises:
+        InputError: ``compiled``, and that is not possible.
+    """
+    backend: Backend = parameters["backend"]
+    if backend == "auto":
+        try:
+            return mechanism.dynamics("compiled")
+        except InputError as error:
+            node.get_logger().warning(f"the interpreted evaluator is used: {error}")
+            backend = "interpreted"
+    return mechanism.dynamics(backend)
 
 
 def load_tasks(parameters: Parameters, mechanism: Mechanism) -> Tasks:

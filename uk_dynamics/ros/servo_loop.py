@@ -21,7 +21,7 @@ from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.joint_trajectory_input import JointTrajectoryInput
 from uk_dynamics.ros.live_references import LiveReferences
 from uk_dynamics.ros.live_settings import LiveSettings
-from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks
+from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks, make_dynamics
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.reports import report_dynamics, report_states
@@ -73,8 +73,8 @@ class ServoLoop:
         self._node = node
         self._settings = settings
         self._stop = stop
-        self._dynamics = mechanism.dynamics()
-        self._desired = DesiredMotion(mechanism)
+        self._dynamics = make_dynamics(node, settings, mechanism)
+        self._desired = DesiredMotion(mechanism, self._dynamics)
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
         self._timing = ServoTiming(self.controller.control_period)
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)

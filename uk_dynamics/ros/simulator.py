@@ -20,7 +20,7 @@ from uk_dynamics.ros.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.inputs import EffortInput
 from uk_dynamics.ros.lockstep import Lockstep
 from uk_dynamics.ros.machine import SimulatedMachine
-from uk_dynamics.ros.mechanism_source import DESCRIPTION_QOS, load_mechanism
+from uk_dynamics.ros.mechanism_source import DESCRIPTION_QOS, load_mechanism, make_dynamics
 from uk_dynamics.ros.messages import JointStateMessage
 from uk_dynamics.ros.pacing import Pacer
 from uk_dynamics.ros.parameter_tables import SIMULATOR
@@ -51,7 +51,9 @@ class Simulator(Node):
         self._settings = Parameters(self, SIMULATOR)
         mechanism = load_mechanism(self, self._settings)
         rate = self._settings["rate"]
-        self._machine = SimulatedMachine(mechanism, 1.0 / rate, self._settings["integrator"])
+        dynamics = make_dynamics(self, self._settings, mechanism)
+        integrator = self._settings["integrator"]
+        self._machine = SimulatedMachine(mechanism, 1.0 / rate, integrator, dynamics)
         self._lockstep = self._make_lockstep()
         self._time = SimulationTime(
             self,

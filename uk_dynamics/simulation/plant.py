@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
+from uk_dynamics.mechanism.backends import Backend
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
 from uk_dynamics.mechanism.switching import Switched, switch
@@ -36,6 +37,7 @@ class Plant:
         controller: Controller | None,
         *,
         continuous: bool,
+        backend: Backend = "interpreted",
     ) -> None:
         """Put the pieces together.
 
@@ -44,8 +46,9 @@ class Plant:
             tau: Constant generalized force, (nv,), in N or N·m; None is zero.
             controller: Decides the motor efforts; None leaves the motors at rest.
             continuous: Whether it decides at every instant.
+            backend: What evaluates the mechanism.
         """
-        self.dynamics = mechanism.dynamics()
+        self.dynamics = mechanism.dynamics(backend)
         self.continuous = continuous and controller is not None
         self._actuators = mechanism.actuators
         self._mechanism = mechanism

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.core.adaptive import Tolerances
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.backends import Backend
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, State
 from uk_dynamics.simulation.advance import METHODS, Advance
@@ -40,6 +41,7 @@ def simulate(
     sample_period: float = 0.01,
     events: Sequence[tuple[float, Mapping[str, bool]]] = (),
     progress: Callable[[float], None] | None = None,
+    backend: Backend = "cached",
 ) -> Trajectory:
     """Simulate a mechanism; every accepted step is projected onto its constraints.
 
@@ -68,6 +70,8 @@ def simulate(
         events: Constraints to switch on or off, as (time in s, {name: on}); velocities jump there,
             and the trajectory tells the energy that was lost.
         progress: Called with the simulated time since the start, in s, at every sample.
+        backend: What evaluates the mechanism, as in ``mechanism.dynamics()``: compiled where that
+            has been done before, unless something else is asked for.
 
     Raises:
         InputError: Unknown method, numbers that are not positive, efforts of the controller
@@ -85,7 +89,9 @@ def simulate(
         step = min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
     began = time.perf_counter()
     continuous = control_period is None
-    plant = Plant(mechanism, mechanism.inputs(tau).tau, controller, continuous=continuous)
+    plant = Plant(
+        mechanism, mechanism.inputs(tau).tau, controller, continuous=continuous, backend=backend
+    )
     tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
     advance = Advance(mechanism.model, plant, method, step, tolerances)
     recorder = Recorder(mechanism, plant.dynamics, plant.task_rows)
