@@ -29,6 +29,13 @@ MECHANISM = (
         maximum=3600.0,
     ),
 )
+BACKEND = Parameter(
+    "backend",
+    "auto",
+    "What evaluates the mechanism: compiled (the first start takes seconds, later ones do not),"
+    " interpreted, or auto: compiled where that is possible.",
+    choices=("auto", "compiled", "interpreted"),
+)
 RESIDUAL = Parameter(
     "residual_warning",
     1e-3,

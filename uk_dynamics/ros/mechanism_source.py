@@ -55,7 +55,7 @@ def _live_structure(spec: MechanismSpec) -> list[str]:
 
 
 def make_dynamics(node: Node, parameters: Parameters, mechanism: Mechanism) -> InterpretedDynamics:
-    """The evaluator that the parameter ``backend`` asks for.
+    """The evaluator that the parameter ``backend`` asks for, ready to evaluate and to project.
 
     A mechanism that was never compiled takes some seconds here, before the node answers.
 
@@ -68,13 +68,18 @@ def make_dynamics(node: Node, parameters: Parameters, mechanism: Mechanism) -> I
         InputError: ``compiled``, and that is not possible.
     """
     backend: Backend = parameters["backend"]
-    if backend == "auto":
-        try:
-            return mechanism.dynamics("compiled")
-        except InputError as error:
-            node.get_logger().warning(f"the interpreted evaluator is used: {error}")
-            backend = "interpreted"
-    return mechanism.dynamics(backend)
+    if backend == "interpreted":
+        return mechanism.dynamics()
+    try:
+        dynamics = mechanism.dynamics("compiled")
+    except InputError as error:
+        if backend == "compiled":
+            raise
+        node.get_logger().warning(f"not compiled, the interpreted evaluator is used: {error}")
+        return mechanism.dynamics()
+    # What is compiled when it is first used must not be missing in the middle of a motion.
+    dynamics.project(mechanism.start())
+    return dynamics
 
 
 def load_tasks(parameters: Parameters, mechanism: Mechanism) -> Tasks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from uk_dynamics.ros.common_parameters import (
+    BACKEND,
     COMMAND_MODE,
     COMMAND_TOPIC,
     EFFORT_TOPIC,
@@ -15,6 +16,7 @@ from uk_dynamics.ros.viewer_parameters import VIEWER
 
 SIMULATOR = (
     *MECHANISM,
+    BACKEND,
     Parameter(
         "rate",
         500.0,
@@ -83,6 +85,7 @@ SIMULATOR = (
 
 FORWARD_DYNAMICS = (
     *MECHANISM,
+    BACKEND,
     Parameter(
         "effort_source",
         "joint_states",

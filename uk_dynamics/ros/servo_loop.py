@@ -73,9 +73,11 @@ class ServoLoop:
         self._node = node
         self._settings = settings
         self._stop = stop
-        self._dynamics = make_dynamics(node, settings, mechanism)
-        self._desired = DesiredMotion(mechanism, self._dynamics)
+        self._dynamics = mechanism.dynamics()
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
+        if self._by_trajectory:
+            self._dynamics = make_dynamics(node, settings, mechanism)
+        self._desired = DesiredMotion(mechanism, self._dynamics)
         self._timing = ServoTiming(self.controller.control_period)
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._stamp = Time()

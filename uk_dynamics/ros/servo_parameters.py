@@ -7,6 +7,7 @@ from dataclasses import replace
 from uk_dynamics.control.servo_modes import MODES, TASKS
 from uk_dynamics.control.task_gains import Gains
 from uk_dynamics.ros.common_parameters import (
+    BACKEND,
     COMMAND_MODE,
     COMMAND_TOPIC,
     EFFORT_COMMANDS,
@@ -34,6 +35,12 @@ _COMMAND_TOPIC = replace(
     f" {JOINT_TRAJECTORIES}, by command_mode.",
 )
 
+_BACKEND = replace(
+    BACKEND,
+    description="What projects the desired motion with command_mode trajectory: compiled (the first"
+    " time it is configured takes seconds), interpreted, or auto: compiled where that is possible."
+    " Efforts come from the interpreted evaluator.",
+)
 _UPDATE_RATE = Parameter(
     "update_rate",
     500.0,
@@ -46,7 +53,7 @@ _UPDATE_RATE = Parameter(
 )
 
 # Read when the node is configured; they can be set until then.
-_CONFIGURED = (*MECHANISM, _TASKS, _UPDATE_RATE, _COMMAND_MODE, _COMMAND_TOPIC)
+_CONFIGURED = (*MECHANISM, _BACKEND, _TASKS, _UPDATE_RATE, _COMMAND_MODE, _COMMAND_TOPIC)
 CONFIGURED = tuple(parameter.name for parameter in _CONFIGURED)
 
 SERVO_CONTROLLER = (
