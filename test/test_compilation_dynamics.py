@@ -274,3 +274,45 @@ def test_the_key_sees_every_change():
     keys = {key_of(machine, found), key_of(other, found), key_of(machine, newer)}
     assert len(keys) == 3
     assert key_of(machine, found) == key_of(type(machine).from_file("five_bar"), found)
+
+
+def test_without_the_headers_of_python_it_is_the_same(monkeypatch):
+    machine = shipped("five_bar")
+    rng = np.random.default_rng(7)
+    states = list(closed_states(machine, rng, 4))
+    quick = machine.dynamics("compiled")
+    monkeypatch.setattr(compiler, "_python", tuple)
+    compiler._known.cache_clear()
+    try:
+        plain = machine.dynamics("compiled")
+    finally:
+        compiler._known.cache_clear()
+    for state in states:
+        inputs = Inputs(tau=rng.standard_normal(4))
+        compare(machine, state, inputs, plain)
+        assert np.array_equal(plain.evaluate(state, inputs).qdd, quick.evaluate(state, inputs).qdd)
+
+
+def test_arrays_of_any_kind_are_taken():
+    machine = shipped("five_bar")
+    compiled = machine.dynamics("compiled")
+    state = next(closed_states(machine, np.random.default_rng(8), 1))
+    expected = compiled.evaluate(state).qdd
+    for kind in (list, tuple, lambda x: np.repeat(x, 2)[::2]):
+        given = State(state.t, kind(state.q), kind(state.v))
+        assert np.array_equal(compiled.evaluate(given).qdd, expected)
+        assert np.array_equal(compiled.acceleration(given.q, given.v, [0, 0, 0, 0]), expected)
+
+
+def test_the_acceleration_alone_is_that_of_the_solution():
+    for machine in (
+        shipped("five_bar"),
+        pinned_arm(f"  drive: {{{FOLLOWED['joint']}}}\n", lengths=(1.0, 0.7, 0.5)),
+    ):
+        state = machine.start()
+        tau = np.linspace(0.5, 1.0, machine.model.nv)
+        for backend in ("compiled", "interpreted"):
+            found = machine.dynamics(backend).acceleration(state.q, state.v, tau, 0.2)
+            at = State(0.2, state.q, state.v)
+            expected = machine.dynamics("interpreted").evaluate(at, Inputs(tau=tau)).qdd
+            near(found, expected, relative=RELATIVE)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.compilation.compiled_batch import Common, CompiledBatch, to_solution
+from uk_dynamics.compilation.compiled_call import CompiledCall
 from uk_dynamics.compilation.compiled_projection import CompiledProjection
-from uk_dynamics.compilation.compiled_reactions import CompiledReactions
+from uk_dynamics.compilation.compiled_solution import CompiledSolution
 from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.compilation.generate import layout_of
-from uk_dynamics.compilation.layout import Layout
 from uk_dynamics.compilation.library import announce, batch_library_of, library_of
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.factorization import Factorization
-from uk_dynamics.core.solution import Solution, Status
-from uk_dynamics.exceptions import StateError
+from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.batch import (
     BatchSolution,
     States,
@@ -35,8 +31,6 @@ from uk_dynamics.mechanism.rollout import Plan, Rollout
 from uk_dynamics.mechanism.state import Array, Inputs, State
 
 _NOTHING = Inputs()
-_STATUS = (Status.OK, Status.NEAR_SINGULAR, Status.INCONSISTENT)
-_NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
 
 class CompiledDynamics(InterpretedDynamics):
@@ -58,56 +52,32 @@ class CompiledDynamics(InterpretedDynamics):
         self._mechanism = mechanism
         layout = layout_of(mechanism)
         self.layout = layout
-        self._function = _load(library)
-        self._memory = np.zeros(layout.size)
-        self._address = ctypes.c_void_p(self._memory.ctypes.data)
-        self._answered = self._memory[: layout.answered]
-        self._q, self._v = self._memory[layout["q"]], self._memory[layout["v"]]
-        self._tau, self._active = self._memory[layout["tau"]], self._memory[layout["active"]]
-        self._memory[layout["stabilize"]] = 1.0
-        self._active[:] = 1.0
+        self._call = CompiledCall(library, layout)
+        self._evaluate = self._call.evaluate
+        self._active = self._call.memory[layout["active"]]
         self._mask: NDArray[np.bool_] | None = None
-        self._status_at = layout["status"].start
-        self._qdd_part, self._violation_part = layout["qdd"], layout["violation"]
-        self._force_part = layout["ideal_force"]
-        if not len(mechanism.constraints):
-            self._violation_part = slice(0, 0)
 
     def evaluate(
         self, state: State, inputs: Inputs | None = None, out: Solution | None = None
     ) -> Solution:
         """Constrained acceleration and forces, fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
-        if self._leaves(given):
-            return super().evaluate(state, given)
-        if self.layout.followed:
+        if given.nonideal is not None or given.references or self.layout.followed:
+            if self._leaves(given):
+                return super().evaluate(state, given)
             self._follow(state.t, given)
-        memory = self._memory
-        memory[0] = state.t
-        memory[1] = given.stabilize
-        try:
-            self._q[:] = state.q
-            self._v[:] = state.v
-            self._tau[:] = 0.0 if given.tau is None else given.tau
-        except ValueError:
-            raise _wrong_sizes(state, given, self.layout) from None
-        if self._function(self._address):
+        answers = self._evaluate(state.t, given.stabilize, state.q, state.v, given.tau)
+        if answers is None:
             return super().evaluate(state, given)
-        answers = self._answered.copy()
-        offending = _NO_ROWS
-        status = _STATUS[int(answers[self._status_at])]
-        if status is not Status.OK:
-            level = 2.0 if status is Status.INCONSISTENT else 1.0
-            offending = np.flatnonzero(answers[self.layout["offends"]] == level)
-        force = answers[self._force_part]
-        return Solution(
-            answers[self._qdd_part],
-            answers[self._violation_part],
-            status,
-            offending,
-            CompiledReactions(answers, force, self),
-            force,
-        )
+        return CompiledSolution(answers, self)
+
+    def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
+        """Constrained acceleration alone; see :meth:`InterpretedDynamics.acceleration`."""
+        if not self.layout.followed:
+            found: Array | None = self._call.acceleration(t, q, v, tau)
+            if found is not None:
+                return found
+        return super().acceleration(q, v, tau, t)
 
     def evaluate_batch(
         self,
@@ -198,13 +168,13 @@ class CompiledDynamics(InterpretedDynamics):
 
     def call(self) -> int:
         """The C function alone, on the inputs of the last evaluation; 0 when it has answers."""
-        return self._function(self._address)
+        return self._call.run()
 
     def _follow(self, t: float, inputs: Inputs) -> None:
         """Tell C what rows follow, and which of them act."""
         sample = self._rows.reference(t, inputs)
         where = self.layout["followed"]
-        self._memory[where] = 0.0 if sample is None else np.concatenate(sample)
+        self._call.memory[where] = 0.0 if sample is None else np.concatenate(sample)
         mask = self.hierarchy.mask(inputs.active)
         if mask is not self._mask:
             self._mask = mask
@@ -222,22 +192,3 @@ class CompiledDynamics(InterpretedDynamics):
         active = answers[layout["active"]][: layout.rows]
         A = self._constraints.evaluate(workspace, t, q, v, reference).A * active[:, None]
         return self._solver.factorize_part(workspace.mass, A, self._solver.rank_tolerance)
-
-
-def _load(path: Path) -> Callable[[ctypes.c_void_p], int]:
-    function = ctypes.CDLL(str(path)).uk_evaluate
-    function.argtypes = (ctypes.c_void_p,)
-    function.restype = ctypes.c_int
-    evaluate: Callable[[ctypes.c_void_p], int] = function
-    return evaluate
-
-
-def _wrong_sizes(state: State, inputs: Inputs, layout: Layout) -> StateError:
-    expected = {name: layout.fields[name].count for name in ("q", "v", "tau")}
-    tau = state.v if inputs.tau is None else inputs.tau
-    found = {"q": np.shape(state.q), "v": np.shape(state.v), "tau": np.shape(tau)}
-    wrong = [name for name, size in expected.items() if found[name] != (size,)]
-    place = wrong[0] if wrong else "state"
-    return StateError(
-        f"expected shape ({expected.get(place)},), found {found.get(place)}", place=place
-    )

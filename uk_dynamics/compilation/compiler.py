@@ -8,8 +8,12 @@ import platform
 import shlex
 import shutil
 import subprocess
+import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from uk_dynamics.exceptions import InputError
 
@@ -53,11 +57,12 @@ class Compiler:
         Raises:
             CompilationError: The compiler fails; says how.
         """
-        command = [*self.command, *_FLAGS, *_LIBRARY, _EXPORT]
+        command = [*self.command, *_FLAGS, *_LIBRARY, _EXPORT, *_python()]
         command += [str(source), "-o", str(library), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            said = (done.stderr.strip() or "nothing").splitlines()[0]
+            lines = (done.stderr.strip() or "nothing").splitlines()
+            said = next((line for line in lines if "error" in line), lines[0])
             raise CompilationError(f"the compiler {self.command[0]} failed: {said}; {REMEDY}")
 
 
@@ -72,7 +77,7 @@ def _known(text: str, path: str | None) -> Compiler | None:
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    return Compiler(command, "\n".join([said, *_FLAGS, _processor()]))
+    return Compiler(command, "\n".join([said, *_FLAGS, *_python(), np.__version__, _processor()]))
 
 
 def find_compiler() -> Compiler | None:
@@ -81,6 +86,15 @@ def find_compiler() -> Compiler | None:
     if os.environ.get("CC"):
         return _known(os.environ["CC"], path)
     return _known("cc", path) or _known("gcc", path) or _known("clang", path)
+
+
+@functools.cache
+def _python() -> tuple[str, ...]:
+    """Options for functions that Python calls; none where its headers are not installed."""
+    headers = Path(sysconfig.get_path("include"))
+    if sys.implementation.name != "cpython" or not (headers / "Python.h").is_file():
+        return ()
+    return ("-DUK_PYTHON", f"-I{headers}", f"-I{np.get_include()}")
 
 
 def _processor() -> str:

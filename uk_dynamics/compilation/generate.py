@@ -52,8 +52,10 @@ def declarations(mechanism: Mechanism) -> str:
 
 
 def source(mechanism: Mechanism) -> str:
-    """C source for one state at a time, without dependencies beyond <math.h>."""
-    return "#include <math.h>\n\n" + declarations(mechanism) + definitions(mechanism)
+    """C source for one state at a time, also as functions of Python where its headers are."""
+    return "\n".join(
+        ["#include <math.h>\n", declarations(mechanism), definitions(mechanism), _part("python.c")]
+    )
 
 
 def batch_source(mechanism: Mechanism) -> str:
@@ -79,7 +81,7 @@ def batch_source(mechanism: Mechanism) -> str:
 
 
 def definitions(mechanism: Mechanism) -> str:
-    """Everything behind the declarations, for one state."""
+    """Everything behind the declarations, for one state, with no need but <math.h>."""
     terms = trace(mechanism)
     return "\n".join(
         [

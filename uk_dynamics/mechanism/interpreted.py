@@ -15,7 +15,7 @@ from uk_dynamics.mechanism.batch import BatchSolution, evaluate_each, states, wi
 from uk_dynamics.mechanism.nonideal_forces import NonidealForces
 from uk_dynamics.mechanism.rollout import Plan, Rollout, RolloutMethod, plan, roll_each
 from uk_dynamics.mechanism.solver import Solver
-from uk_dynamics.mechanism.state import DynamicsTerms, Energy, Inputs, Residual, State
+from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, Residual, State
 from uk_dynamics.mechanism.state_projection import StateProjection
 from uk_dynamics.mechanism.structural_rows import StructuralRows
 from uk_dynamics.model.robot_model import RobotModel
@@ -99,6 +99,17 @@ class InterpretedDynamics:
         """Constrained acceleration and forces (review (36)), fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
         return self.solve(self.prepare(state, given), state, given)
+
+    def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
+        """Constrained acceleration alone, (nv,), fresh; the quickest call of a compiled mechanism.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            tau: Generalized forces, (nv,), in N or N·m; None is zero.
+            t: In s.
+        """
+        return self.evaluate(State(t, q, v), Inputs(tau)).qdd
 
     def evaluate_batch(
         self,
