@@ -148,7 +148,7 @@ def test_a_joint_trajectory_is_followed_replaced_and_held(ros: Ros) -> None:
         )
     )
     followed = "track"
-    live = bench.controller.loop._live.followed
+    live = bench.controller.loop.references.followed
     ros.until(lambda: followed in live, "the trajectory")
     for t in (0.3, 1.0, 1.4):
         # the difference of stamps is rounded to 1e-14 s
@@ -211,7 +211,7 @@ def test_a_target_pose_is_approached_within_the_limits(ros: Ros, tmp_path: Path)
     wrong = pose()
     wrong.pose.orientation.w = 2.0
     bench.refuse(publisher, wrong, "orientation: a quaternion of length 2")
-    live = bench.controller.loop._live.followed
+    live = bench.controller.loop.references.followed
     assert not live
 
     publisher.publish(pose())

@@ -8,9 +8,9 @@ import numpy as np
 
 from uk_dynamics.control.servo_modes import GRAVITY_COMPENSATION, ServoModes
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.ros.live_parameters import gain_parameters, motor_parameters
 from uk_dynamics.ros.parameters import Parameter, Parameters
 from uk_dynamics.ros.safety import TRAJECTORY
-from uk_dynamics.ros.servo_parameters import gain_parameters, motor_parameters
 
 
 class LiveSettings:

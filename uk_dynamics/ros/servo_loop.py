@@ -16,20 +16,17 @@ from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.chosen_commands import chosen_commands
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
-from uk_dynamics.ros.follow_joint_trajectory import follow_joint_trajectory
 from uk_dynamics.ros.inputs import StateInput
-from uk_dynamics.ros.joint_trajectory_input import JointTrajectoryInput
-from uk_dynamics.ros.live_references import LiveReferences
 from uk_dynamics.ros.live_settings import LiveSettings
 from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks, make_dynamics
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.reference_inputs import ReferenceInputs
 from uk_dynamics.ros.reports import report_dynamics, report_states
 from uk_dynamics.ros.safety import TRAJECTORY, Fault
 from uk_dynamics.ros.servo_reports import report_decision
 from uk_dynamics.ros.servo_timing import ServoTiming
 from uk_dynamics.ros.state_guard import StateGuard
-from uk_dynamics.ros.target_pose_input import TargetPoseInput
 
 
 class ServoLoop:
@@ -39,6 +36,7 @@ class ServoLoop:
         mechanism: What is controlled.
         controller: What decides.
         commands: Where efforts are sent.
+        references: Where live tasks are told what to do.
         command: The last decision since :meth:`start`; None before the first one.
         running: Whether states are answered.
     """
@@ -89,33 +87,22 @@ class ServoLoop:
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._constraints = ActiveConstraintsInput(node, mechanism, problems)
         self._t: float | None = None
-        self._live = LiveReferences(node, self.controller.tasks, problems)
-        self._trajectories = JointTrajectoryInput(
+        self.references = ReferenceInputs(
             node,
+            settings,
             self.controller.tasks,
-            self._live,
             problems,
+            self._origin,
             now=self._now,
-            since=self._origin.since,
-        )
-        self._poses = TargetPoseInput(
-            node, settings, self.controller.tasks, self._live, problems, self._now
+            state=self._followed_state,
         )
         self._live_settings = LiveSettings(settings, self.controller)
-        self._action = follow_joint_trajectory(
-            node,
-            self.controller.tasks,
-            self._trajectories,
-            self._live,
-            problems,
-            self._followed_state,
-        )
 
     def start(self) -> None:
         """Answer states from now on; before the first one nothing is commanded."""
         self._origin.reset()
         self._t = None
-        self._live.followed.clear()
+        self.references.forget()
         self._guard.forget()
         self._states.watchdog.forget()
         self._heard = Watchdog()
@@ -161,11 +148,7 @@ class ServoLoop:
         self.running = False
         self._timing.stop()
         self._node.destroy_subscription(self._states.subscription)
-        if self._action is not None:
-            self._action.destroy()
-        self._trajectories.destroy()
-        self._poses.destroy()
-        self._live.destroy()
+        self.references.destroy()
         self._live_settings.destroy()
         self._constraints.destroy()
         self.commands.destroy()
@@ -222,7 +205,7 @@ class ServoLoop:
         state = State(self._t, reader.q, reader.v)
         try:
             command, setpoint, violation = self._decide(state)
-        except UkDynamicsError as error:
+        except (UkDynamicsError, np.linalg.LinAlgError) as error:
             self._end(Fault.SOLVER_FAILURE, str(error))
             return
         if not np.isfinite(command.efforts).all():
@@ -252,14 +235,11 @@ class ServoLoop:
 
     def _decide(self, state: State) -> tuple[Decision, Setpoint, float]:
         """What to do at a measured state, and how far its loops are open, in m or rad."""
-        followed = self._live.followed
+        followed = self.references.followed
         if not self._by_trajectory:
             command = self.controller.command(state, followed)
-            return (
-                command,
-                Setpoint(state.q, state.v, command.qdd, command.efforts, 0.0),
-                (command.violation),
-            )
+            setpoint = Setpoint(state.q, state.v, command.qdd, command.efforts, 0.0)
+            return command, setpoint, command.violation
         active = self._constraints.active
         gaps = self._dynamics.residual(state, Inputs(active=active)).position
         command = self.controller.command(self._desired.at(state, active), followed)
