@@ -1,11 +1,11 @@
 """A machine behind ros2_control: controllers, state completion, servo control, watchdog."""
 
-import tempfile
 from pathlib import Path
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler, Shutdown
 from launch.event_handlers import OnProcessExit
+from launch.logging import launch_config
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -64,7 +64,8 @@ def nodes(context):
     mechanism = Mechanism.from_file(given["mechanism"])
     description = complete_description(mechanism, plugin, given["namespace"])
     text = {"robot_description": ParameterValue(description, value_type=str)}
-    file = Path(tempfile.mkdtemp(prefix="uk_dynamics_")) / f"{mechanism.name}_controllers.yaml"
+    name = "_".join([*given["namespace"].strip("/").split("/"), mechanism.name, "controllers.yaml"])
+    file = Path(launch_config.log_dir) / name.lstrip("_")
     file.write_text(controllers(mechanism, int(given["rate"]), given["namespace"]))
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     machine = {"mechanism": files["mechanism"]}
