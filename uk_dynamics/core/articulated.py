@@ -1,13 +1,13 @@
 """Articulated-body elimination over clusters: from the leaves inward, from the root outward.
 
-Joint velocities of a cluster are v = Z y; the columns of Z are motions that its own rows admit. Its
-bodies then answer a motion a₀ of the body it stands on with the force I^A a₀ + p,
+Joint velocities of a cluster are v = Z y; the columns of Z are motions that its own rows admit.
+With a₀ the motion of the body that the cluster stands on, each of its bodies moves by G_b (a₀, y),
+and by S_c (a₀, y) that on which a cluster c stands that it carries. Then
 
-    D = Zᵀ H Z + Σ EᵀI^A E,   U = Σ I_b J_b Z + Σ I^A E,   I^A = Σ I_b + Σ I^A − U D⁻¹ Uᵀ
+    B = Σ G_bᵀ I_b G_b + Σ S_cᵀ I^A_c S_c,    I^A = B₀₀ − B₀y B_yy⁻¹ B_y0
 
-(sums over its bodies, and over the clusters c it carries, each on a body that moves with E y),
-which is Featherstone's articulated-body algorithm (*Rigid Body Dynamics Algorithms*, section 7.3)
-with clusters in place of joints. The cost is linear in the number of clusters.
+is Featherstone's articulated-body algorithm (*Rigid Body Dynamics Algorithms*, section 7.3) with
+clusters in place of joints. The cost is linear in the number of clusters.
 
 Wrenches and motions of a cluster stand at a point of its own: at the world's origin digits would
 be lost with the distance.
@@ -21,12 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-from uk_dynamics.core.clusters import ClusterGroup
+from uk_dynamics.core.clusters import ClusterGroup, Clusters
 from uk_dynamics.core.reduced_inertia import NO_INERTIA, UndeterminedCoordinatesError
 from uk_dynamics.core.tree_inertia import TreeInertia, motion_about, skew
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+
+_NOTHING: Array = np.zeros((0, 0))
 
 
 class Articulated:
@@ -34,9 +35,7 @@ class Articulated:
 
     Attributes:
         clusters: The partition of the joints.
-        bases: Z of each cluster, (n, f); columns of zeros fill up what a group needs.
-        joint_inertia: H of each cluster, the inertia its joints feel with everything behind cut
-            off, (n, n).
+        bases: Z of each group of clusters, (g, n, f); columns of zeros fill up what a group needs.
     """
 
     def __init__(self, mass: TreeInertia, bases: Sequence[Array]) -> None:
@@ -50,88 +49,87 @@ class Articulated:
             UndeterminedCoordinatesError: Some admissible motion has no inertia.
         """
         clusters = mass.clusters
-        self.clusters = clusters
         count = len(clusters)
-        self._points = mass.origin[[joints[0] for joints in clusters.members]].reshape(-1, 3)
-        inertia = mass.about(self._points[clusters.cluster])
-        motion = motion_about(mass.motion, self._points[clusters.cluster])
-        nothing = np.zeros((0, 0))
-        self.bases = [nothing] * count
-        self.joint_inertia = [nothing] * count
-        self._rigid = [nothing] * count
-        self._couplings = [nothing] * count
-        moved: list[Array] = [nothing] * len(mass)
-        coupled, inside = [nothing] * count, [nothing] * count
+        self.clusters: Clusters = clusters
+        self.bases = bases
+        points = mass.origin[[joints[0] for joints in clusters.members]].reshape(-1, 3)
+        inertia = mass.about(points[clusters.cluster])
+        motion = motion_about(mass.motion, points[clusters.cluster])
+        parent = clusters.parent
+        arms = np.where(parent[:, None] >= 0, points - points[parent], points)
+        shifts = np.zeros((count, 6, 6))
+        shifts[:] = np.eye(6)
+        shifts[:, :3, 3:] = -skew(arms)
+        self._inertias: list[Array] = []  # of each group: its joints', and how they move the base
+        self._couplings: list[Array] = []
+        rigid: list[Array] = []
+        self._steps: list[Array] = [_NOTHING] * count  # S of each cluster
+        self._leads: list[Array] = [_NOTHING] * count  # motion of its base by joint of the parent
+        self._carried: list[list[int]] = [[] for _ in range(count)]
+        for k in np.flatnonzero(parent >= 0):
+            self._carried[parent[k]].append(int(k))
         for group, Z in zip(clusters.groups, bases, strict=True):
             J = motion[group.joints].transpose(0, 2, 1)[:, None] * group.moves[:, :, None, :]
             force = inertia[group.joints] @ J
             H = (J.transpose(0, 1, 3, 2) @ force).sum(axis=1)
-            n = range(H.shape[1])
-            H[:, n, n] += mass.armature[group.joints]
+            n, f = Z.shape[1:]
+            H[:, range(n), range(n)] += mass.armature[group.joints]
             U = force.sum(axis=1)
-            rigid = inertia[group.joints].sum(axis=1)
-            UZ, ZHZ = U @ Z, Z.transpose(0, 2, 1) @ H @ Z
-            unused = ~Z.any(axis=1)
-            f = range(Z.shape[2])
-            ZHZ[:, f, f] += unused
-            for place, k in enumerate(group.clusters):
-                self.bases[k], self.joint_inertia[k] = Z[place], H[place]
-                self._rigid[k], self._couplings[k] = rigid[place], U[place]
-                coupled[k], inside[k] = UZ[place], ZHZ[place]
-                for i, joint in enumerate(group.joints[place]):
-                    moved[joint] = J[place, i]
-        self._carry(moved)
-        self._eliminate(inside, coupled)
+            self._inertias.append(H)
+            self._couplings.append(U)
+            B = np.empty((len(Z), 6 + f, 6 + f))
+            B[:, :6, :6] = inertia[group.joints].sum(axis=1)
+            B[:, :6, 6:] = U @ Z
+            B[:, 6:, :6] = B[:, :6, 6:].transpose(0, 2, 1)
+            B[:, 6:, 6:] = Z.transpose(0, 2, 1) @ H @ Z
+            B[:, range(6, 6 + f), range(6, 6 + f)] += ~Z.any(axis=1)
+            self._lay_steps(group, Z, J, shifts)
+            rigid.append(B)
+        self._eliminate(clusters.in_order(rigid))
 
-    def _carry(self, moved: list[Array]) -> None:
-        """How each cluster's base moves in the cluster it belongs to, and where it stands there."""
+    def _lay_steps(self, group: ClusterGroup, Z: Array, J: Array, shifts: Array) -> None:
+        """How the bases of the clusters that a group carries move."""
         clusters = self.clusters
-        self.carried: list[list[int]] = [[] for _ in range(len(clusters))]
-        parent = clusters.parent
-        arms = np.where(parent[:, None] >= 0, self._points - self._points[parent], self._points)
-        shifts = np.zeros((len(clusters), 6, 6))
-        shifts[:] = np.eye(6)
-        shifts[:, :3, 3:] = -skew(arms)
-        self._shifts = list(shifts)
-        self._leads: list[Array] = []
-        for k, (above, body) in enumerate(zip(parent, clusters.base, strict=True)):
-            if above < 0:
-                self._leads.append(np.zeros((6, 0)))
-                continue
-            self.carried[above].append(k)
-            # Motion of the joints above, and what it is at this cluster's point.
-            self._leads.append(self._shifts[k] @ moved[body])
+        pairs = [
+            (place, child) for place, k in enumerate(group.clusters) for child in self._carried[k]
+        ]
+        if not pairs:
+            return
+        places, children = np.array(pairs, dtype=np.intp).T
+        moved = J[places, clusters.place[clusters.base[children]]]
+        leads = shifts[children] @ moved
+        steps = np.concatenate((shifts[children], leads @ Z[places]), axis=2)
+        for child, lead, step in zip(children, leads, steps, strict=True):
+            self._leads[child], self._steps[child] = lead, step
 
-    def _eliminate(self, inside: list[Array], coupled: list[Array]) -> None:
-        count = len(self.clusters)
-        empty = np.zeros((0, 0))
-        self._lower, self._whitened = [empty] * count, [empty] * count
-        self._inertia = [empty] * count
-        self._lead_bases = [empty] * count
+    def _eliminate(self, rigid: list[Array]) -> None:
+        count = len(rigid)
+        self._lower, self._whitened = [_NOTHING] * count, [_NOTHING] * count
+        self._articulated = [_NOTHING] * count
         for k in range(count - 1, -1, -1):
-            D, U, inertia = inside[k], coupled[k], self._rigid[k]
-            for child in self.carried[k]:
-                E = self._leads[child] @ self.bases[k]
-                self._lead_bases[child] = E
-                shift, beyond = self._shifts[child], self._inertia[child]
-                force = beyond @ E
-                D = D + E.T @ force
-                U = U + shift.T @ force
-                inertia = inertia + shift.T @ beyond @ shift
-            if len(D):
-                lower, failed = dpotrf(D, 1, 1)
-                if failed or not (lower.diagonal() ** 2 > NO_INERTIA * D.diagonal()).all():
+            B = rigid[k]
+            for child in self._carried[k]:
+                step = self._steps[child]
+                B = B + step.T @ (self._articulated[child] @ step)
+            base = B[:6, :6]
+            if len(B) > 6:
+                lower, failed = dpotrf(B[6:, 6:], 1, 1)
+                pivots = lower.diagonal()
+                if failed or not (pivots * pivots > NO_INERTIA * B.diagonal()[6:]).all():
                     raise UndeterminedCoordinatesError(self._without_inertia(k))
-                W = dtrtrs(lower, U.T, 1)[0]
-                inertia = inertia - W.T @ W
+                W = dtrtrs(lower, B[6:, :6], 1)[0]
+                base = base - W.T @ W
                 self._lower[k], self._whitened[k] = lower, W
-            self._inertia[k] = inertia
+            self._articulated[k] = base
 
     def _without_inertia(self, k: int) -> list[int]:
-        moving = self.bases[k].any(axis=1)
-        return [int(joint) for joint in self.clusters.members[k][moving]]
+        for group, Z in zip(self.clusters.groups, self.bases, strict=True):
+            for place in np.flatnonzero(group.clusters == k):
+                moving = Z[place].any(axis=1)
+                return [int(joint) for joint in group.joints[place][moving]]
+        return []
 
-    def inward(self, X: Array, particular: Array | None = None) -> tuple[list[Array], list[Array]]:
+    def inward(self, X: Array, particular: Array | None = None) -> list[Array]:
         """Forces from the leaves to the root: R⁻¹ Zᵀ of what each cluster has to carry.
 
         Args:
@@ -139,67 +137,83 @@ class Articulated:
             particular: Accelerations that the rows prescribe, (nv, …); None is zero.
 
         Returns:
-            Whitened forces of the clusters, (f, …) each, and their p as seen at their own point.
+            Whitened forces of the clusters, (f, …) each.
         """
-        clusters = self.clusters
-        count = len(clusters)
-        whitened: list[Array] = [X] * count
-        wrenches: list[Array] = [X] * count
-        for k in range(count - 1, -1, -1):
-            joints = clusters.members[k]
-            generalized, wrench = X[joints], np.zeros((6, *X.shape[1:]))
-            if particular is not None:
-                given = particular[joints]
-                generalized = generalized - self.joint_inertia[k] @ given
-                wrench = self._couplings[k] @ given
-            force = self.bases[k].T @ generalized
-            for child in self.carried[k]:
-                beyond = wrenches[child]
-                if particular is not None:
-                    beyond = beyond + self._inertia[child] @ (self._leads[child] @ given)
-                force = force - self._lead_bases[child].T @ beyond
-                wrench = wrench + self._shifts[child].T @ beyond
-            if len(force):
-                force = dtrtrs(self._lower[k], force, 1)[0].reshape(force.shape)
+        loads = self._loads(X, particular)
+        drifts = None if particular is None else self._drifts(particular)
+        whitened: list[Array] = [_NOTHING] * len(loads)
+        for k in range(len(loads) - 1, -1, -1):
+            load = loads[k]
+            for child in self._carried[k]:
+                beyond = loads[child]
+                if drifts is not None:
+                    beyond = beyond + self._articulated[child] @ drifts[child]
+                load = load + self._steps[child].T @ beyond
+            wrench = load[:6]
+            if len(load) > 6:
+                force = dtrtrs(self._lower[k], -load[6:], 1)[0].reshape(load[6:].shape)
                 wrench = wrench + self._whitened[k].T @ force
-            whitened[k], wrenches[k] = force, wrench
-        return whitened, wrenches
+                whitened[k] = force
+            else:
+                whitened[k] = load[6:]
+            loads[k] = wrench
+        return whitened
+
+    def _loads(self, X: Array, particular: Array | None) -> list[Array]:
+        """What every cluster carries by itself: its base's wrench, then −Zᵀ of joint forces."""
+        loads: list[Array] = []
+        for number, (group, Z) in enumerate(zip(self.clusters.groups, self.bases, strict=True)):
+            forces = _flat(X[group.joints])
+            own = np.zeros((len(Z), 6 + Z.shape[2], forces.shape[2]))
+            if particular is not None:
+                given = _flat(particular[group.joints])
+                forces = forces - self._inertias[number] @ given
+                own[:, :6] = self._couplings[number] @ given
+            own[:, 6:] = -(Z.transpose(0, 2, 1) @ forces)
+            loads.append(own.reshape(*own.shape[:2], *X.shape[1:]))
+        return self.clusters.in_order(loads)
+
+    def _drifts(self, particular: Array) -> list[Array]:
+        """Motion of every cluster's base by what is prescribed to the joints of its parent."""
+        members, parent = self.clusters.members, self.clusters.parent
+        nothing = np.zeros((6, *particular.shape[1:]))
+        return [
+            nothing if above < 0 else self._leads[k] @ particular[members[above]]
+            for k, above in enumerate(parent)
+        ]
 
     def outward(self, whitened: list[Array], particular: Array | None = None) -> Array:
         """Accelerations from the root to the leaves, (nv, …), from what :meth:`inward` gave."""
         clusters = self.clusters
         tail = whitened[0].shape[1:] if whitened else ()
-        result = np.zeros((len(clusters.cluster), *tail))
-        motions: list[Array] = [result] * len(whitened)
-        for k, force in enumerate(whitened):
-            above = clusters.parent[k]
-            if above < 0:
-                motion = np.zeros((6, *tail))
-            else:
-                lead = self._leads[k] @ result[clusters.members[above]]
-                motion = self._shifts[k] @ motions[above] + lead
-            motions[k] = motion
-            joints = clusters.members[k]
+        drifts = None if particular is None else self._drifts(particular)
+        motions: list[Array] = [_NOTHING] * len(whitened)  # a₀ and y
+        start = np.zeros((6, *tail))
+        for k, (force, above) in enumerate(zip(whitened, clusters.parent, strict=True)):
+            motion = start if above < 0 else self._steps[k] @ motions[above]
+            if drifts is not None:
+                motion = motion + drifts[k]
+            y = force
             if len(force):
                 y = dtrtrs(self._lower[k], force - self._whitened[k] @ motion, 1, 1)[0]
-                result[joints] = self.bases[k] @ y.reshape(force.shape)
-            if particular is not None:
-                result[joints] += particular[joints]
-        return result
+            motions[k] = np.concatenate((motion, y.reshape(force.shape)))
+        result = np.zeros((len(clusters.cluster), *tail))
+        for group, Z in zip(clusters.groups, self.bases, strict=True):
+            y = _flat(np.stack([motions[k] for k in group.clusters])[:, 6:])
+            result[group.joints] = (Z @ y).reshape(*group.joints.shape, *tail)
+        return result if particular is None else result + particular
 
     def color(self, whitened: list[Array]) -> Array:
         """Generalized forces whose whitened parts these are, (nv, …); for whole bases only."""
         clusters = self.clusters
         tail = whitened[0].shape[1:] if whitened else ()
         result = np.zeros((len(clusters.cluster), *tail))
-        wrenches: list[Array] = [result] * len(whitened)
+        wrenches: list[Array] = [_NOTHING] * len(whitened)
         for k in range(len(whitened) - 1, -1, -1):
-            force = self._lower[k] @ whitened[k]
-            wrench = self._whitened[k].T @ whitened[k]
-            for child in self.carried[k]:
-                force = force + self._lead_bases[child].T @ wrenches[child]
-                wrench = wrench + self._shifts[child].T @ wrenches[child]
-            result[clusters.members[k]], wrenches[k] = force, wrench
+            load = np.concatenate((self._whitened[k].T @ whitened[k], self._lower[k] @ whitened[k]))
+            for child in self._carried[k]:
+                load = load + self._steps[child].T @ wrenches[child]
+            wrenches[k], result[clusters.members[k]] = load[:6], load[6:]
         return result
 
 
@@ -207,3 +221,8 @@ def whole(group: ClusterGroup) -> Array:
     """Z of clusters whose joints are all free."""
     g, n = group.joints.shape
     return np.broadcast_to(np.eye(n), (g, n, n))
+
+
+def _flat(x: Array) -> Array:
+    """One or several right-hand sides as columns, (g, n, k)."""
+    return x.reshape(*x.shape[:2], -1)

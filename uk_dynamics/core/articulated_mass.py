@@ -33,7 +33,7 @@ class ArticulatedMass:
     def whiten(self, x: Array) -> Array:
         """L⁻¹ x."""
         result = np.empty(x.shape, order="F")
-        parts = self._tree.inward(x)[0]
+        parts = self._tree.inward(x)
         for joints, part in zip(self.inertia.clusters.members, parts, strict=True):
             result[joints] = part
         return result
@@ -48,7 +48,7 @@ class ArticulatedMass:
 
     def solve(self, x: Array) -> Array:
         """M⁻¹ x."""
-        return self._tree.outward(self._tree.inward(x)[0])
+        return self._tree.outward(self._tree.inward(x))
 
     def dense(self) -> Array:
         """M itself, (nv, nv)."""

@@ -50,13 +50,14 @@ class ArticulatedNullSpace(Factorization):
 
     def admissible(self, X: Array) -> Array:
         """N X = Z (ZᵀMZ)⁻¹ Zᵀ X."""
-        return self._tree.outward(self._tree.inward(X)[0])
+        return self._tree.outward(self._tree.inward(X))
 
     def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
         """K = R⁻¹ Zᵀ, cluster by cluster."""
-        whitened = np.concatenate([np.zeros((0, X.shape[1])), *self._tree.inward(X)[0]])
-        used = np.concatenate([Z.any(axis=0) for Z in self._tree.bases])
-        return whitened[used], np.linalg.norm(self._scale[:, None] * X, axis=0)
+        sizes = np.linalg.norm(self._scale[:, None] * X, axis=0)
+        bases = self._inertia.clusters.in_order(self._tree.bases)
+        parts = [part[Z.any(axis=0)] for part, Z in zip(self._tree.inward(X), bases, strict=True)]
+        return np.concatenate([np.zeros((0, X.shape[1])), *parts]), sizes
 
     def correction(self, r: Array) -> Array:
         """(I − N M) x with A x = r on the rows taken."""
@@ -81,7 +82,7 @@ class ArticulatedNullSpace(Factorization):
 
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         particular = self.basis.particular(b)
-        qdd = self._tree.outward(self._tree.inward(F, particular)[0], particular)
+        qdd = self._tree.outward(self._tree.inward(F, particular), particular)
         coordinates = np.concatenate((qdd, F))
         if nonideal is not None:
             qdd = qdd + self.admissible(nonideal)

@@ -87,6 +87,14 @@ class Clusters:
         """Number of clusters."""
         return len(self.members)
 
+    def in_order(self, by_group: Sequence[Array]) -> list[Array]:
+        """What arrays hold for the clusters of each group, cluster by cluster."""
+        found = [by_group[0]] * len(self) if by_group else []
+        for group, values in zip(self.groups, by_group, strict=True):
+            for k, value in zip(group.clusters, values, strict=True):
+                found[k] = value
+        return found
+
     def _group(self, size: int) -> ClusterGroup:
         numbers = np.array([k for k, j in enumerate(self.members) if len(j) == size], dtype=np.intp)
         joints = np.stack([self.members[k] for k in numbers])
