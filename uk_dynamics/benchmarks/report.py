@@ -48,7 +48,7 @@ def tables(report: Report) -> list[Table]:
             header = ["mechanism", "engine", "time", f"times that of {ours}", "error of q̈"]
             found.append((title, header, _speed_rows(rows, ours)))
     for title, runs in report.simulated:
-        header = ["engine", "wall time", "energy error", "loops open by", "with"]
+        header = ["engine", "time", "energy error", "loops open by", "with"]
         found.append((title, header, [_simulated_row(run) for run in runs]))
     if report.growth:
         found.append(("Growth with the cells of loop_ladder", *_growth_table(report.growth)))

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
 from uk_dynamics.benchmarks.peer import PeerError
 from uk_dynamics.benchmarks.pinocchio_peer import PinocchioPeer
+from uk_dynamics.compilation.compiled import CompiledDynamics
+from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.simulation.simulate import simulate
@@ -29,7 +31,7 @@ class Simulated:
 
     Attributes:
         engine: Which, and how.
-        wall: Of the whole simulation, in s.
+        wall: Processor time of the whole simulation, in s.
         error: Largest change of the energy, relative to the largest kinetic energy.
         violation: Largest residual at the end, in m or rad.
         setting: Step or tolerance that was needed.
@@ -50,7 +52,7 @@ def simulations(
     duration: float,
     error: float,
     *,
-    longest_run: float = 60.0,
+    longest_run: float = 15.0,
 ) -> list[Simulated]:
     """Find for every engine the coarsest setting that keeps the energy, and its time.
 
@@ -73,6 +75,12 @@ def simulations(
     steps = [
         (f"step {_LONGEST / 2**k * 1e3:.3g} ms", _LONGEST / 2**k) for k in range(_MOST_HALVINGS)
     ]
+    try:
+        run = _rollout(mechanism, state, duration)
+        engine = "uk_dynamics rollout in C (RK4, projected)"
+        found.append(_refined(engine, run, steps, error, longest_run))
+    except CompilationError:
+        pass
     try:
         peer = PinocchioPeer(mechanism)
         run = _rk4(mechanism, state, duration, lambda s: peer.acceleration(s, _zero(mechanism)))
@@ -124,12 +132,29 @@ def _drift(mechanism: Mechanism, path: list[State]) -> tuple[float, float]:
 
 def _ours(mechanism: Mechanism, state: State, duration: float) -> Run:
     def run(rtol: float) -> tuple[float, float, float]:
-        start = time.perf_counter()
+        start = time.process_time()
         trajectory = simulate(mechanism, state, duration, rtol=rtol, sample_period=duration / 100)
-        wall = time.perf_counter() - start
+        wall = time.process_time() - start
         path = [
             State(t, q, v) for t, q, v in zip(trajectory.t, trajectory.q, trajectory.v, strict=True)
         ]
+        return wall, *_drift(mechanism, path)
+
+    return run
+
+
+def _rollout(mechanism: Mechanism, state: State, duration: float) -> Run:
+    compiled = CompiledDynamics(mechanism)
+
+    def run(step: float) -> tuple[float, float, float]:
+        count = int(np.ceil(duration / step))
+        every = max(1, count // 100)
+        count = every * int(np.ceil(count / every))
+        dt = duration / count
+        start = time.process_time()
+        moved = compiled.rollout(state.q, state.v, steps=count, dt=dt, every=every, threads=1)
+        wall = time.process_time() - start
+        path = [State(t, q, v) for t, q, v in zip(moved.t, moved.q[0], moved.v[0], strict=True)]
         return wall, *_drift(mechanism, path)
 
     return run
@@ -145,7 +170,7 @@ def _rk4(
         keep = max(1, count // 100)
         h, q, v = duration / count, state.q.copy(), state.v.copy()
         path = [state]
-        start = time.perf_counter()
+        start = time.process_time()
         for k in range(1, count + 1):
             a1 = accelerate(State(0.0, q, v))
             v2 = v + 0.5 * h * a1
@@ -158,7 +183,7 @@ def _rk4(
             v = v + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
             if k % keep == 0 or k == count:
                 path.append(State(k * h, q, v))
-        return time.perf_counter() - start, *_drift(mechanism, path)
+        return time.process_time() - start, *_drift(mechanism, path)
 
     return run
 
@@ -171,11 +196,11 @@ def _mujoco(mechanism: Mechanism, state: State, duration: float, *, stiff: bool)
         count = int(np.ceil(duration / step))
         keep = max(1, count // 100)
         path = [state]
-        start = time.perf_counter()
+        start = time.process_time()
         for k in range(1, count + 1):
             peer.step()
             if k % keep == 0 or k == count:
                 path.append(State(k * step, peer.data.qpos.copy(), peer.data.qvel.copy()))
-        return time.perf_counter() - start, *_drift(mechanism, path)
+        return time.process_time() - start, *_drift(mechanism, path)
 
     return run
