@@ -79,6 +79,7 @@ class FaultBench:
         limits = [repr(limit) for limit in mechanism.actuators.effort_limits.tolist()]
         self._recorder = subprocess.Popen([sys.executable, script, self._report, *limits])
         self.active, self.cause = False, ""
+        self._watched = False
         self._commands: list[tuple[float, float]] = []
         for name in _NODES:
             self.start(name)
@@ -116,6 +117,8 @@ class FaultBench:
 
     def start(self, name: str) -> None:
         """Start a node, again if it was killed."""
+        if name in ("servo_controller", "command_watchdog"):
+            self._watched = False  # until the watchdog has heard the controller's heartbeat
         parameters, remappings = _NODES[name]
         self.processes.start(name, parameters, remappings)
 
@@ -149,6 +152,7 @@ class FaultBench:
         self.relay.join()
         self._settle()
         if self.active:
+            self._wait_for_the_watchdog()
             return
         for attempt in range(3):
             self.trigger("simulator/reset")
@@ -166,8 +170,13 @@ class FaultBench:
                     raise
                 continue
             if self.active:
+                self._wait_for_the_watchdog()
                 return
         raise TimeoutError(f"the machine is not driven: {self.cause}")
+
+    def _wait_for_the_watchdog(self) -> None:
+        """One that has not heard a heartbeat yet cannot miss it."""
+        self.until(lambda: self._watched or not self.active, "the watchdog", _START)
 
     def _driven_alone(self) -> bool:
         """Whether the last commands are the controller's, none the watchdog's."""
@@ -183,9 +192,9 @@ class FaultBench:
             zero_since = at
         return zero_since - since
 
-    def driven(self, since: float) -> bool:
-        """Whether motors have been given an effort since an instant."""
-        return any(at >= since and effort > 0.0 for at, effort in self._commands)
+    def efforts_since(self, instant: float) -> int:
+        """How many commands other than zero have come since an instant."""
+        return sum(at >= instant and effort > 0.0 for at, effort in self._commands)
 
     @property
     def at_rest(self) -> bool:
@@ -231,3 +240,6 @@ class FaultBench:
         for status in message.status:
             if status.name.startswith("servo_controller:"):
                 self.cause = status.message
+            if status.name.startswith("command_watchdog:"):
+                values = {value.key: value.value for value in status.values}
+                self._watched = values["driving"] == "true" and status.level == status.OK

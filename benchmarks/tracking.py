@@ -30,8 +30,8 @@ PERIOD = 1e-3  # s
 SETTLED = 0.6  # s; at 5 Hz the rounding in the files, 1e-4 m, has died away to 1e-11 m
 WRONG = 0.05  # error at the start, in parts of the motion
 WEAK = 0.7  # effort limits, in parts of the peak
-RECOVERY = 2.5  # s
-HOP = 2.0  # s
+RECOVERY = 1.0  # s
+HOP = 1.5  # s
 TOLERANCE = 1e-6  # of the motion: what counts as tracking
 
 Runner = Callable[[Files, float], Run]
@@ -42,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("machines", nargs="*", default=list(MOTIONS), help="default: all six")
     parser.add_argument("--dds", action="store_true", help="by the nodes, in lockstep")
+    parser.add_argument("--only", choices=("tracking", "limits"))
     parser.add_argument("--shorten", type=float, default=1.0, help="part of the durations")
     arguments = parser.parse_args(argv)
     motions = [MOTIONS[name] for name in arguments.machines]
@@ -57,18 +58,20 @@ def main(argv: Sequence[str] | None = None) -> None:
                 return over_dds(files, duration, PERIOD, directory)
             return computed(files, duration, PERIOD)
 
-        print(
-            f"{'tracking at 1 kHz':20}{'duration':>9}{'size':>7}{'error':>9}{'loops':>9}"
-            f"{'states':>8}   from 5 % beside: back after, largest effort of its limit"
-        )
-        for motion in motions:
-            print(follow(motion, run, directory, arguments.shorten), flush=True)
-        print(
-            f"\n{'limits 0.7 of peak':20}{'effort':>9}   largest error, back after: held first"
-            "   | all alike"
-        )
-        for motion in motions:
-            print(strain(motion, run, directory), flush=True)
+        if arguments.only != "limits":
+            print(
+                f"{'tracking at 1 kHz':20}{'duration':>9}{'size':>7}{'error':>9}{'loops':>9}"
+                f"{'states':>8}   from 5 % beside: back after, largest effort of its limit"
+            )
+            for motion in motions:
+                print(follow(motion, run, directory, arguments.shorten), flush=True)
+        if arguments.only != "tracking":
+            print(
+                f"{'limits 0.7 of peak':20}{'effort':>9}"
+                "   largest error, back after: held first   | all alike"
+            )
+            for motion in motions:
+                print(strain(motion, run, directory), flush=True)
 
 
 def follow(motion: Motion, run: Runner, directory: Path, part: float = 1.0) -> str:

@@ -65,6 +65,8 @@ class Command:
 
 def selected(names: tuple[str, ...], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
     """The names at the chosen places, (n,)."""
+    if not chosen.any():  # as a rule
+        return ()
     return tuple(names[index] for index in np.flatnonzero(chosen))
 
 

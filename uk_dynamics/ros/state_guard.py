@@ -83,14 +83,15 @@ class StateGuard:
             q: Positions, (nq,), in m or rad.
             v: Velocities, (nv,), in m/s or rad/s.
         """
+        now = self._clock()  # once: the process may be stopped anywhere in here
         doubt = self.silence() or self._against_limits(v)
         if self._stamp is None:
             self._leave_from(stamp, q)
         elif doubt is None:
-            doubt = self._against_clock(stamp, self._stamp) or self._against_last(stamp, q, v)
+            doubt = self._against_clock(stamp, self._stamp, now) or self._against_last(stamp, q, v)
         self._advanced |= self._stamp is not None and stamp != self._stamp
         if stamp != self._stamp or not self._advanced or self._simulated:
-            self._fresh = self._clock()
+            self._fresh = now
         self._stamp = stamp
         self._q[:], self._v[:] = q, v
         return doubt
@@ -103,11 +104,11 @@ class StateGuard:
         reason = f"{self._names[joint]} moves at {v[joint]:.3g}, its limit is {fastest[joint]:.3g}"
         return Doubt(Fault.OVER_SPEED, reason)
 
-    def _against_clock(self, stamp: int, last: int) -> Doubt | None:
+    def _against_clock(self, stamp: int, last: int, now: float) -> Doubt | None:
         elapsed = (stamp - last) * 1e-9
         if elapsed < 0.0:
             return Doubt(Fault.TIME_BACKWARDS, f"time went back by {-elapsed:.6g} s")
-        passed = self._clock() - (self._fresh or 0.0)
+        passed = now - (self._fresh or 0.0)
         if not self._simulated and elapsed > passed + self._settings["state_timeout"]:
             return Doubt(Fault.TIME_JUMP, f"time went on by {elapsed:.6g} s within {passed:.3g} s")
         return None
