@@ -486,6 +486,20 @@ def test_loops_that_cannot_close_are_told_with_their_gap(tmp_path, capsys):
 # --- files that are no files ------------------------------------------------------------------
 
 
+def test_masses_that_are_finite_one_by_one_but_not_together_are_told(tmp_path, capsys):
+    heavy = '<inertial><mass value="1e308"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" '
+    heavy += 'iyz="0"/><origin xyz="0 0 9"/></inertial>'
+    (tmp_path / "arm.urdf").write_text(
+        f'<robot name="arm"><link name="base"/><link name="tip">{heavy}</link>'
+        '<joint name="turn" type="continuous"><parent link="base"/><child link="tip"/></joint>'
+        "</robot>"
+    )
+    file = tmp_path / "arm.yaml"
+    file.write_text(START + "model: {urdf: arm.urdf}\n")
+    message = refused(capsys, "describe", str(file))
+    check_message(message, file, "model.urdf", "not finite", "check the masses")
+
+
 def test_a_missing_file_is_told_with_the_nearest_name(tmp_path, capsys):
     (tmp_path / "five_bar.yaml").write_text(START)
     file = str(tmp_path / "five_bars.yaml")

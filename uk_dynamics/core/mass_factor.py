@@ -169,7 +169,9 @@ def coordinate_scale(M: Array | TreeInertia) -> Array:
 def _check_semidefinite(M: Array) -> None:
     """Raise unless M is positive semi-definite up to rounding (by pivoted Cholesky)."""
     if not np.isfinite(M).all():
-        raise InputError("the mass matrix has entries that are not finite")
+        raise InputError(
+            "the mass matrix has entries that are not finite; check the masses and inertias"
+        )
     scale = coordinate_scale(M)
     scaled = scale[:, None] * M * scale
     factor, order, rank, _ = dpstrf(scaled, tol=_NEGATIVE, lower=1)

@@ -42,7 +42,8 @@ def natural_row_scale(
         workspace.update(q, np.zeros(model.nv))
         rows = constraints.natural_scale(workspace, q)
         coordinates = coordinate_scale(workspace.mass)
-        mass = mass_factor(workspace.mass) if whiten else None
+        with np.errstate(invalid="ignore"):  # what is not finite is refused in one line
+            mass = mass_factor(workspace.mass) if whiten else None
         if mass is not None and not isinstance(mass, SingularMass):
             rows = mass.whiten(rows.T).T
         else:

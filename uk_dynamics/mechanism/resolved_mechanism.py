@@ -100,13 +100,14 @@ class ResolvedMechanism:
         self.local: LocalStructure | None = local_structure(
             self.model, self.constraints, self.hierarchy, spec.solver, spec.model.length
         )
-        self.natural_scale = natural_row_scale(
-            self.model,
-            self.constraints if self.local is None else self.local.constraints,
-            self.initial_guess,
-            length=spec.model.length,
-            whiten=spec.solver.method in WHITENING and self.local is None,
-        )
+        with located(spec.file, "model.urdf"):  # here M is evaluated for the first time
+            self.natural_scale = natural_row_scale(
+                self.model,
+                self.constraints if self.local is None else self.local.constraints,
+                self.initial_guess,
+                length=spec.model.length,
+                whiten=spec.solver.method in WHITENING and self.local is None,
+            )
 
     @property
     def joint_names(self) -> tuple[str, ...]:
