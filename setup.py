@@ -87,6 +87,9 @@ setup(
             f"viewer = {NAME}.ros.viewer:main",
         ],
         # commands that need running nodes; the command line finds them by name
-        f"{NAME}.commands": [f"demo = {NAME}.ros.demo:register"],
+        f"{NAME}.commands": [
+            f"demo = {NAME}.ros.demo:register",
+            f"replay = {NAME}.ros.replay:register",
+        ],
     },
 )

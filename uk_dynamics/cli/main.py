@@ -12,6 +12,7 @@ from uk_dynamics.cli import (
     benchmark,
     describe,
     inverse_dynamics,
+    plot,
     reproduce,
     ros2_control,
     simulate,
@@ -36,6 +37,7 @@ _BUILT_IN = {
     "reproduce": reproduce.register,
     "ros2-control": ros2_control.register,
     "view": view.register,
+    "plot": plot.register,
 }
 
 _DESCRIPTION = """\

@@ -42,7 +42,9 @@ def register(commands: Commands) -> None:
     )
     add_mechanism(parser)
     parser.add_argument(
-        "--recording", metavar="FILE", help="play this recording of the mechanism back (.npz)"
+        "--recording",
+        metavar="FILE",
+        help="play this recording of the mechanism back (.npz or .mcap)",
     )
     parser.add_argument(
         "--control",

@@ -77,6 +77,9 @@ def register(commands: Commands) -> None:
         default=Path("uk_dynamics_demo"),
         help="where picture and numbers are left (uk_dynamics_demo)",
     )
+    parser.add_argument(
+        "--record", action="store_true", help="record the topics too, as DIR/NAME.mcap"
+    )
     parser.set_defaults(run=run)
 
 
@@ -102,6 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
         real_time_factor=arguments.real_time_factor,
         directory=arguments.out,
         say=print,
+        record=arguments.record,
     )
     return demonstration.run(arguments.duration, arguments.tolerance)
 

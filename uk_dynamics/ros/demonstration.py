@@ -24,6 +24,7 @@ from uk_dynamics.ros.live_table import LiveTable
 from uk_dynamics.ros.motion_observer import MotionObserver
 from uk_dynamics.ros.node_processes import NodeProcesses
 from uk_dynamics.ros.run_node import make_executor
+from uk_dynamics.ros.topic_recorder import TopicRecorder
 from uk_dynamics.simulation.trajectory import Trajectory
 
 NODES = ("simulator", "forward_dynamics", "servo_controller")
@@ -51,6 +52,7 @@ class Demonstration:
         real_time_factor: float,
         directory: Path,
         say: Callable[[str], object],
+        record: bool = False,
     ) -> None:
         """Read the files.
 
@@ -61,6 +63,7 @@ class Demonstration:
             real_time_factor: Simulated time per real time.
             directory: Where the results are written.
             say: Tells the user a line.
+            record: Whether the topics are recorded as well.
 
         Raises:
             UkDynamicsError: Anything wrong in the files.
@@ -70,6 +73,7 @@ class Demonstration:
         self._nodes = NODES if tasks else PASSIVE_NODES
         self._directory = directory
         self._say = say
+        self._record = record
         self._doubts = _doubts(self._mechanism, self._tasks) if self._tasks else ()
         self._real_time_factor = real_time_factor
         files = {"mechanism": mechanism}
@@ -110,13 +114,19 @@ class Demonstration:
             # rclpy's own handlers would close the context, and this process would wait in vain
             rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
             observer = MotionObserver(self._mechanism, self._tasks)
+            recorder = None
             try:
+                if self._record:
+                    file = self._directory / f"{name}.mcap"
+                    recorder = TopicRecorder(observer, self._mechanism, file)
                 wall_time = self._observe(observer, duration, processes)
             except DemonstrationError as error:
                 self._say(str(error))
                 return 1
             finally:
                 observer.destroy_node()
+                if recorder is not None:
+                    recorder.close()
                 rclpy.try_shutdown()
             exit_codes = processes.stop()
         trajectory = observer.trajectory(wall_time)

@@ -15,7 +15,7 @@ from uk_dynamics.simulation.mcap_schemas import SCHEMAS
 # Data reach the file a chunk at a time: what a crash takes is at most this, in bytes.
 CHUNK = 16384
 _MAGIC = 8  # bytes at the start
-_MISSING = (
+MISSING = (
     "recordings in MCAP need mcap-ros2-support; install it (pip install mcap-ros2-support, or"
     ' ".[record]" of the sources), or use .npz'
 )
@@ -52,7 +52,7 @@ class McapWriter:
         try:
             from mcap_ros2.writer import Writer
         except ImportError:
-            raise InputError(_MISSING, file=str(path)) from None
+            raise InputError(MISSING, file=str(path)) from None
         self._file = open_unbuffered(path)
         self._writer: Any = Writer(self._file, chunk_size=CHUNK)
         self._schemas: dict[str, Any] = {}
@@ -127,7 +127,7 @@ class McapReader:
             import mcap.stream_reader  # noqa: F401
             import mcap_ros2.decoder  # noqa: F401
         except ImportError:
-            raise InputError(_MISSING, file=str(path)) from None
+            raise InputError(MISSING, file=str(path)) from None
         if not path.is_file():
             raise InputError("there is no such file", file=str(path))
         self._path = path

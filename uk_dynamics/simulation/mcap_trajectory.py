@@ -23,7 +23,7 @@ MOTION = "/forward_dynamics/dynamics"
 ROWS = "/forward_dynamics/constraint_states"
 TRACKING = "/servo_controller/tracking_error"
 DIAGNOSTICS = "/diagnostics"
-_START, _END = "uk_dynamics", "uk_dynamics.end"
+START, _END = "uk_dynamics", "uk_dynamics.end"
 _SECOND = 1_000_000_000
 _WALL_CLOCK = 1e8  # s: stamps above count from 1970
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
@@ -41,7 +41,7 @@ def save(trajectory: Trajectory, path: Path) -> None:
             "floating and planar joints do not fit sensor_msgs/JointState; use .npz", file=str(path)
         )
     with McapWriter(path) as log:
-        log.note(_START, _description(trajectory))
+        log.note(START, description(trajectory.name, names.motors, trajectory.effort_limits))
         for k, t in enumerate(trajectory.t.tolist()):
             _write_sample(log, trajectory, k, round(t * _SECOND))
         log.note(_END, _outcome(trajectory))
@@ -140,7 +140,7 @@ class _Samples:
 
     def trajectory(self, notes: dict[str, dict[str, str]], *, cut: bool) -> Trajectory:
         """Everything heard; what is missing is not a number."""
-        first, last = notes.get(_START, {}), notes.get(_END, {})
+        first, last = notes.get(START, {}), notes.get(_END, {})
         times = np.array(self.times, dtype=np.int64)
         if times[0] > _WALL_CLOCK * _SECOND:
             times = times - times[0]
@@ -214,11 +214,18 @@ class _Samples:
         return np.where(np.isnan(own), self._number("energy") - self._number("kinetic_energy"), own)
 
 
-def _description(trajectory: Trajectory) -> dict[str, str]:
-    limits = [x if math.isfinite(x) else None for x in trajectory.effort_limits.tolist()]
+def description(mechanism: str, motors: tuple[str, ...], effort_limits: Array) -> dict[str, str]:
+    """What the metadata at the start of a recording say.
+
+    Args:
+        mechanism: Its name.
+        motors: Their names.
+        effort_limits: (motors,), in N or N·m, infinite where none is declared.
+    """
+    limits = [limit if math.isfinite(limit) else None for limit in effort_limits.tolist()]
     return {
-        "mechanism": trajectory.name,
-        "motors": json.dumps(trajectory.names.motors),
+        "mechanism": mechanism,
+        "motors": json.dumps(motors),
         "effort_limits": json.dumps(limits),
     }
 

@@ -99,6 +99,11 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
 
     def efforts(axis: Any) -> None:
         _lines(axis, t, trajectory.efforts, names.motors)
+        for index, limit in enumerate(trajectory.effort_limits):
+            if np.isfinite(limit):
+                colour = COLOURS[index % len(COLOURS)]
+                for end in (-limit, limit):
+                    axis.axhline(end, color=colour, linestyle=(0, (1, 3)), linewidth=1.0)
 
     def tracking(axis: Any) -> None:
         errors = np.maximum(np.abs(trajectory.tracking_error), _SMALLEST_ERROR)
@@ -106,10 +111,22 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
         axis.set_yscale("log")
 
     def gaps(axis: Any) -> None:
-        constraints, values = _by_constraint(np.abs(trajectory.residual), names.constraint_rows)
-        _lines(axis, t, np.maximum(values, _SMALLEST_RESIDUAL), constraints)
-        axis.set_yscale("log")
-        axis.set_ylim(_SMALLEST_RESIDUAL, max(_CLOSED, 2.0 * float(values.max())))
+        _magnitudes(axis, t, trajectory.residual, names.constraint_rows)
+
+    def rates(axis: Any) -> None:
+        _magnitudes(axis, t, trajectory.residual_rate, names.constraint_rows)
+
+    def rank(axis: Any) -> None:
+        axis.plot(t, trajectory.rank, color=COLOURS[0], label="rank", drawstyle="steps-post")
+        axis.set_ylim(trajectory.rank.min() - 1.5, trajectory.rank.max() + 1.5)
+        axis.yaxis.get_major_locator().set_params(integer=True)
+        other = axis.twinx()
+        other.plot(t, trajectory.condition, color=COLOURS[1], linestyle="--", label="condition")
+        other.set_yscale("log")
+        finite = trajectory.condition[np.isfinite(trajectory.condition)]
+        if len(finite):  # a decade at least: what hardly changes shall look so
+            other.set_ylim(0.3 * finite.min(), 3.0 * finite.max())
+        other.set_ylabel("condition [1], dashed", color=COLOURS[1])
 
     def energy(axis: Any) -> None:
         gained = trajectory.potential - trajectory.potential[0]
@@ -124,8 +141,20 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
         panels.append(("tracking error\n[m or rad]", tracking))
     if names.constraint_rows:
         panels.append(("largest gap\n[m or rad]", gaps))
+        panels.append(("its rate\n[m/s or rad/s]", rates))
     panels.append(("energy [J]", energy))
+    if names.constraint_rows:
+        panels.append(("rank [1]", rank))
     return panels
+
+
+def _magnitudes(axis: Any, t: Array, values: Array, rows: Sequence[str]) -> None:
+    """Largest row of each constraint, on a logarithmic axis that starts at rounding."""
+    constraints, largest = _by_constraint(np.abs(values), rows)
+    _lines(axis, t, np.maximum(largest, _SMALLEST_RESIDUAL), constraints)
+    axis.set_yscale("log")
+    highest = float(np.max(largest, where=np.isfinite(largest), initial=0.0))
+    axis.set_ylim(_SMALLEST_RESIDUAL, max(_CLOSED, 2.0 * highest))
 
 
 def _by_constraint(values: Array, rows: Sequence[str]) -> tuple[tuple[str, ...], Array]:

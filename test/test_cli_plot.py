@@ -1,0 +1,80 @@
+"""uk_dynamics plot: one report, as a page and as a picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import uk_dynamics as ukd
+from uk_dynamics.cli.main import main
+
+pytest.importorskip("matplotlib", reason="reports are drawn")
+
+
+@pytest.fixture(scope="module")
+def trajectory() -> ukd.Trajectory:
+    mechanism = ukd.Mechanism.from_file("five_bar")
+    controller = ukd.Hold(mechanism)
+    return ukd.simulate(
+        mechanism, mechanism.start({"crank": 0.8}), 0.2, controller=controller, control_period=0.01
+    )
+
+
+def _svg_texts(page: str) -> set[str]:
+    start = page.index("<svg")
+    svg = ET.fromstring(page[start : page.rindex("</svg>") + 6])
+    return {node.text for node in svg.iter() if node.text and node.text.strip()}
+
+
+@pytest.mark.parametrize("suffix", ["npz", "mcap"])
+def test_a_page_and_a_picture_with_figures_and_units(trajectory, tmp_path, capsys, suffix):
+    if suffix == "mcap":
+        pytest.importorskip("mcap_ros2", reason="recordings in MCAP are optional")
+    trajectory.save(tmp_path / f"run.{suffix}")
+    assert main(["plot", str(tmp_path / f"run.{suffix}")]) == 0
+    page, picture = (Path(line) for line in capsys.readouterr().out.split())
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    text = page.read_text()
+    largest = np.abs(trajectory.residual).max()
+    assert f"{largest:.2e} m or rad" in text
+    assert "crank_motor" in text
+    assert "[N·m or N]" in text
+    assert text.count("<html") == text.count("</html>") == 1
+    assert "http://" not in text.split("<svg")[0]  # complete in itself
+
+
+def test_curves_and_limits_are_drawn(trajectory):
+    from matplotlib.figure import Figure
+
+    from uk_dynamics.simulation.plot import draw
+
+    figure = Figure()
+    draw(trajectory, figure)
+    panels = {axis.get_ylabel().split("\n")[0]: axis for axis in figure.axes}
+    assert all("[" in axis.get_ylabel() for axis in figure.axes)  # units everywhere
+    limits = {
+        line.get_ydata()[0] for line in panels["motor efforts"].lines if len(line.get_xdata()) == 2
+    }
+    assert limits == {-60.0, 60.0}
+    for name in ("largest gap", "its rate"):
+        assert panels[name].get_yscale() == "log"
+    assert np.array_equal(panels["rank [1]"].lines[0].get_ydata(), trajectory.rank)
+
+
+def test_figures_as_json(trajectory, tmp_path, capsys):
+    trajectory.save(tmp_path / "run.npz")
+    out = tmp_path / "report"
+    assert main(["plot", str(tmp_path / "run.npz"), "--out", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["mechanism"] == "five_bar"
+    assert out.with_name("report.html").is_file()
+
+
+def test_mistakes_are_one_line(tmp_path, capsys):
+    assert main(["plot", str(tmp_path / "none.npz")]) == 2
+    assert "none.npz" in capsys.readouterr().err
+    assert main(["plot", "run.npz", "--out", str(tmp_path / "no" / "where")]) == 2
+    assert "create it first" in capsys.readouterr().err

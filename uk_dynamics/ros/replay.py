@@ -1,0 +1,63 @@
+"""``uk_dynamics replay``: a recording back onto the topics."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.arguments import positive
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+
+_DESCRIPTION = """\
+Publish the messages of a recording (.mcap) on their topics, in the rhythm in which they were
+recorded. What steers a machine is left out unless it is asked for by --commands.
+"""
+_EXAMPLES = """\
+examples:
+  uk_dynamics replay run.mcap
+  uk_dynamics replay run.mcap --speed 0.2 --loop
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "replay",
+        help="publish a recording on its topics",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", help="recording: .mcap")
+    parser.add_argument(
+        "--speed", metavar="F", type=positive, default=1.0, help="recorded time per real time (1)"
+    )
+    parser.add_argument("--loop", action="store_true", help="start again at the end")
+    parser.add_argument(
+        "--commands",
+        action="store_true",
+        help="publish motor commands too; a machine that listens will move",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Publish until the end, or until interrupted."""
+    if importlib.util.find_spec("rclpy") is None:
+        raise InputError(
+            'replay needs ROS 2: install it in this environment (pip install ".[ros]" in the'
+            " sources) or source the setup file of a ROS installation"
+        )
+    from uk_dynamics.ros.replayer import replay
+
+    return replay(
+        Path(arguments.file),
+        speed=arguments.speed,
+        loop=arguments.loop,
+        commands=arguments.commands,
+    )

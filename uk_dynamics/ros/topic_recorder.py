@@ -1,0 +1,89 @@
+"""Records the topics of running nodes as MCAP, as they are on the wire."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
+from uk_dynamics.simulation.mcap_log import CHUNK, MISSING, open_unbuffered
+from uk_dynamics.simulation.mcap_schemas import SCHEMAS
+from uk_dynamics.simulation.mcap_trajectory import START, description
+
+# Hears every publisher, and has room for what comes while a chunk is written.
+_QOS = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
+_TOPICS: tuple[tuple[str, type], ...] = (
+    ("joint_states", JointState),
+    (EFFORT_COMMANDS, Float64MultiArray),
+    ("forward_dynamics/dynamics", JointTrajectory),
+    ("forward_dynamics/constraint_states", JointState),
+    ("forward_dynamics/constraint_forces", JointState),
+    ("/diagnostics", DiagnosticArray),
+)
+
+
+class TopicRecorder:
+    """Writes what a node hears; close it at the end.
+
+    Attributes:
+        counts: Messages written, by topic.
+    """
+
+    def __init__(self, node: Node, mechanism: Mechanism, path: Path) -> None:
+        """Start to record.
+
+        Args:
+            node: Who listens; relative topics are in its namespace.
+            mechanism: What moves.
+            path: File to write, ``.mcap``.
+
+        Raises:
+            InputError: The library is missing, or the file cannot be written.
+        """
+        try:
+            from mcap.writer import Writer
+        except ImportError:
+            raise InputError(MISSING, file=str(path)) from None
+        self.counts: dict[str, int] = {}
+        self._file = open_unbuffered(path)
+        self._writer: Any = Writer(self._file, chunk_size=CHUNK)
+        self._writer.start(profile="ros2", library="uk_dynamics")
+        actuators = mechanism.actuators
+        self._writer.add_metadata(
+            START, description(mechanism.name, actuators.names, actuators.effort_limits)
+        )
+        schemas: dict[str, int] = {}
+        for topic, kind in _TOPICS:
+            name = f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}"
+            if name not in schemas:
+                schemas[name] = self._writer.register_schema(
+                    name, "ros2msg", SCHEMAS[name].encode()
+                )
+            full = node.resolve_topic_name(topic)
+            self.counts[full] = 0
+            channel = self._writer.register_channel(full, "cdr", schemas[name])
+            node.create_subscription(kind, topic, self._listener(full, channel), _QOS, raw=True)
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._writer.finish()
+        self._file.close()
+
+    def _listener(self, topic: str, channel: int) -> Callable[[bytes], None]:
+        def hear(message: bytes) -> None:
+            now = time.time_ns()
+            self._writer.add_message(channel, now, message, now)
+            self.counts[topic] += 1
+
+        return hear
