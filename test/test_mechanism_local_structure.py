@@ -18,6 +18,7 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.model.tree_workspace import TreeWorkspace
+from uk_dynamics.simulation.simulate import simulate
 
 # Absolute, m/s² and rad/s² of accelerations up to some 40: dense matrices refer to the world's
 # origin and lose digits with the length of the ladder.
@@ -195,3 +196,12 @@ def test_a_family_that_is_none_is_told(old, new, said):
         MechanismSpec.from_text(FAMILY.replace(old, new))
     assert said in str(caught.value)
     assert "constraints.pin" in str(caught.value)
+
+
+def test_a_large_ladder_is_simulated_like_any_other_machine():
+    mechanism = loop_ladder(110)
+    trajectory = simulate(mechanism, swinging(mechanism), 0.01, method="rk4", step=0.0025)
+    energy = trajectory.kinetic + trajectory.potential
+    # Rounding of positions up to 22 m from the origin, and RK4 at 2.5 ms on 100 J.
+    assert np.abs(trajectory.residual).max() <= 1e-12
+    assert np.abs(energy - energy[0]).max() <= 1e-5
