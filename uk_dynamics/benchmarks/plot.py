@@ -46,7 +46,8 @@ def _bars(ax: Any, report: Report) -> None:
     ax.invert_yaxis()
     ax.set_xscale("log")
     ax.set_xlabel("time of one evaluation in µs")
-    ax.legend(fontsize="x-small")
+    ax.set_xlim(right=20.0 * ax.get_xlim()[1])  # room for the legend beside the bars
+    ax.legend(fontsize="x-small", loc="upper right")
 
 
 def _curves(ax: Any, report: Report) -> None:

@@ -46,6 +46,11 @@ error is the largest difference from the interpreted acceleration over five stat
 largest acceleration: an engine that is 3 % off is not a faster engine. Before timing, mass matrix
 and bias forces of every other engine are compared with ours. "C alone" is the compiled function as
 a C program calls it.
+
+Simulations in other engines are neither projected nor stabilised beyond what the engine does by
+itself. On ladders the interpreted evaluators are measured; Pinocchio's `lcaba`, articulated bodies
+in C++, is faster than they are on all ladders that its memory admits. Where other programs use the
+machine, compare within one table.
 """
 
 
