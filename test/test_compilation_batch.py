@@ -191,3 +191,16 @@ def test_efforts_have_one_place():
         machine.dynamics().evaluate_batch(
             np.zeros((1, 4)), np.zeros((1, 4)), inputs=Inputs(tau=np.zeros(4))
         )
+
+
+@needs_compiler
+def test_lanes_that_are_not_regular_stand_beside_others_that_are():
+    machine = pinned_arm(
+        "  tip: {type: frame, axes: [x, z], parent: {link: base, xyz: [1.6, 0, 0]},"
+        " child: {link: l3}}\n",
+        lengths=(1.0, 0.7, 0.5),
+        more="initial_guess: {j1: 0.4, j2: -0.9}\n",
+    )
+    bends = np.array([0.3, 0.4, 0.5, 0.6, 0.3, 0.0, 1e-4, 2e-4, 0.7])
+    batch = compare(machine, bends[:, None] * np.array([1.0, -1.0, 2.0]), np.full((9, 3), 0.1))
+    assert set(batch.rank) == {1, 2}

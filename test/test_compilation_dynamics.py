@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mechanism_builder import closed_states, mechanism, near, pinned_arm, shipped
 
-from uk_dynamics.compilation import compiler, library
+from uk_dynamics.compilation import compiler, library, regular
 from uk_dynamics.compilation.compiled import CompiledDynamics
 from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.constraints.references import ReferenceSample
@@ -316,3 +316,15 @@ def test_the_acceleration_alone_is_that_of_the_solution():
             at = State(0.2, state.q, state.v)
             expected = machine.dynamics("interpreted").evaluate(at, Inputs(tau=tau)).qdd
             near(found, expected, relative=RELATIVE)
+
+
+@pytest.mark.parametrize("bend", [0.0, 1e-9, 1e-6, 5e-5, 1e-4, 2e-4, 1e-3, 0.3])
+def test_a_machine_that_is_mostly_regular_is_right_where_it_is_not(bend):
+    machine = pinned_arm(
+        "  tip: {type: frame, axes: [x, z], parent: {link: base, xyz: [1.6, 0, 0]},"
+        " child: {link: l3}}\n",
+        lengths=(1.0, 0.7, 0.5),
+        more="initial_guess: {j1: 0.4, j2: -0.9}\n",
+    )
+    assert regular.applies(machine)
+    compare(machine, machine.state([bend, -bend, 2.0 * bend], [0.1, 0.2, -0.3]), Inputs())

@@ -48,7 +48,7 @@ def assignments(targets: Sequence[tuple[str, Any]], dialect: Dialect = SCALAR) -
         targets: Pairs of an lvalue, such as ``F[2]``, and what goes there.
         dialect: For one state or for several.
     """
-    return _Writer(dialect).written(targets)
+    return Writer(dialect).written(targets)
 
 
 def number(value: float) -> str:
@@ -59,15 +59,21 @@ def number(value: float) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-class _Writer:
-    """Statements so far, and the symbols that have a name."""
+class Writer:
+    """Writes blocks of statements; symbols keep the names that they have."""
 
     def __init__(self, dialect: Dialect) -> None:
+        """Begin.
+
+        Args:
+            dialect: For one state or for several.
+        """
         self._dialect = dialect
         self._named: dict[Symbol, str] = {}
         self._lines: list[str] = []
 
     def written(self, targets: Sequence[tuple[str, Any]]) -> str:
+        """Statements of the next block; see :func:`assignments`."""
         for place, value in targets:
             if isinstance(value, Symbol):
                 self._define(value)
@@ -75,7 +81,8 @@ class _Writer:
             else:
                 found = self._dialect.literal(value)
             self._lines.append(f"  {place} = {found};")
-        return "\n".join(self._lines) + "\n"
+        lines, self._lines = self._lines, []
+        return "\n".join(lines) + "\n"
 
     def _define(self, root: Symbol) -> None:
         stack = [(root, False)]

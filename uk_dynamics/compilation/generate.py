@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.compilation.c_source import LANES, SCALAR, Dialect, assignments, number
+from uk_dynamics.compilation import regular
+from uk_dynamics.compilation.c_source import LANES, SCALAR, Dialect, Writer, assignments, number
 from uk_dynamics.compilation.layout import Layout
 from uk_dynamics.compilation.symbols import Objects
-from uk_dynamics.compilation.terms import SymbolicTerms, follows, trace
+from uk_dynamics.compilation.terms import SymbolicTerms, as_inputs, follows, trace
 from uk_dynamics.core.row_basis import handicap
 from uk_dynamics.mechanism.mechanism import Mechanism
 
@@ -74,6 +75,8 @@ def batch_source(mechanism: Mechanism) -> str:
             _part("lanes.c"),
             _terms_function(mechanism, terms, LANES),
             _part("solve_lanes.c"),
+            _regular_function(mechanism, terms, LANES),
+            _part("evaluate_lanes.c"),
             _part("batch.c"),
             _part("rollout.c"),
         ]
@@ -89,6 +92,8 @@ def definitions(mechanism: Mechanism) -> str:
             f"#define UK_FOLLOWED {'m->followed' if follows(mechanism) else '0'}",
             _terms_function(mechanism, terms, SCALAR),
             _part("solve.c"),
+            _regular_function(mechanism, terms, SCALAR),
+            _part("evaluate.c"),
         ]
     )
 
@@ -123,6 +128,51 @@ def _terms_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect
     name = "uk_lanes_terms" if dialect is LANES else "uk_terms"
     before = "" if dialect is LANES else _SINE_AND_COSINE
     return before + _TERMS.format(name=name, real=dialect.real, body=body)
+
+
+_REGULAR = """
+/* Answers of a regular state from the terms in the memory, without pivoting; whether it is one. */
+static {truth} {name}({memory} *m) {{
+  const {real} *tau = m->tau, *M = m->H, *F = m->force, *A = m->A, *bias = m->bias;
+  const {real} *residual = m->residual, *rate = m->rate;
+  const double stabilize = m->stabilize;
+  {real} lost, nearness, *qdd = m->qdd, *ideal_force = m->ideal_force;
+  {real} *multipliers = m->multipliers, *violation = m->violation;
+  (void)M; (void)F; (void)bias; (void)residual; (void)rate; (void)stabilize;
+{motion}  {leave}
+{forces}  {found}
+}}
+"""
+
+
+def _regular_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
+    """The solution at regular states; nothing where the mechanism has hardly any."""
+    if not regular.applies(mechanism):
+        return "#define UK_REGULAR 0"
+    found = regular.solve(mechanism, as_inputs(terms))
+    writer = Writer(dialect)
+    motion = [("lost", found.lost), ("nearness", found.nearness)]
+    motion += [(f"qdd[{i}]", x) for i, x in enumerate(found.qdd)]
+    forces = [
+        (f"{name}[{i}]", x)
+        for name in ("ideal_force", "multipliers", "violation")
+        for i, x in enumerate(getattr(found, name))
+    ]
+    many = dialect is LANES
+    text = _REGULAR.format(
+        truth="uk_mask" if many else "int",
+        name="uk_lanes_regular" if many else "uk_regular",
+        memory="uk_lanes_memory" if many else "uk_memory",
+        real=dialect.real,
+        motion=writer.written(motion),
+        leave="const uk_mask regular = (nearness < 1.0) & (lost < UK_LOST_PIVOTS);\n"
+        "  if (!m->forces || uk_any(~regular)) return regular;"
+        if many
+        else "if (!(nearness < 1.0 && lost < UK_LOST_PIVOTS)) return 0;",
+        forces=writer.written(forces),
+        found="return regular;" if many else "return 1;",
+    )
+    return "#define UK_REGULAR 1\n" + text
 
 
 def _part(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from uk_dynamics.compilation.symbolic_tree import SymbolicTree
-from uk_dynamics.compilation.symbols import Graph, Objects
+from uk_dynamics.compilation.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.row_family import Rows
@@ -24,6 +24,7 @@ class SymbolicTerms(NamedTuple):
         bias: ψ̈ at zero joint acceleration, (m,).
         residual: ψ, (m,).
         rate: ψ̇, (m,).
+        graph: Where all of them are nodes.
     """
 
     M: Objects
@@ -32,6 +33,7 @@ class SymbolicTerms(NamedTuple):
     bias: Objects
     residual: Objects
     rate: Objects
+    graph: Graph
 
 
 def follows(mechanism: Mechanism) -> bool:
@@ -61,8 +63,30 @@ def trace(mechanism: Mechanism) -> SymbolicTerms:
     rows = mechanism.constraints.evaluate(kinematics, t, q_array, v_array, reference)
     force = mechanism.passive.force(q_array, v_array) - cast(Array, tree.bias)
     mechanism.forces.add_to(force, kinematics, t, q_array, v_array)
-    return SymbolicTerms(tree.mass, cast(Objects, force), *cast(tuple[Objects, ...], _parts(rows)))
+    A, bias, residual, rate = cast(tuple[Objects, ...], _parts(rows))
+    return SymbolicTerms(tree.mass, cast(Objects, force), A, bias, residual, rate, graph)
 
 
 def _parts(rows: Rows) -> tuple[Array, Array, Array, Array]:
     return rows.A, rows.bias, rows.residual, rows.rate
+
+
+def as_inputs(terms: SymbolicTerms) -> SymbolicTerms:
+    """The same terms as inputs ``M[i]``, ``F[i]`` …, row by row; constants stay what they are."""
+    graph = Graph()
+
+    def read(name: str, array: Objects) -> Objects:
+        values = [
+            graph.variable(f"{name}[{i}]") if isinstance(x, Symbol) else x
+            for i, x in enumerate(array.reshape(-1))
+        ]
+        return as_objects(values).reshape(array.shape)
+
+    n = len(terms.F)
+    M = read("M", terms.M)
+    for i in range(n):  # only the lower triangle is written
+        for j in range(i):
+            M[j, i] = M[i, j]
+    names = ("F", "A", "bias", "residual", "rate")
+    F, A, bias, residual, rate = (read(name, getattr(terms, name)) for name in names)
+    return SymbolicTerms(M, F, A, bias, residual, rate, graph)
