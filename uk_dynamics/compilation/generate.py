@@ -147,9 +147,9 @@ static {truth} {name}({memory} *m) {{
 
 def _regular_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
     """The solution at regular states; nothing where the mechanism has hardly any."""
-    if not regular.applies(mechanism):
+    found = regular.solve(mechanism, as_inputs(terms)) if regular.applies(mechanism) else None
+    if found is None:
         return "#define UK_REGULAR 0"
-    found = regular.solve(mechanism, as_inputs(terms))
     writer = Writer(dialect)
     motion = [("lost", found.lost), ("nearness", found.nearness)]
     motion += [(f"qdd[{i}]", x) for i, x in enumerate(found.qdd)]

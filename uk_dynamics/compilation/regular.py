@@ -58,13 +58,23 @@ def applies(mechanism: Mechanism) -> bool:
         return False
 
 
-def solve(mechanism: Mechanism, terms: SymbolicTerms) -> RegularSolution:
+def solve(mechanism: Mechanism, terms: SymbolicTerms) -> RegularSolution | None:
     """Trace the solution.
 
     Args:
         mechanism: What moves.
         terms: Its terms, or inputs that stand for them; further ones are ``tau[i]``, ``stabilize``.
+
+    Returns:
+        Symbols, or None where a mass is constant and zero.
     """
+    try:
+        return _solve(mechanism, terms)
+    except (ZeroDivisionError, ValueError):  # of constants: one over zero, root of less
+        return None
+
+
+def _solve(mechanism: Mechanism, terms: SymbolicTerms) -> RegularSolution:
     constraints = mechanism.constraints
     n, m = len(terms.F), len(constraints)
     factor = _Factor(terms, mechanism.model.velocity_parents)
