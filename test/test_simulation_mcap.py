@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import uk_dynamics as ukd
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.mcap_log import McapWriter
 from uk_dynamics.simulation.mcap_schemas import SCHEMAS
 
 pytest.importorskip("mcap_ros2", reason="recordings in MCAP are optional")
@@ -111,3 +112,28 @@ def test_simulate_writes_it(tmp_path, capsys):
     loaded = ukd.Trajectory.load(path)
     assert loaded.name == "four_bar"
     assert len(loaded.t) == 11
+
+
+def test_numbers_that_are_reported_late_count_from_the_start(tmp_path):
+    path = tmp_path / "live.mcap"
+    kind = "sensor_msgs/msg/JointState"
+    values = {"rank": "3", "energy": "5.0", "kinetic_energy": "2.0", "condition": "4.0"}
+    report = {
+        "level": 0,
+        "name": "forward_dynamics: dynamics",
+        "message": "",
+        "hardware_id": "",
+        "values": [{"key": key, "value": value} for key, value in values.items()],
+    }
+    with McapWriter(path) as log:
+        for k in range(4):
+            header = {"stamp": {"sec": k, "nanosec": 0}, "frame_id": ""}
+            if k == 2:
+                content = {"header": header, "status": [report]}
+                log.write("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", content, k)
+            state = {"name": ["hinge"], "position": [0.1 * k], "velocity": [0.1], "effort": []}
+            log.write("/joint_states", kind, {"header": header, **state}, k)
+    loaded = ukd.Trajectory.load(path)
+    assert loaded.rank.tolist() == [3] * 4
+    assert loaded.potential.tolist() == [3.0] * 4
+    assert loaded.energy.tolist() == [5.0] * 4

@@ -207,7 +207,11 @@ class _Samples:
             next((values[name] for name in names if name in values), "nan")
             for _, values in self._held
         )
-        return np.array([float(text) for text in found])
+        numbers = np.array([float(text) for text in found])
+        known = np.flatnonzero(~np.isnan(numbers))
+        if len(known):  # nodes report once a second: before the first report it is the best guess
+            numbers[: known[0]] = numbers[known[0]]
+        return numbers
 
     def _potential(self) -> Array:
         own = self._number("potential")
