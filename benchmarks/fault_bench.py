@@ -33,7 +33,7 @@ _ANSWER, _ATTEMPTS = 3.0, 15
 _MACHINE = {"mechanism": "five_bar"}
 _NODES: dict[str, tuple[dict[str, object], dict[str, str]]] = {
     "simulator": (
-        {**_MACHINE, "rate": 100.0, "real_time_factor": PACE},
+        {**_MACHINE, "rate": 100.0, "real_time_factor": PACE, "brakes": True},
         {"joint_states": "machine_joint_states"},
     ),
     "joint_state_completer": (_MACHINE, {}),

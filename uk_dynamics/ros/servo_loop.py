@@ -196,8 +196,8 @@ class ServoLoop:
         if self._answered is None:
             self._begin(reader.effort)
         elif at == self._answered[0]:  # said again: no time has passed, and the answer stands
-            self.commands.drive(self._answered[1], stamp)
             self._said.feed()
+            self.commands.drive(self._answered[1], stamp)
             return
         self._timing.begin(stamp)
         self.controller.active = self._constraints.active
@@ -220,8 +220,8 @@ class ServoLoop:
             return
         self.command = command
         self._answered = at, setpoint
+        self._said.feed()  # first: the process may be stopped in between
         self.commands.drive(setpoint, stamp)
-        self._said.feed()
         self._timing.end(stamp)
 
     def _begin(self, efforts: Array) -> None:
