@@ -18,6 +18,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
 from uk_dynamics import Mechanism, ServoController, Tasks
+from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.clock import nanoseconds
@@ -46,7 +47,7 @@ CONTROLLER = {
 }
 
 
-def _run(ros: Ros, start_node: Any) -> tuple[dict[int, Any], dict[int, Any]]:
+def _run(ros: Ros, start_node: Any, backend: str) -> tuple[dict[int, Any], dict[int, Any]]:
     """States and commands by stamp, of nodes in processes of their own."""
     node = ros.node()
     states: dict[int, Any] = {}
@@ -63,8 +64,8 @@ def _run(ros: Ros, start_node: Any) -> tuple[dict[int, Any], dict[int, Any]]:
         JointState, "joint_commands", lambda m: keep(commands, m, "effort"), EVERYTHING
     )
     processes = [
-        start_node("simulator", parameters={**SIMULATOR, "paused": True}),
-        start_node("servo_controller", parameters=CONTROLLER),
+        start_node("simulator", parameters={**SIMULATOR, "backend": backend, "paused": True}),
+        start_node("servo_controller", parameters={**CONTROLLER, "backend": backend}),
     ]
     topics = ("joint_states", "joint_commands")
     ros.until(lambda: all(node.count_publishers(topic) for topic in topics), "both nodes")
@@ -75,12 +76,19 @@ def _run(ros: Ros, start_node: Any) -> tuple[dict[int, Any], dict[int, Any]]:
     return states, commands
 
 
-def test_runs_are_identical_and_as_computed_without_ros(ros: Ros, start_node: Any) -> None:
-    states, commands = _run(ros, start_node)
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+def test_runs_are_identical_and_as_computed_without_ros(
+    ros: Ros, start_node: Any, backend: str
+) -> None:
     mechanism = Mechanism.from_file("five_bar")
+    try:
+        dynamics = mechanism.dynamics(backend)
+    except CompilationError:
+        pytest.skip("there is no C compiler")
+    states, commands = _run(ros, start_node, backend)
     tasks = Tasks.from_file("five_bar_sweep", mechanism)
     controller = ServoController(mechanism, tasks, control_period=1.0 / RATE)
-    machine = SimulatedMachine(mechanism, 1.0 / RATE)
+    machine = SimulatedMachine(mechanism, 1.0 / RATE, dynamics=dynamics)
     heard = 0
     for step in range(STEPS):
         stamp = step * 10**9 // RATE
