@@ -418,5 +418,5 @@ def test_efforts_are_checked(efforts, message):
 
 
 def test_the_backend_must_exist():
-    with pytest.raises(InputError, match="there are: auto, interpreted, compiled"):
+    with pytest.raises(InputError, match="there are: auto, cached, interpreted, compiled"):
         shipped("four_bar").dynamics("fastest")

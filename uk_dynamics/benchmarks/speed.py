@@ -84,6 +84,9 @@ def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
         compiled = CompiledDynamics(mechanism)
         answers = [compiled.evaluate(s, inputs).qdd for s in chosen]
         add("uk_dynamics compiled", lambda: compiled.evaluate(state, inputs), answers)
+        answers = [compiled.acceleration(s.q, s.v, tau).copy() for s in chosen]
+        quick = partial(compiled.acceleration, state.q, state.v, tau)
+        add("uk_dynamics compiled, acceleration alone", quick, answers)
         # at the state of the last evaluation, which is the one that counts here
         compiled.evaluate(state, inputs)
         add("uk_dynamics compiled, C alone", compiled.call, answers)

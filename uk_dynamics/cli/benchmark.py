@@ -6,6 +6,7 @@ import argparse
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,7 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     check_writable(arguments.page, (".md",))
-    report = _measure(arguments)
+    with _warnings_unsaid():
+        report = _measure(arguments)
     print(as_text(report))
     if arguments.plot:
         from uk_dynamics.benchmarks.plot import plot
@@ -106,11 +108,22 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+@contextmanager
+def _warnings_unsaid() -> Iterator[None]:
+    """Without what the package warns of in mechanisms: it would stand between the tables."""
+    log = logging.getLogger("uk_dynamics")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
 def _measure(arguments: argparse.Namespace) -> Report:
     from uk_dynamics.benchmarks import growth, simulations, speed
     from uk_dynamics.benchmarks.report import Report
 
-    logging.getLogger("uk_dynamics").setLevel(logging.ERROR)
     seconds = 0.5 if arguments.quick else 2.0
     report = Report()
     for mechanism in _mechanisms(arguments.files):
