@@ -19,6 +19,7 @@ EXECUTABLES = {
     "joint_state_completer",
     "servo_controller",
     "command_watchdog",
+    "viewer",
 }
 PATIENCE = 60.0  # s; nothing of the new installation is compiled or cached yet
 

@@ -180,20 +180,19 @@ def test_a_machine_behind_joint_trajectory_controller_follows_and_is_held(
         },
     )
     ros.until(lambda: follower.accepted > 10, "trajectories")
-    moving = run(ros, peer, states, 100)
+    run(ros, peer, states, 100)
+    # from rest at 0.6 rad into the sweep around 0.9
+    ros.until(lambda: states.messages[-1].position[0] > 0.65, "the sweep")
     assert not follower.refused
     assert not follower.holding
-    angles = [state.position[0] for state in moving]
-    # from rest at 0.6 rad into the sweep around 0.9
+    angles = [state.position[0] for state in states.messages]
     assert min(angles) > 0.3
-    assert 0.65 < max(angles) < 1.6
+    assert max(angles) < 1.6
 
     os.kill(controller.pid, signal.SIGKILL)
     controller.wait()
     ros.until(lambda: follower.holding, "cmd_timeout")
-    heard = len(states.messages)
-    ros.until(lambda: len(states.messages) > heard + RATE, "a second later")
-    assert abs(states.messages[-1].velocity[0]) < 0.1
+    ros.until(lambda: abs(states.messages[-1].velocity[0]) < 0.1, "rest")
     assert abs(states.messages[-1].position[0] - angles[-1]) < 0.5
 
 
