@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from uk_dynamics import resources
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.mechanism import Mechanism
@@ -127,6 +130,29 @@ def test_an_interrupted_sweep_goes_on(tmp_path, scheduler):
     outcome = sweep(spec, store, scheduler=scheduler)
     assert (outcome.found, outcome.ok) == (len(kept), 6 - len(kept))
     assert store.results.is_file()
+
+
+def test_points_of_a_robot_that_changed_are_simulated_anew(tmp_path, scheduler):
+    urdf, file = tmp_path / "robot.urdf", tmp_path / "five_bar.yaml"
+    urdf.write_text(Mechanism.from_file("five_bar").model.description.text)
+    text = resources.resolve("package://uk_dynamics/config/five_bar.yaml").read_text()
+    file.write_text(re.sub(r"urdf: \S+", "urdf: robot.urdf", text))
+    text = HEAD.replace("mechanism: five_bar", "mechanism: five_bar.yaml")
+    text += "vary: {positions.crank: [0.6]}\n"
+    declaration, store = declared(tmp_path, text), Store(tmp_path / "out")
+    energies = []
+    for mass in (None, "9.0"):
+        if mass is not None:
+            heavier = re.sub('<mass value="[^"]*"', f'<mass value="{mass}"', urdf.read_text())
+            urdf.write_text(heavier)
+        spec = SweepSpec.from_file(declaration)
+        outcome = sweep(spec, store, scheduler=scheduler)
+        assert (outcome.found, outcome.ok) == (0, 1)
+        energies.append(store.rows()[spec.points()[0].key]["energy"])
+    # one worker has simulated both; J, and the masses were a kilogram or two
+    assert abs(energies[1] - energies[0]) > 0.1
+    again = sweep(SweepSpec.from_file(declaration), store, scheduler=scheduler)
+    assert (again.found, again.ok) == (1, 0)
 
 
 def test_trajectories_are_kept_where_wanted(tmp_path, scheduler):

@@ -55,7 +55,8 @@ def _failed(row: Row, problem: str, begin: float) -> Row:
 
 
 def _trajectory(point: Point) -> Trajectory:
-    mechanism = _mechanism(json.dumps(point.mechanism), point.files[0], point.files[2])
+    file, _, directory = point.files
+    mechanism = _mechanism(json.dumps(point.mechanism), file, directory, point.robot)
     options = dict(point.simulation)
     duration = options.pop("duration")
     controller = None
@@ -69,8 +70,11 @@ def _trajectory(point: Point) -> Trajectory:
 
 
 @functools.lru_cache(maxsize=8)
-def _mechanism(data: str, file: str, directory: str) -> Mechanism:
-    """Mechanisms are built once for all points that do not change them."""
+def _mechanism(data: str, file: str, directory: str, robot: str) -> Mechanism:
+    """Mechanisms are built once for all points that do not change them.
+
+    The digest of the robot is there for the cache: a worker may outlive the description.
+    """
     spec = MechanismSpec.from_text(_yaml(json.loads(data)), file=file, directory=directory)
     return Mechanism.from_spec(spec)
 

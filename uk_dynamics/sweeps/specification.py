@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.exceptions import MechanismFileError, UkDynamicsError
 from uk_dynamics.mechanism.file_location import find_file
+from uk_dynamics.mechanism.resolution import read_description
 from uk_dynamics.mechanism.schema_check import check_schema
+from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.wording import place_text
 from uk_dynamics.mechanism.yaml_file import read_yaml
 
@@ -31,6 +34,7 @@ class Point:
         values: What varies, by address.
         mechanism: Data of the mechanism file with the values in it.
         tasks: Data of the tasks file with the values in it; None for no tasks.
+        robot: Digest of the robot description that the mechanism names.
         simulation: Arguments of the simulation.
         positions: Joints held at the start, in m or rad.
         velocities: Of joints at the start, in m/s or rad/s.
@@ -42,6 +46,7 @@ class Point:
     values: Mapping[str, Any]
     mechanism: Mapping[str, Any]
     tasks: Mapping[str, Any] | None
+    robot: str
     simulation: Mapping[str, Any]
     positions: Mapping[str, float]
     velocities: Mapping[str, float]
@@ -111,10 +116,35 @@ class SweepSpec:
                 place = place_text(("vary", address))
                 problem = f'"{error.args[0]}" is in no mapping; give the keys as the file has them'
                 raise MechanismFileError(problem, file=self.file, place=place) from None
+        model = parts["mechanism"].get("model", {})
+        parts["robot"] = self._robot(json.dumps(model, sort_keys=True))
         trajectory = bool(self.data.get("trajectories", False))
         content = json.dumps([parts, self.files, trajectory], sort_keys=True)
         key = hashlib.sha256(content.encode()).hexdigest()[:20]
         return Point(key=key, values=values, files=self.files, trajectory=trajectory, **parts)
+
+    @functools.cached_property
+    def _robot(self) -> Callable[[str], str]:
+        """Digests of robots; each is read once."""
+        return functools.cache(self._digest)
+
+    def _digest(self, model: str) -> str:
+        """Digest of the URDF, xacro expanded, that a mechanism's ``model`` names.
+
+        Args:
+            model: As JSON.
+
+        Returns:
+            Empty where there is no robot: the points fail and say why.
+        """
+        name, _, folder = self.files
+        text = json.dumps({"schema": 1, "model": json.loads(model)})
+        try:
+            spec = MechanismSpec.from_text(text, file=name, directory=folder)
+            description = read_description(spec, None)
+        except UkDynamicsError:
+            return ""
+        return hashlib.sha256(description.text.encode()).hexdigest()
 
 
 def _read(name: str, kind: Any, beside: Path) -> tuple[dict[str, Any], str, str]:
