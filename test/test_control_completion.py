@@ -244,9 +244,9 @@ def test_a_singular_configuration_is_told_and_the_branch_is_doubtful_behind_it()
     for angle in np.linspace(0.3, -0.3, 301):
         found = completion.complete([angle], [-1.0])
         seen.append(found.status)
-        assert np.isfinite(found.v).all()
         # straight through, as the machine goes by its inertia; flat, ψ grows with the square
         np.testing.assert_allclose(found.q, [angle, -angle, angle, angle], atol=1e-7, rtol=0)
+        np.testing.assert_allclose(found.v, [-1.0, 1.0, -1.0, -1.0], atol=1e-6, rtol=0)
         if found.status is CompletionStatus.SINGULAR:
             assert set(found.joints) <= {"coupler", "middle", "right"}
             assert found.joints

@@ -176,6 +176,17 @@ def test_reaction(ros: Ros, fault: Fault, mode: str) -> None:
     _expect_reaction(bench, fault, mode, text, driving)
 
 
+def test_loops_are_judged_where_they_were_measured(ros: Ros) -> None:
+    """Passive joints whose velocities are wrong open the loops of what is predicted by 0.08 m."""
+    bench = Bench(ros, "effort_array", position_jump=1.0, update_rate=10.0)
+    bench.v = np.array([3.0, 0.0, 0.0, 0.0])
+    for _ in range(3):
+        heard = len(bench.efforts)
+        bench.send()
+        ros.until(lambda heard=heard: len(bench.efforts) > heard, "an answer")
+    assert bench.active
+
+
 UNUSABLE: dict[str, dict[str, Any]] = {
     "nan": {"position": array("d", [float("nan")] * 4)},
     "infinite": {"velocity": array("d", [float("inf")] * 4)},

@@ -33,7 +33,6 @@ class Command:
         qdd: The acceleration that ``efforts`` cause, (nv,), in m/s² or rad/s².
         servo: Ranks, reachability and what the tasks cannot get, limits aside.
         free: Solution of the structure with motors at rest.
-        violation: Largest residual of a structural constraint, in m or rad.
         settled: Whether no better efforts exist within the limits; else the search was cut short,
             and these are within the limits all the same.
     """
@@ -49,7 +48,6 @@ class Command:
     qdd: Array
     servo: ServoSolution
     free: Solution
-    violation: float
     settled: bool = True
 
     @property

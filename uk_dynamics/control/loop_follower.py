@@ -119,6 +119,22 @@ class LoopFollower:
             before = size
         return None
 
+    def velocity(self, q: Array, t: float, drift: Array, rates: Array) -> Array:
+        """Velocities at the end of the last search, (nv,); what is open there goes straight on.
+
+        Args:
+            q: Configuration there, (nq,).
+            t: Time there, in s.
+            drift: Rate of the rows while the machine stands still, (m,).
+            rates: Measured velocities, (d,).
+        """
+        if not self.factors.singular or self._last_regular is None:
+            return self.factors.move(-drift, rates)
+        straight = self._last_regular.move(self._still, rates)
+        A, _ = self._rows.linearize(q, t)
+        missing = rates - straight[self._split.measured]
+        return straight + self.factors.move(-drift - A @ straight, missing)
+
     def lead(
         self, q: Array, times: tuple[float, float], wanted: Array, legs: int = MOST_LEGS
     ) -> Array | None:

@@ -146,7 +146,6 @@ class RestController(ABC):
             ),
             qdd=moving.qdd + factorization.admissible(actuators.matrix @ efforts),
             free=moving,
-            violation=float(np.abs(prepared.rows.residual).max(initial=0.0)),
             settled=settled,
         )
 

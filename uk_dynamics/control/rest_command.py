@@ -20,7 +20,6 @@ class RestCommand:
         unreachable: Velocity coordinates that the motors cannot accelerate as meant, limits aside.
         qdd: The acceleration that ``efforts`` cause without friction, (nv,), in m/s² or rad/s².
         free: Solution of the structure with motors at rest, without friction.
-        violation: Largest residual of a structural constraint, in m or rad.
         settled: Whether no better efforts exist within the limits.
     """
 
@@ -30,7 +29,6 @@ class RestCommand:
     unreachable: tuple[str, ...]
     qdd: Array
     free: Solution
-    violation: float
     settled: bool = True
 
     @property

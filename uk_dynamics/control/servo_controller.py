@@ -197,8 +197,6 @@ class ServoController:
         efforts = self._within(servo, bounds)
         self.limits.remember(efforts)
         qdd = moving.qdd + prepared.factorization.admissible(actuators.matrix @ efforts)
-        if self._prediction is not None:
-            self._prediction.remember(qdd)
         residual, missed = servo.missed(efforts)
         return Command(
             efforts=efforts,
@@ -212,7 +210,6 @@ class ServoController:
             qdd=qdd,
             servo=servo,
             free=free,
-            violation=float(np.abs(prepared.rows.residual).max(initial=0.0)),
             settled=efforts is servo.efforts or self._allocation.finished,
         )
 

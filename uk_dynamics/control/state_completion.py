@@ -181,7 +181,7 @@ class StateCompletion:
             status, joints = CompletionStatus.JUMP, far
         v = np.zeros(self._model.nv)
         if rates is not None:
-            v = factors.move(-self._rows.drift(self._q, t), rates)
+            v = self._follower.velocity(self._q, t, self._rows.drift(self._q, t), rates)
         return Completion(
             q=self._q.copy(),
             v=v,

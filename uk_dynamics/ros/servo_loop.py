@@ -204,16 +204,15 @@ class ServoLoop:
         self._t = self._origin.since(stamp)
         state = State(self._t, reader.q, reader.v)
         try:
-            command, setpoint, violation = self._decide(state)
+            if (gap := self._gap(state)) > self._settings["residual_limit"]:
+                self._end(Fault.OPEN_LOOP, f"constraints are violated by {gap:.3g} m or rad")
+                return
+            command, setpoint = self._decide(state)
         except (UkDynamicsError, np.linalg.LinAlgError) as error:
             self._end(Fault.SOLVER_FAILURE, str(error))
             return
         if not np.isfinite(command.efforts).all():
             self._end(Fault.SOLVER_FAILURE, f"the efforts are not finite at t = {state.t:.6g} s")
-            return
-        if violation > self._settings["residual_limit"]:
-            reason = f"constraints are violated by {violation:.3g} m or rad"
-            self._end(Fault.OPEN_LOOP, reason)
             return
         if doubt := self._guard.silence():  # the process was stopped while it computed
             self._end(*doubt)
@@ -233,17 +232,20 @@ class ServoLoop:
         self.controller.reset(self._to_motors @ efforts)
         self._desired.reset()
 
-    def _decide(self, state: State) -> tuple[Decision, Setpoint, float]:
-        """What to do at a measured state, and how far its loops are open, in m or rad."""
+    def _gap(self, state: State) -> float:
+        """How far the loops of a measured state are open, in m or rad."""
+        residual = self._dynamics.residual(state, Inputs(active=self._constraints.active))
+        return float(np.abs(residual.position).max(initial=0.0))
+
+    def _decide(self, state: State) -> tuple[Decision, Setpoint]:
+        """What to do at a measured state."""
         followed = self.references.followed
-        if not self._by_trajectory:
-            command = self.controller.command(state, followed)
-            setpoint = Setpoint(state.q, state.v, command.qdd, command.efforts, 0.0)
-            return command, setpoint, command.violation
-        active = self._constraints.active
-        gaps = self._dynamics.residual(state, Inputs(active=active)).position
-        command = self.controller.command(self._desired.at(state, active), followed)
-        return command, self._desired.follow(command), float(np.abs(gaps).max(initial=0.0))
+        if self._by_trajectory:
+            desired = self._desired.at(state, self._constraints.active)
+            command = self.controller.command(desired, followed)
+            return command, self._desired.follow(command)
+        command = self.controller.command(state, followed)
+        return command, Setpoint(state.q, state.v, command.qdd, command.efforts, 0.0)
 
     def _end(self, fault: Fault, reason: str) -> None:
         self.running = False
