@@ -22,7 +22,7 @@ LAYERS = (
     ("__main__",),
     ("ros",),
     ("cli",),
-    ("papers", "benchmarks", "sweeps", "viewing"),
+    ("papers", "benchmarks", "sweeps", "viewing", "conversion", "checks"),
     ("",),
     ("simulation", "control"),
     ("compilation",),
@@ -42,7 +42,7 @@ HOME = {
     "eigenpy": ("model",),
     "urdf_parser_py": ("model",),
     "xacro": ("model",),
-    "mujoco": ("benchmarks",),
+    "mujoco": ("benchmarks", "conversion"),
     "viser": ("viewing",),
 }
 CORE_LIBRARIES = {"numpy", "scipy"}

@@ -11,6 +11,7 @@ from uk_dynamics import __version__
 from uk_dynamics.cli import (
     benchmark,
     describe,
+    init,
     inverse_dynamics,
     plot,
     reproduce,
@@ -28,6 +29,7 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _BUILT_IN = {
+    "init": init.register,
     "describe": describe.register,
     "simulate": simulate.register,
     "inverse-dynamics": inverse_dynamics.register,

@@ -1,0 +1,124 @@
+"""``uk_dynamics init``: a mechanism file to begin with."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.arguments import assignment
+from uk_dynamics.cli.table import table
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+    from uk_dynamics.conversion.draft import Draft
+
+_DESCRIPTION = """\
+Draft a mechanism file for a robot of your own: its joints with their limits, the places where loops
+may be cut (frames that coincide), and the motors that <ros2_control> or <transmission> tags name.
+Every guess is marked as one; the file loads as it is.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics init my_robot.urdf                       writes my_robot.yaml
+  uk_dynamics init my_robot.urdf.xacro --xacro arms=2 --out config/my_robot.yaml
+  uk_dynamics init my_robot.urdf --at crank=0.6 --at rocker=-0.3
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "init",
+        help="draft a mechanism file for a URDF of your own",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "urdf", metavar="URDF", help="robot description: a .urdf or .xacro file, or package://"
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help="mechanism file to write (name of the URDF, .yaml, in this directory)",
+    )
+    parser.add_argument(
+        "--at",
+        metavar="JOINT=VALUE",
+        type=assignment,
+        action="append",
+        default=[],
+        dest="positions",
+        help="look for loops with this joint at VALUE (rad or m; default 0); repeatable",
+    )
+    parser.add_argument(
+        "--xacro",
+        metavar="NAME=VALUE",
+        type=_argument,
+        action="append",
+        default=[],
+        help="argument of the .xacro file; repeatable",
+    )
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file and say what was guessed."""
+    from uk_dynamics.conversion.draft import draft
+    from uk_dynamics.conversion.output_files import write_files
+
+    name = arguments.urdf.rstrip("/").rpartition("/")[2].partition(".")[0]
+    path: Path = arguments.out or Path(f"{name}.yaml")
+    found = draft(
+        arguments.urdf,
+        path.absolute().parent,
+        positions=dict(arguments.positions),
+        xacro=dict(arguments.xacro),
+    )
+    write_files({path: found.text}, force=arguments.force)
+    if arguments.json:
+        print(json.dumps(_facts(path, found), indent=2))
+    else:
+        print(f"{path}\n{table(_rows(path, found))}")
+    return 0
+
+
+def _rows(path: Path, found: Draft) -> list[tuple[str, str]]:
+    closed = [f"{cut.name} ({cut.data['type']})" for cut in found.cuts]
+    rows = [
+        ("joints", ", ".join(found.report.joints) or "none"),
+        ("loops, guessed", ", ".join(closed) or "none: no frames coincide; see --at"),
+        ("motors, guessed", ", ".join(found.motors) or "none: no tag names any"),
+        ("mobility", f"{found.report.mobility}, {found.report.actuation}"),
+    ]
+    if found.suggestions:
+        names = ", ".join(cut.name for cut in found.suggestions)
+        rows.append(("in comments", f"{names}: look whether they are loops"))
+    rows.append(("next", f"uk_dynamics check {path}"))
+    return rows
+
+
+def _facts(path: Path, found: Draft) -> dict[str, object]:
+    return {
+        "file": str(path),
+        "constraints": {cut.name: cut.data for cut in found.cuts},
+        "suggestions": {cut.name: cut.data for cut in found.suggestions},
+        "motors": list(found.motors),
+        "mobility": found.report.mobility,
+        "actuation": found.report.actuation,
+    }
+
+
+def _argument(text: str) -> tuple[str, str]:
+    """Read ``name=value``, or xacro's own ``name:=value``."""
+    name, equals, value = text.partition("=")
+    name = name.removesuffix(":")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f'"{text}" is not NAME=VALUE, such as arms=2')
+    return name, value

@@ -1,0 +1,1 @@
+"""Mechanism files from what a user has already: a URDF, or another format that closes loops."""

@@ -1,0 +1,108 @@
+"""Where a tree may have been cut, as constraints to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.conversion.mechanism_text import identifier
+from uk_dynamics.model.coincident_frames import NEAR, Coincidence, coincident_frames
+from uk_dynamics.model.description import Array
+from uk_dynamics.model.loop_directions import loop_directions
+from uk_dynamics.model.robot_model import RobotModel
+
+_PARALLEL = 1e-6  # rad
+_ALIGNED = 1e-9  # of a unit vector: its other components
+_SAME = 1e-3  # rad: frames that a hinge or weld may join as they stand
+
+
+@dataclass(frozen=True)
+class CandidateCut:
+    """A constraint that may close a loop.
+
+    Attributes:
+        name: For the mechanism file.
+        coincidence: The frames.
+        data: Entry of the mechanism file.
+        reasons: Why this is guessed, a sentence each.
+        closed: Whether the frames coincide; otherwise they are near each other.
+    """
+
+    name: str
+    coincidence: Coincidence
+    data: dict[str, object]
+    reasons: tuple[str, ...]
+    closed: bool
+
+    @property
+    def likely(self) -> bool:
+        """Whether to close it until told otherwise: one frame is there for nothing else."""
+        return self.closed and self.coincidence.marked
+
+
+def candidate_cuts(model: RobotModel, q: Array) -> tuple[CandidateCut, ...]:
+    """Guess the loops of a tree from frames that coincide at a configuration, or nearly so.
+
+    Args:
+        model: The tree.
+        q: Configuration, (nq,).
+    """
+    closed = coincident_frames(model, q)
+    known = {frozenset((pair.parent, pair.child)) for pair in closed}
+    near = [
+        pair
+        for pair in coincident_frames(model, q, within=NEAR)
+        if pair.marked and frozenset((pair.parent, pair.child)) not in known
+    ]
+    cuts: list[CandidateCut] = []
+    for pair in (*closed, *near):
+        name = identifier(_name(model, pair), [cut.name for cut in cuts])
+        cuts.append(_cut(model, q, name, pair, pair in closed))
+    return tuple(cuts)
+
+
+def _name(model: RobotModel, pair: Coincidence) -> str:
+    """The link that marks the place, the lightest one."""
+    mass = {link.name: link.mass for link in model.description.links}
+    return min((pair.child, pair.parent), key=lambda link: mass[link])
+
+
+def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool) -> CandidateCut:
+    data: dict[str, object] = {"type": "point"}
+    if closed:
+        reasons = [f"guess: {pair.parent} and {pair.child} are at one place here."]
+    else:
+        gap = f"{1e3 * pair.gap:.3g} mm apart here; if they belong together, take this in."
+        reasons = [f"guess: {pair.parent} and {pair.child} are {gap}"]
+    workspace = model.workspace()
+    workspace.update_positions(q)
+    frames = model.frame_index(pair.parent), model.frame_index(pair.child)
+    loop = loop_directions(model, workspace, *frames)
+    if loop.normal is not None and loop.planar(_PARALLEL):
+        normal = workspace.rotation[frames[0]].T @ loop.normal
+        axes = _plane(normal)
+        if axes:
+            data = {"type": "frame", "axes": axes}
+            reasons.append("All joints of this loop move in one plane: its two directions suffice.")
+        else:
+            reasons.append("All joints of this loop move in one plane: one of the three rows is")
+            reasons[-1] += " redundant, which does no harm."
+    elif pair.turned < _SAME:
+        reasons.append(
+            "A ball joint; the frames are not turned against each other, so hinge (with its axis)"
+            " or weld may be meant as well."
+        )
+    else:
+        reasons.append("A ball joint: the frames are turned against each other.")
+    data |= {"parent": {"link": pair.parent}, "child": {"link": pair.child}}
+    return CandidateCut(name, pair, data, tuple(reasons), closed)
+
+
+def _plane(normal: Array) -> Sequence[str]:
+    """The two coordinate axes across a normal that is the third; empty where none is."""
+    largest = int(np.argmax(np.abs(normal)))
+    if np.delete(np.abs(normal), largest).max() > _ALIGNED:
+        return ()
+    return [axis for index, axis in enumerate("xyz") if index != largest]

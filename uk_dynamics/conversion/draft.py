@@ -1,0 +1,276 @@
+"""A mechanism file to begin with, from a robot description: every guess is marked as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from uk_dynamics.conversion.candidate_cuts import CandidateCut, candidate_cuts
+from uk_dynamics.conversion.mechanism_text import comment, entry, flow, identifier, short_entry
+from uk_dynamics.exceptions import AssemblyError, InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.report import MechanismReport
+from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.model.actuation_tags import ActuationTag, actuation_tags
+from uk_dynamics.model.description import ONE_DOF, Array, Joint, RobotDescription
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.urdf import read_urdf
+from uk_dynamics.resources import resolve
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A mechanism file that has been drafted and loaded.
+
+    Attributes:
+        text: The file.
+        cuts: Loops that it closes.
+        suggestions: Loops that it mentions in comments.
+        motors: Motors that it declares.
+        report: What the mechanism is with it.
+    """
+
+    text: str
+    cuts: tuple[CandidateCut, ...]
+    suggestions: tuple[CandidateCut, ...]
+    motors: tuple[str, ...]
+    report: MechanismReport
+
+
+def draft(
+    urdf: str,
+    directory: Path,
+    *,
+    positions: Mapping[str, float] | None = None,
+    xacro: Mapping[str, str] | None = None,
+) -> Draft:
+    """Draft a mechanism file.
+
+    Args:
+        urdf: Path or ``package://`` address of a URDF or xacro file.
+        directory: Where the mechanism file will be.
+        positions: Joints with the positions at which the loops are closed, in rad or m; the others
+            are at zero, or at the limit next to it.
+        xacro: Arguments of a xacro file.
+
+    Raises:
+        UrdfError: The description cannot be used.
+        InputError: A joint does not exist, or is placed outside its limits.
+    """
+    description = read_urdf(urdf, arguments=xacro)
+    model = RobotModel(description)
+    given = dict(positions or {})
+    q = _configuration(model, given)
+    model_data: dict[str, object] = {"urdf": _address(urdf, directory)}
+    if xacro:
+        model_data["xacro"] = dict(xacro)
+    drafter = _Drafter(description, model_data, directory, _guess(model, q))
+    cuts = list(candidate_cuts(model, q))
+    chosen = [cut for cut in cuts if cut.likely]
+    report = drafter.examine(chosen)
+    doubtful: list[CandidateCut] = []
+    while report is None:  # what does not close is left to the user, the worst first
+        doubtful.append(drafter.worst(chosen))
+        chosen.remove(doubtful[-1])
+        report = drafter.examine(chosen)
+    others = [cut for cut in cuts if cut not in chosen]
+    text = drafter.text(chosen, others, doubtful, report)
+    return Draft(text, tuple(chosen), tuple(others), tuple(drafter.motors), report)
+
+
+def _configuration(model: RobotModel, given: Mapping[str, float]) -> Array:
+    q = model.to_positions(given)
+    violated = [v for v in model.limit_violations(q) if v.joint in given]
+    if violated:
+        raise InputError(f"{violated[0]}; choose a position within", place="--at")
+    places, velocities = model.coordinates.position_of_joint, model.coordinates.velocity_of_joint
+    q[places] = np.clip(q[places], model.lower[velocities], model.upper[velocities])
+    return q
+
+
+def _guess(model: RobotModel, q: Array) -> dict[str, float]:
+    by_name = model.positions_by_name(q)
+    neutral = model.positions_by_name(model.neutral())
+    return {name: value for name, value in by_name.items() if value != neutral[name]}
+
+
+def _address(urdf: str, directory: Path) -> str:
+    """As given where it is an address, otherwise relative to the mechanism file if that is near."""
+    if "://" in urdf:
+        return urdf
+    path, base = resolve(urdf).resolve(), directory.absolute().resolve()
+    if path.parent == base or base in path.parents:
+        return str(path.relative_to(base))
+    if path.parent.parent in (base, *base.parents):
+        shared = path.parent.parent
+        return str(Path(*[".."] * len(base.relative_to(shared).parts), path.relative_to(shared)))
+    return str(path)
+
+
+class _Drafter:
+    """Puts the parts of the file together and tries them out."""
+
+    def __init__(
+        self,
+        description: RobotDescription,
+        model: Mapping[str, object],
+        directory: Path,
+        guess: Mapping[str, float],
+    ) -> None:
+        self.description = description
+        self.model = model
+        self.directory = directory
+        self.guess = guess
+        self.tags = [
+            tag
+            for tag in actuation_tags(description)
+            if tag.joint not in {mimic.joint for mimic in description.mimics}
+        ]
+        self.joints = {joint.name: joint for joint in description.joints}
+        self.motors: dict[str, ActuationTag] = {}
+        for tag in self.tags:
+            if self.joints[tag.joint].type in ONE_DOF:
+                name = identifier(tag.actuator or f"{tag.joint}_motor", self.motors)
+                self.motors[name] = tag
+
+    def examine(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
+        """What the mechanism is with these cuts; None where they do not close."""
+        try:
+            return self._mechanism(cuts).report()
+        except AssemblyError:
+            return None
+
+    def worst(self, cuts: Sequence[CandidateCut]) -> CandidateCut:
+        """The cut with the largest gap that remains."""
+        gaps = self._mechanism(cuts).assembly().violations
+        return max(cuts, key=lambda cut: gaps.get(cut.name, 0.0))
+
+    def _mechanism(self, cuts: Sequence[CandidateCut]) -> Mechanism:
+        text = "\n".join(self._body(cuts, (), ()))
+        spec = MechanismSpec.from_text(text, file="draft", directory=self.directory)
+        return Mechanism.from_spec(spec)
+
+    def text(
+        self,
+        cuts: Sequence[CandidateCut],
+        others: Sequence[CandidateCut],
+        doubtful: Sequence[CandidateCut],
+        report: MechanismReport,
+    ) -> str:
+        """The whole file."""
+        head = comment(
+            f"Mechanism of {self.description.source}, drafted by uk_dynamics init. What is marked"
+            " as a guess is one: look at it."
+        )
+        head += comment(
+            "Then: uk_dynamics check FILE says what a careful colleague would notice, uk_dynamics"
+            " describe FILE what the mechanism is."
+        )
+        head += ["#", *_joint_table(self.description, self.motors)]
+        head += [line for warning in self.description.warnings for line in comment(warning)]
+        found = f"as drafted: {report.velocities} velocities, {report.rows} constraint rows of"
+        found += f" rank {report.rank}, mobility {report.mobility}, {report.actuation}"
+        return "\n".join([*head, "#", *comment(found), *self._body(cuts, others, doubtful)]) + "\n"
+
+    def _body(
+        self,
+        cuts: Sequence[CandidateCut],
+        others: Sequence[CandidateCut],
+        doubtful: Sequence[CandidateCut],
+    ) -> list[str]:
+        lines = ["schema: 1", "model:"]
+        lines += [f"  {key}: {flow(value)}" for key, value in self.model.items()]
+        lines.append("  gravity: [0.0, 0.0, -9.81]          # guess: m/s², z is up")
+        lines.append("  root: fixed                         # guess: or floating, planar")
+        lines += self._actuators()
+        if self.guess:
+            lines.append(f"initial_guess: {flow(self.guess)}   # rad or m; the others at 0")
+        lines += self._constraints(cuts, others, doubtful)
+        return lines
+
+    def _actuators(self) -> Iterator[str]:
+        if self.motors:
+            yield "actuators:"
+            for name, tag in self.motors.items():
+                data: dict[str, object] = {"joint": tag.joint}
+                if np.isfinite(tag.effort_limit):
+                    data["effort_limit"] = tag.effort_limit
+                yield short_entry(name, data, remark=self._why_motor(tag))
+            return
+        yield from comment(
+            "No <ros2_control> or <transmission> says which joints have motors. Take in what is"
+            " driven, and leave the others passive:"
+        )
+        yield "# actuators:"
+        for joint in self.description.joints:
+            if joint.type in ONE_DOF:
+                name = identifier(f"{joint.name}_motor")
+                yield short_entry(name, {"joint": joint.name}, active=False)
+
+    def _why_motor(self, tag: ActuationTag) -> str:
+        limit = self.joints[tag.joint].effort_limit
+        words = f"guess: <{tag.tag}> commands its {tag.command or 'joint'}"
+        if tag.reduction != 1.0:
+            words += f"; efforts are those at the joint, behind a reduction of {tag.reduction:g}"
+        if not np.isfinite(min(limit, tag.effort_limit)):
+            words += "; no effort limit is known"
+        return words
+
+    def _constraints(
+        self,
+        cuts: Sequence[CandidateCut],
+        others: Sequence[CandidateCut],
+        doubtful: Sequence[CandidateCut],
+    ) -> Iterator[str]:
+        if not cuts and not others:
+            yield from comment(
+                "No frames coincide here, so no loop was found. Give --at JOINT=VALUE of a"
+                " configuration in which the loops are closed, or write them down:"
+            )
+            yield "# constraints:"
+            data: dict[str, object] = {"type": "point"}
+            data["parent"] = {"link": "LINK", "xyz": [0.0, 0.0, 0.0]}
+            data["child"] = {"link": "LINK", "xyz": [0.0, 0.0, 0.0]}
+            yield from entry("pin", data, active=False)
+            return
+        yield "constraints:" if cuts else "# constraints:"
+        for cut in cuts:
+            yield from entry(cut.name, cut.data, comments=[" ".join(cut.reasons)])
+        for cut in others:
+            words = [" ".join(cut.reasons)]
+            if cut in doubtful:
+                words.append("With this one in, the mechanism does not close.")
+            elif cut.closed:
+                words.append("Both are bodies, so this may be chance.")
+            yield from entry(cut.name, cut.data, comments=[" ".join(words)], active=False)
+        if self.description.mimics:
+            names = ", ".join(mimic.joint for mimic in self.description.mimics)
+            yield from comment(
+                f"The mimic joints of the URDF ({names}) are constraints already. Where mimic"
+                " stands for a loop that is closed here, remove it from the URDF.",
+                2,
+            )
+
+
+def _joint_table(
+    description: RobotDescription, motors: Mapping[str, ActuationTag]
+) -> Iterator[str]:
+    """The joints with their limits, as a comment."""
+    driven = {tag.joint for tag in motors.values()}
+    moving = [joint for joint in description.joints if joint.type != "fixed"]
+    width = max([len(joint.name) for joint in moving], default=5)
+    yield f"# {'joint':{width}}  {'kind':9}  {'lower':>8}  {'upper':>8}  {'effort':>8}"
+    for joint in moving:
+        remark = "  motor (guess)" if joint.name in driven else ""
+        numbers = "  ".join(f"{text:>8}" for text in _limits(joint))
+        yield f"# {joint.name:{width}}  {joint.type:9}  {numbers}{remark}".rstrip()
+
+
+def _limits(joint: Joint) -> tuple[str, str, str]:
+    def shown(value: float) -> str:
+        return f"{value:.4g}" if np.isfinite(value) else "-"
+
+    return shown(joint.lower), shown(joint.upper), shown(joint.effort_limit)

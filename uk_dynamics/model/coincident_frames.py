@@ -1,0 +1,126 @@
+"""Frames that lie on each other at a configuration: where a tree may have been cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from uk_dynamics.model.description import Array
+from uk_dynamics.model.robot_model import RobotModel
+
+COINCIDENT = 1e-3  # of the machine's size: what descriptions with rounded lengths leave open
+NEAR = 2e-2
+_MARKER_MASS = 1e-6  # of the whole: some exporters give frames a mass above zero
+_SAMPLES = 3  # configurations at which frames that belong together lie on each other as well
+_EXCURSION = 0.4  # rad or m
+
+
+@dataclass(frozen=True)
+class Coincidence:
+    """Two frames at one place that joints can move apart.
+
+    Attributes:
+        parent: The link that fewer joints carry.
+        child: The other one.
+        gap: Distance of the origins, in m.
+        turned: Angle between the frames, in rad.
+        marked: Whether one of the links is there for its place only: a leaf without mass.
+    """
+
+    parent: str
+    child: str
+    gap: float
+    turned: float
+    marked: bool
+
+
+def machine_size(model: RobotModel, q: Array) -> float:
+    """Largest extent of all link frames along a world axis, in m; 1 where all are at one point."""
+    workspace = model.workspace()
+    workspace.update_positions(q)
+    return float(np.ptp(workspace.translation, axis=0).max()) or 1.0
+
+
+def coincident_frames(
+    model: RobotModel, q: Array, *, within: float = COINCIDENT
+) -> tuple[Coincidence, ...]:
+    """Find the pairs of links whose origins coincide, but only here.
+
+    Of several links at one place each is paired with the first, so that no loop is closed twice;
+    links that are always together count as one. Links that one joint connects are no loop.
+
+    Args:
+        model: The tree.
+        q: Configuration, (nq,).
+        within: Largest gap as a part of the machine's size.
+    """
+    workspace = model.workspace()
+    workspace.update_positions(q)
+    count = len(model.link_names)
+    places = workspace.translation[:count].copy()
+    rotations = workspace.rotation[:count].copy()
+    radius = within * machine_size(model, q)
+    pairs = sorted(cKDTree(places).query_pairs(radius))
+    together = _always_together(model, q, pairs, radius)
+    markers = set(_markers(model))
+    groups = _representatives(together, markers)
+    candidates = {(_root(groups, a), _root(groups, b)) for a, b in pairs}
+    partner: dict[int, int] = {}
+    found = []
+    for a, b in sorted(candidates, key=lambda pair: (not markers & set(pair), pair)):
+        if a == b or _root(partner, a) == _root(partner, b):
+            continue
+        moving, _ = model.ancestry.between(a, b)
+        if len(moving) < 2:
+            continue
+        partner[_root(partner, b)] = _root(partner, a)
+        parent, child = sorted((a, b), key=lambda frame: (len(model.ancestry.path(frame)), frame))
+        relative = rotations[parent].T @ rotations[child]
+        turned = float(np.arccos(np.clip((np.trace(relative) - 1.0) / 2.0, -1.0, 1.0)))
+        gap = float(np.linalg.norm(places[parent] - places[child]))
+        names = model.link_names[parent], model.link_names[child]
+        found.append(Coincidence(*names, gap, turned, bool(markers & {a, b})))
+    return tuple(found)
+
+
+def _root(partner: dict[int, int], frame: int) -> int:
+    while frame in partner:
+        frame = partner[frame]
+    return frame
+
+
+def _markers(model: RobotModel) -> Iterator[int]:
+    """Links that carry nothing and weigh nothing."""
+    carriers = {joint.parent for joint in model.description.joints}
+    heaviest = _MARKER_MASS * (model.total_mass or 1.0)
+    for link in model.description.links:
+        if link.name not in carriers and link.mass <= heaviest:
+            yield model.frame_index(link.name)
+
+
+def _always_together(
+    model: RobotModel, q: Array, pairs: list[tuple[int, int]], radius: float
+) -> list[tuple[int, int]]:
+    """Pairs that lie on each other wherever the joints are."""
+    chance = np.random.default_rng(0)
+    workspace = model.workspace()
+    for _ in range(_SAMPLES):
+        excursion = chance.uniform(-_EXCURSION, _EXCURSION, model.nv)
+        workspace.update_positions(model.integrate(q, excursion))
+        at = workspace.translation
+        pairs = [(a, b) for a, b in pairs if float(np.linalg.norm(at[a] - at[b])) <= radius]
+    return pairs
+
+
+def _representatives(together: list[tuple[int, int]], markers: set[int]) -> dict[int, int]:
+    """Of links that are always together, which one speaks for each: a marker if there is one."""
+    partner: dict[int, int] = {}
+    for a, b in together:
+        first, second = _root(partner, a), _root(partner, b)
+        if first != second:
+            keep, give = (second, first) if second in markers else (first, second)
+            partner[give] = keep
+    return partner
