@@ -22,7 +22,7 @@ def data_files():
         "share/ament_index/resource_index/packages": [f"resource/{NAME}"],
         f"share/{NAME}": ["package.xml"],
     }
-    for top in ("launch", "config", "urdf", "rviz"):
+    for top in ("launch", "config", "urdf", "rviz", "layouts"):
         for path in sorted(glob(f"{top}/**/*", recursive=True)):
             if os.path.isfile(path) and "__pycache__" not in path:
                 files.setdefault(f"share/{NAME}/{os.path.dirname(path)}", []).append(path)
@@ -85,6 +85,8 @@ setup(
             f"command_watchdog = {NAME}.ros.command_watchdog:main",
             f"joint_state_completer = {NAME}.ros.joint_state_completer:main",
             f"viewer = {NAME}.ros.viewer:main",
+            f"markers = {NAME}.ros.markers:main",
+            f"recorder = {NAME}.ros.recorder:main",
         ],
         # commands that need running nodes; the command line finds them by name
         f"{NAME}.commands": [

@@ -20,6 +20,8 @@ EXECUTABLES = {
     "servo_controller",
     "command_watchdog",
     "viewer",
+    "markers",
+    "recorder",
 }
 PATIENCE = 60.0  # s; nothing of the new installation is compiled or cached yet
 
@@ -84,7 +86,7 @@ def test_share_directory_is_found_through_the_ament_index(workspace: Workspace) 
 
 def test_every_shipped_file_is_installed(workspace: Workspace) -> None:
     share = workspace.prefix / "share" / "uk_dynamics"
-    for top in ("launch", "config", "urdf", "rviz"):
+    for top in ("launch", "config", "urdf", "rviz", "layouts"):
         for file in (ROOT / top).rglob("*.*"):
             if file.is_file() and "__pycache__" not in file.parts:
                 assert (share / file.relative_to(ROOT)).read_bytes() == file.read_bytes()

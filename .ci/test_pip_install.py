@@ -85,7 +85,7 @@ def test_library_works_without_ros(installation: Installation) -> None:
 
 def test_every_shipped_file_is_installed(installation: Installation) -> None:
     share = installation.prefix / "share" / "uk_dynamics"
-    for top in ("launch", "config", "urdf", "rviz"):
+    for top in ("launch", "config", "urdf", "rviz", "layouts"):
         for file in (ROOT / top).rglob("*.*"):
             if file.is_file() and "__pycache__" not in file.parts:
                 assert (share / file.relative_to(ROOT)).read_bytes() == file.read_bytes()

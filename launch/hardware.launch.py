@@ -22,6 +22,7 @@ from uk_dynamics.control.ros2_control_files import (
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.ros.launching import LastToEnd, installed, require
+from uk_dynamics.ros.watching import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
 
@@ -35,6 +36,9 @@ ARGUMENTS = (
     ("state_timeout", "0.1", "Time without a state after which servo_controller stops, in s."),
     ("watchdog", "true", "Start command_watchdog, which takes commands back when nobody drives."),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
+    ("rviz", "false", RVIZ),
+    VIEW,
+    RECORD,
 )
 
 
@@ -89,12 +93,12 @@ def nodes(context):
             "update_rate": float(given["rate"]),
         }
         driving.append(node(PACKAGE, "servo_controller", files, settings))
-    watching = []
+    guarding = []
     if wanted["watchdog"]:
         # needs the messages of controller_manager to deactivate, and commands zeros without them
         deactivated = EFFORT_CONTROLLER if installed("controller_manager_msgs") else ""
         watchdog = {"controller": deactivated}
-        watching.append(
+        guarding.append(
             node(PACKAGE, "command_watchdog", machine, watchdog, kind=LastToEnd, after=driving)
         )
     manager = node(
@@ -103,7 +107,7 @@ def nodes(context):
         str(file),
         kind=LastToEnd,
         # the last effort is zero, and has reached the drives, before controllers are deactivated
-        after=[*driving, *watching],
+        after=[*driving, *guarding],
         on_exit=ended,
     )
     spawner = node(
@@ -119,10 +123,12 @@ def nodes(context):
             return [Shutdown(reason=f"the controllers did not start ({event.returncode})")]
         return driving
 
+    root = mechanism.model.description.root
     return [
+        *watchers(node, given, files, root, after=[*driving, *guarding]),
         node("robot_state_publisher", "robot_state_publisher", text),
         manager,
-        *watching,
+        *guarding,
         node(PACKAGE, "joint_state_completer", machine),
         spawner,
         RegisterEventHandler(OnProcessExit(target_action=spawner, on_exit=controllers_done)),

@@ -1,4 +1,4 @@
-"""A simulated mechanism with its nodes, robot_state_publisher and RViz where they are installed."""
+"""A simulated mechanism with its nodes, and what lets somebody see it."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
@@ -12,9 +12,13 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.resources import share_directory
 from uk_dynamics.ros.launching import installed
+from uk_dynamics.ros.watching import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
 PATIENCE = 1.0  # s without a state; a simulation on a busy computer may pause longer than a machine
+
+# to hardware.launch.py, which also starts whoever watches
+PASSED_ON = ("mechanism", "tasks", "namespace", "rviz", "view", "record")
 
 ARGUMENTS = (
     ("mechanism", "five_bar", "Mechanism file, or the name of a shipped one."),
@@ -25,8 +29,9 @@ ARGUMENTS = (
     ("real_time_factor", "1.0", "Simulated time per real time; 0: as fast as possible."),
     ("paused", "false", "Start paused; the service simulator/pause starts the motion."),
     ("publish_clock", "false", "Publish /clock and let all nodes use it; only one simulator may."),
-    ("rviz", "true", "Start RViz where it is installed."),
-    ("view", "false", "Show it in the browser, at http://127.0.0.1:8080; needs viser."),
+    ("rviz", "auto", RVIZ),
+    VIEW,
+    RECORD,
 )
 
 
@@ -46,8 +51,8 @@ def nodes(context):
     ros2_control = given["ros2_control"].lower() == "true"
     description = Mechanism.from_file(given["mechanism"]).model.description
 
-    def node(package, executable, *parameters, remappings=(), **options):
-        return Node(
+    def node(package, executable, *parameters, kind=Node, remappings=(), **options):
+        return kind(
             package=package,
             executable=executable,
             namespace=given["namespace"],
@@ -67,27 +72,26 @@ def nodes(context):
         "brakes": bool(given["tasks"]),
         "publish_robot_description": not (ros2_control or installed("robot_state_publisher")),
     }
+    watching = []
     if ros2_control:
         started = behind_ros2_control(node, mechanism, simulation, given)
     else:
         started = [node(PACKAGE, "simulator", mechanism, simulation)]
+        driving = []
         if given["tasks"]:
             settings = {
                 "autostart": True,
                 "state_timeout": PATIENCE,
                 "update_rate": simulation["rate"],
             }
-            started.append(node(PACKAGE, "servo_controller", files, settings))
+            driving.append(node(PACKAGE, "servo_controller", files, settings))
+        started += driving
         if installed("robot_state_publisher"):
             text = {"robot_description": ParameterValue(description.text, value_type=str)}
             started.append(node("robot_state_publisher", "robot_state_publisher", text))
+        watching = watchers(node, given, files, description.root, after=driving)
     started.append(node(PACKAGE, "forward_dynamics", mechanism))
-    if given["view"].lower() == "true":
-        started.append(node(PACKAGE, "viewer", files))
-    if installed("rviz2") and given["rviz"].lower() == "true":
-        view = str(share_directory() / "rviz" / "mechanism.rviz")
-        started.append(node("rviz2", "rviz2", arguments=["-d", view, "-f", description.root]))
-    return started
+    return [*started, *watching]
 
 
 def behind_ros2_control(node, mechanism, simulation, given):
@@ -100,7 +104,7 @@ def behind_ros2_control(node, mechanism, simulation, given):
         )
     machine = str(share_directory() / "launch" / "hardware.launch.py")
     arguments = {
-        **{name: given[name] for name in ("mechanism", "tasks", "namespace")},
+        **{name: given[name] for name in PASSED_ON},
         "hardware": TOPIC,
         "rate": str(round(simulation["rate"])),
         "autostart": "true",

@@ -143,7 +143,7 @@ def test_every_shipped_file_is_installed_where_it_stands(build: dict[str, Any]) 
     }
     assert len(installed) == sum(len(files) for _, files in build["data_files"])
     assert "share/ament_index/resource_index/packages/uk_dynamics" in installed
-    for top in ("launch", "config", "urdf", "rviz"):
+    for top in ("launch", "config", "urdf", "rviz", "layouts"):
         for file in (ROOT / top).rglob("*.*"):
             path = file.relative_to(ROOT)
             if file.is_file() and "__pycache__" not in path.parts:

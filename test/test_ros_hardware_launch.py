@@ -22,7 +22,7 @@ from launch.actions import (
 )
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros import launching
+from uk_dynamics.ros import launching, watching
 
 pytestmark = pytest.mark.ros
 
@@ -43,7 +43,7 @@ def launch_file(monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for place in (module, launching):
+    for place in (module, launching, watching):
         monkeypatch.setattr(place, "installed", lambda package: True)
     return module
 
@@ -83,6 +83,13 @@ def test_motors_are_driven_when_controllers_are_active_and_never_before(launch_f
     assert servo.node_executable == "servo_controller"
     (end,) = after(1)
     assert isinstance(end, Shutdown)
+
+
+def test_whoever_watches_comes_when_asked_for(launch_file: Any) -> None:
+    pytest.importorskip("viser")
+    pytest.importorskip("mcap_ros2")
+    nodes, _ = started(launch_file, view="true", rviz="true", record="run.mcap")
+    assert set(nodes) == BEFORE | {"viewer", "markers", "rviz2", "recorder"}
 
 
 def test_without_tasks_nobody_drives(launch_file: Any) -> None:

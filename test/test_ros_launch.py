@@ -17,6 +17,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from uk_dynamics.control.ros2_control_files import TOPIC
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.ros import launching, watching
 
 pytestmark = pytest.mark.ros
 
@@ -60,22 +61,45 @@ def test_controller_comes_with_tasks(launch_file: Any) -> None:
     assert {"simulator", "forward_dynamics", "servo_controller"} <= set(nodes)
 
 
-def test_view_comes_where_it_is_installed(
+def test_rviz_comes_where_it_is_installed(
     launch_file: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launch_file, "installed", lambda package: True)
-    nodes = started(launch_file)
-    assert {"robot_state_publisher", "rviz2"} <= set(nodes)
-    assert "rviz2" not in started(launch_file, rviz="false")
-    monkeypatch.setattr(launch_file, "installed", lambda package: False)
-    assert not {"robot_state_publisher", "rviz2"} & set(started(launch_file))
+    def pretend(there: bool) -> None:
+        for place in (launch_file, launching, watching):
+            monkeypatch.setattr(place, "installed", lambda package: there)
+
+    pretend(True)
+    assert {"robot_state_publisher", "markers", "rviz2"} <= set(started(launch_file))
+    assert not {"markers", "rviz2"} & set(started(launch_file, rviz="false"))
+    pretend(False)
+    assert not {"robot_state_publisher", "markers", "rviz2"} & set(started(launch_file))
+    with pytest.raises(InputError, match="rviz: not installed, or not sourced: rviz2; try"):
+        started(launch_file, rviz="true")
+    with pytest.raises(InputError, match='rviz: expected true, false, auto, found "yes"'):
+        started(launch_file, rviz="yes")
+
+
+def test_view_and_recording_come_when_asked_for(
+    launch_file: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("viser")
+    pytest.importorskip("mcap_ros2")
+    assert not {"viewer", "recorder"} & set(started(launch_file))
+    nodes = started(launch_file, tasks="five_bar_sweep", view="true", record="run.mcap")
+    assert {"viewer", "recorder"} <= set(nodes)
+    with pytest.raises(InputError, match="name a file that ends in"):
+        started(launch_file, record="run.bag")
+    monkeypatch.setattr(watching.importlib.util, "find_spec", lambda name: None)
+    for given, missing in (({"view": "true"}, "viser"), ({"record": "run.mcap"}, "mcap_ros2")):
+        with pytest.raises(InputError, match=f"{missing} is not installed here; try: pip install"):
+            started(launch_file, **given)
 
 
 def test_one_argument_puts_ros2_control_between_machine_and_nodes(launch_file: Any) -> None:
     given = {"mechanism": "five_bar", "tasks": "five_bar_sweep", "rviz": "false"}
     nodes = started(launch_file, **given, ros2_control="true", namespace="left", rate="250")
     assert set(nodes) == {"simulator", "forward_dynamics", "included"}
-    arguments = dict(nodes["included"].launch_arguments)
+    arguments = dict(nodes["included"].launch_arguments)  # RViz and its like are started there
     expected = {"hardware": TOPIC, "rate": "250", "namespace": "left", "tasks": "five_bar_sweep"}
     assert expected.items() <= arguments.items()
     for factor in ("0.5", "0"):

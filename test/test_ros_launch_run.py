@@ -20,12 +20,15 @@ pytest.importorskip("rclpy")
 pytest.importorskip("launch.actions")
 pytest.importorskip("launch_ros")
 
+import numpy as np
 import peer_controller_manager
 from node_process import NodeProcess
 from ros_ears import Ear
 from ros_fixtures import Ros
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+
+import uk_dynamics as ukd
 
 pytestmark = pytest.mark.ros
 
@@ -63,6 +66,7 @@ def prefix(tmp_path: Path) -> Path:
             "joint_state_completer",
             "servo_controller",
             "command_watchdog",
+            "recorder",
         ],
         "controller_manager": ["ros2_control_node", "spawner"],
         "robot_state_publisher": ["robot_state_publisher"],
@@ -142,6 +146,36 @@ def test_simulation_behind_ros2_control_drives_and_ends_with_zero_efforts(
     assert order[-1] == "ros2_control_node"
     assert "deactivating effort_controller at [0.0]" in output
     ros.until(lambda: commands.messages[-1].data[0] == 0.0, "the last word")
+
+
+def test_a_simulation_is_recorded_to_its_end(
+    ros: Ros, prefix: Path, launched: list[NodeProcess], tmp_path: Path
+) -> None:
+    pytest.importorskip("mcap_ros2")
+    recording = tmp_path / "run.mcap"
+    process = launch(
+        prefix,
+        tmp_path,
+        "simulation.launch.py",
+        "mechanism:=five_bar",
+        "tasks:=five_bar_sweep",
+        "rate:=100",
+        f"record:={recording}",
+    )
+    launched.append(process)
+    commands = Ear(ros.node(), Float64MultiArray, "effort_controller/commands")
+    ros.until(lambda: any(message.data[0] for message in commands.messages), "efforts", START)
+    ros.until(lambda: len(commands.messages) > 50, "half a second")
+    os.killpg(process.pid, signal.SIGINT)
+    ros.until(lambda: not process.running, "the end", START)
+    assert process.exit_code == 0
+    order = ends(process.output)
+    assert order.index("servo_controller") < order.index("recorder")
+    motion = ukd.Trajectory.load(recording)
+    assert not motion.warnings  # such as that it was cut short
+    assert motion.names.motors == ("crank_motor",)
+    assert len(motion.t) > 20
+    assert np.abs(motion.efforts).max() > 0.0
 
 
 def test_what_is_not_installed_is_named_and_nothing_is_started(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 pytest.importorskip("rclpy")
@@ -20,19 +23,31 @@ NODES = (
     "servo_controller",
     "command_watchdog",
     "viewer",
+    "markers",
+    "recorder",
 )
 CONSTRAINTS = ("middle_pin", "right_pin")
 # What every ROS node has without being asked for.
 COMMON = {"/rosout", "/parameter_events", "/clock", "/robot_description"}
 EVERYWHERE = {"use_sim_time", "start_type_description_service"}
-SETTINGS = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "simulator": {"mechanism": "five_bar"},
     "forward_dynamics": {"mechanism": "five_bar"},
     "joint_state_completer": {"mechanism": "five_bar"},
     "command_watchdog": {"mechanism": "five_bar"},
     "viewer": {"mechanism": "five_bar", "port": 0},
+    "markers": {"mechanism": "five_bar"},
+    "recorder": {"mechanism": "five_bar", "file": "run.mcap"},
     "servo_controller": {"mechanism": "five_bar", "tasks": "five_bar_track", "autostart": True},
 }
+
+
+def _settings(node: str, directory: Path) -> dict[str, Any]:
+    """Settings of a node; what it writes lies in a directory of its own."""
+    settings = dict(SETTINGS[node])
+    if "file" in settings:
+        settings["file"] = str(directory / settings["file"])
+    return settings
 
 
 # What a name of the README stands for with these settings.
@@ -73,8 +88,8 @@ def _own(found: list[tuple[str, list[str]]]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", NODES)
-def test_topics_and_services(ros: Ros, start_node, name):
-    start_node(name, parameters=SETTINGS[name])
+def test_topics_and_services(ros: Ros, start_node, tmp_path, name):
+    start_node(name, parameters=_settings(name, tmp_path))
     node = ros.node()
 
     def running() -> dict[str, dict[str, str]] | None:
@@ -104,8 +119,8 @@ def test_topics_and_services(ros: Ros, start_node, name):
 
 
 @pytest.mark.parametrize("name", NODES)
-def test_parameters(ros: Ros, start_node, name):
-    start_node(name, parameters=SETTINGS[name])
+def test_parameters(ros: Ros, start_node, tmp_path, name):
+    start_node(name, parameters=_settings(name, tmp_path))
     node = ros.node()
     listed = ros.call(
         node.create_client(ListParameters, f"/{name}/list_parameters"), ListParameters.Request()

@@ -9,12 +9,19 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("mcap_ros2")
 
+from rclpy.parameter import Parameter
+from ros_ears import Ear, overrides
 from ros_fixtures import Ros
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 import uk_dynamics as ukd
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.ros.clock import nanoseconds
+from uk_dynamics.ros.recorder import Recorder
 from uk_dynamics.ros.topic_recorder import TopicRecorder
+from uk_dynamics.simulation.mcap_log import McapReader
 
 pytestmark = pytest.mark.ros
 
@@ -67,3 +74,51 @@ def test_a_recording_comes_back_without_commands(ros: Ros, start_process, tmp_pa
     for sample, state in zip(motion.q, states[first:], strict=False):
         assert list(state.position) == sample.tolist()
     assert not commands
+
+
+def test_a_recorded_time_comes_back_as_clock(ros: Ros, start_process, tmp_path):
+    mechanism = ukd.Mechanism.from_file("five_bar")
+    motion = ukd.simulate(mechanism, mechanism.start(), 0.3)
+    path = tmp_path / "run.mcap"
+    motion.save(path)
+    node = ros.node(parameter_overrides=[Parameter("use_sim_time", value=True)])
+    times = Ear(node, Clock, "/clock")
+    states = Ear(node, JointState, "joint_states")
+    command = [sys.executable, "-c", REPLAY, "replay", str(path), "--clock", "--loop"]
+    start_process(command)
+    ros.until(lambda: len(states.messages) > 2 * len(motion.t), "two rounds", 60.0)
+    ticks = {nanoseconds(tick.clock) for tick in times.messages}
+    assert ticks == {nanoseconds(state.header.stamp) for state in states.messages}
+    # a node under use_sim_time lives in the recording's time
+    assert 0 <= node.get_clock().now().nanoseconds <= 300_000_000
+
+
+def test_the_recorder_keeps_the_clock_and_replay_brings_it_back(
+    ros: Ros, start_node, start_process, tmp_path
+):
+    path = tmp_path / "run.mcap"
+    settings = {"mechanism": "four_bar"}
+    moving = {**settings, "rate": 100.0, "publish_clock": True}
+    simulator = start_node("simulator", parameters=moving)
+    recorder = start_node("recorder", parameters={**settings, "file": str(path)})
+    states = Ear(ros.node(), JointState, "joint_states")
+    ros.until(lambda: len(states.messages) > 100, "states")
+    assert recorder.end()
+    assert simulator.end()
+    motion = ukd.Trajectory.load(path)
+    assert not motion.warnings  # such as that it was cut short
+    assert motion.t[-1] < 60.0  # of the simulation, not of the wall clock
+    clocks = [m for m in McapReader(path).messages() if m.topic == "/clock"]
+    assert len(clocks) > 50
+    times = Ear(ros.node("listener"), Clock, "/clock")
+    start_process([sys.executable, "-c", REPLAY, "replay", str(path), "--clock", "--loop"])
+    recorded = {nanoseconds(message.content.clock) for message in clocks}
+    ros.until(lambda: len(times.messages) > 20, "time", 60.0)
+    assert {nanoseconds(tick.clock) for tick in times.messages} <= recorded
+
+
+def test_a_recorder_says_what_is_wrong_with_its_file(ros: Ros, tmp_path):
+    with pytest.raises(InputError, match=r"parameter file: name a file that ends in \.mcap"):
+        Recorder(**overrides(mechanism="four_bar", file="run.bag"))
+    with pytest.raises(InputError, match="cannot be written"):
+        Recorder(**overrides(mechanism="four_bar", file=str(tmp_path / "no" / "run.mcap")))

@@ -72,3 +72,18 @@ def test_forces_that_redundant_pins_share_somehow_are_marked():
     marks, solution = _marks(mechanism, mechanism.state(mechanism.assemble()))
     assert not solution.determined.all()
     assert not marks.determined.all()
+
+
+def test_a_constraint_that_is_off_has_no_gap():
+    mechanism = Mechanism.from_file("landing_leg")
+    state = mechanism.start()  # the foot is in the air
+    marks, _ = _marks(mechanism, state)
+    assert np.linalg.norm(marks.parents[0] - marks.children[0]) > 0.1
+    assert not marks.gaps.any()
+
+
+def test_frames_that_are_welded_together_have_the_same_axes():
+    mechanism = Mechanism.from_file("coordinated_robots")
+    marks, _ = _marks(mechanism, mechanism.start())
+    # as far as assemble() closes the loops; a planar weld leaves the other axes closed anyway
+    assert np.abs(marks.parent_axes - marks.child_axes).max() < 1e-8

@@ -12,7 +12,7 @@ from uk_dynamics.ros.common_parameters import (
 )
 from uk_dynamics.ros.parameters import Parameter
 from uk_dynamics.ros.servo_parameters import SERVO_CONTROLLER
-from uk_dynamics.ros.viewer_parameters import VIEWER
+from uk_dynamics.ros.viewing_parameters import MARKERS, RECORDER, VIEWER
 
 SIMULATOR = (
     *MECHANISM,
@@ -193,4 +193,6 @@ TABLES = {
     "command_watchdog": COMMAND_WATCHDOG,
     "joint_state_completer": JOINT_STATE_COMPLETER,
     "viewer": VIEWER,
+    "markers": MARKERS,
+    "recorder": RECORDER,
 }

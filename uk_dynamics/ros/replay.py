@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Publish the messages of a recording (.mcap) on their topics, in the rhythm in which they were
-recorded. What steers a machine is left out unless it is asked for by --commands.
+recorded. What steers a machine is left out unless it is asked for by --commands. A /clock that was
+recorded comes back as well.
 """
 _EXAMPLES = """\
 examples:
   uk_dynamics replay run.mcap
   uk_dynamics replay run.mcap --speed 0.2 --loop
+  uk_dynamics replay run.mcap --clock       (nodes that listen want use_sim_time:=true)
 """
 
 
@@ -38,6 +40,11 @@ def register(commands: Commands) -> None:
         "--speed", metavar="F", type=positive, default=1.0, help="recorded time per real time (1)"
     )
     parser.add_argument("--loop", action="store_true", help="start again at the end")
+    parser.add_argument(
+        "--clock",
+        action="store_true",
+        help="publish the recorded time on /clock, where no /clock was recorded",
+    )
     parser.add_argument(
         "--commands",
         action="store_true",
@@ -60,4 +67,5 @@ def run(arguments: argparse.Namespace) -> int:
         speed=arguments.speed,
         loop=arguments.loop,
         commands=arguments.commands,
+        clock=arguments.clock,
     )

@@ -9,15 +9,25 @@ from pathlib import Path
 import rclpy
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rosgraph_msgs.msg import Clock
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.ros.clock import write_stamp
 from uk_dynamics.simulation.mcap_log import McapReader, Message
 
 _COMMANDS = ("/commands", "/joint_commands", "/joint_trajectory")  # what moves a machine
+_CLOCK = "/clock"
 _LONGEST_SLEEP = 0.1  # s; the end is noticed between two
 
 
-def replay(path: Path, *, speed: float = 1.0, loop: bool = False, commands: bool = False) -> int:
+def replay(
+    path: Path,
+    *,
+    speed: float = 1.0,
+    loop: bool = False,
+    commands: bool = False,
+    clock: bool = False,
+) -> int:
     """Publish a recording.
 
     Args:
@@ -25,6 +35,7 @@ def replay(path: Path, *, speed: float = 1.0, loop: bool = False, commands: bool
         speed: Recorded time per real time.
         loop: Whether it starts again at the end.
         commands: Whether commands of motors are published as well.
+        clock: Whether the recorded time is published where the recording has no ``/clock``.
 
     Returns:
         Exit code.
@@ -44,9 +55,12 @@ def replay(path: Path, *, speed: float = 1.0, loop: bool = False, commands: bool
     try:
         node = rclpy.create_node("replay", start_parameter_services=False)
         publishers = _publishers(node, messages)
-        _publish(publishers, messages, speed)
+        ticker = None
+        if clock and _CLOCK not in publishers:
+            ticker = node.create_publisher(Clock, _CLOCK, 10)
+        _publish(publishers, messages, speed, ticker)
         while loop and rclpy.ok():
-            _publish(publishers, messages, speed)
+            _publish(publishers, messages, speed, ticker)
     finally:
         rclpy.try_shutdown()
     return 0
@@ -64,12 +78,23 @@ def _publishers(node: Node, messages: list[Message]) -> dict[str, Publisher]:
     return publishers
 
 
-def _publish(publishers: dict[str, Publisher], messages: list[Message], speed: float) -> None:
+def _publish(
+    publishers: dict[str, Publisher],
+    messages: list[Message],
+    speed: float,
+    ticker: Publisher | None,
+) -> None:
     began, first = time.monotonic(), messages[0].time
+    now = Clock()
+    told = -1
     for message in messages:
         due = began + (message.time - first) * 1e-9 / speed
         while (rest := due - time.monotonic()) > 0.0 and rclpy.ok():
             time.sleep(min(rest, _LONGEST_SLEEP))
         if not rclpy.ok():
             return
+        if ticker is not None and message.time != told:
+            told = message.time
+            write_stamp(now.clock, told)
+            ticker.publish(now)
         publishers[message.topic].publish(message.data)

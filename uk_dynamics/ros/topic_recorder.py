@@ -10,6 +10,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
@@ -30,6 +31,7 @@ _TOPICS: tuple[tuple[str, type], ...] = (
     ("forward_dynamics/constraint_states", JointState),
     ("forward_dynamics/constraint_forces", JointState),
     ("/diagnostics", DiagnosticArray),
+    ("/clock", Clock),
 )
 
 

@@ -15,7 +15,7 @@ from uk_dynamics.ros.mechanism_source import load_mechanism
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.topic_source import TopicSource
-from uk_dynamics.ros.viewer_parameters import VIEWER
+from uk_dynamics.ros.viewing_parameters import VIEWER
 from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
 from uk_dynamics.viewing.server import address, close_server, load_viser, open_server
 

@@ -50,6 +50,10 @@ float64[] effort""",
             "builtin_interfaces/Duration",
         ),
     ),
+    "rosgraph_msgs/msg/Clock": (
+        "builtin_interfaces/Time clock",
+        ("builtin_interfaces/Time",),
+    ),
     "diagnostic_msgs/msg/DiagnosticArray": (
         "std_msgs/Header header\nDiagnosticStatus[] status",
         (*_STAMPED, "diagnostic_msgs/DiagnosticStatus", "diagnostic_msgs/KeyValue"),

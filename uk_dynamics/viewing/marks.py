@@ -24,6 +24,7 @@ class Marks:
     Attributes:
         parents: Origins of the frames on the parents, (k, 3), in m.
         children: Origins of the frames on the children, (k, 3), in m.
+        parent_axes, child_axes: Axes of these frames, as columns, (k, 3, 3).
         gaps: What is missing from the child's origin to where it should be, (k, 3), in m.
         forces: Force on each child at its frame, (k, 3), in N; its opposite acts on the parent.
         torques: Torque on each child, (k, 3), in N·m.
@@ -34,6 +35,8 @@ class Marks:
 
     parents: Array
     children: Array
+    parent_axes: Array
+    child_axes: Array
     gaps: Array
     forces: Array
     torques: Array
@@ -71,7 +74,7 @@ class Marker:
 
         Args:
             state: Where the mechanism is.
-            residual: ψ of all rows there, (m,).
+            residual: ψ of all rows there, 0 where they do not act, (m,).
             solution: Its dynamics there; None: no forces.
         """
         constraints = self._mechanism.constraints
@@ -91,7 +94,19 @@ class Marker:
                 torques[k] = total[3:] - np.cross(children[k], total[:3])
                 determined[k] = solution.determined[rows].all()
         points, targets = self._task_marks(state)
-        return Marks(parents, children, gaps, forces, torques, determined, points, targets)
+        pairs = _pairs(self._frames)
+        return Marks(
+            parents=parents,
+            children=children,
+            parent_axes=self._workspace.rotation[pairs[:, 0]].copy(),
+            child_axes=self._workspace.rotation[pairs[:, 1]].copy(),
+            gaps=gaps,
+            forces=forces,
+            torques=torques,
+            determined=determined,
+            task_points=points,
+            task_targets=targets,
+        )
 
     def tracking_error(self, state: State) -> Array:
         """Error of each task row, (mt,), in m or rad."""
@@ -123,8 +138,13 @@ def _framed(constraints: ConstraintSet) -> dict[str, tuple[int, int]]:
     }
 
 
+def _pairs(frames: dict[str, tuple[int, int]]) -> NDArray[np.intp]:
+    """Frames of parents and children, (k, 2)."""
+    return np.array(list(frames.values()), dtype=np.intp).reshape(-1, 2)
+
+
 def _origins(workspace: Workspace, frames: dict[str, tuple[int, int]]) -> tuple[Array, Array]:
-    pairs = np.array(list(frames.values()), dtype=int).reshape(-1, 2)
+    pairs = _pairs(frames)
     return workspace.translation[pairs[:, 0]].copy(), workspace.translation[pairs[:, 1]].copy()
 
 

@@ -21,6 +21,7 @@ from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.snapshot import Snapshot
 from uk_dynamics.viewing.source import Source
+from uk_dynamics.viewing.stage import Stage, stage
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -29,7 +30,6 @@ Array = NDArray[np.float64]
 
 FRAME_RATE = 40.0  # pictures per s
 _NUMBERS_PERIOD = 0.2  # s; faster nobody can read
-_SMALLEST = 0.2  # m
 
 
 class MechanismView:
@@ -67,20 +67,17 @@ class MechanismView:
         self._marker = Marker(mechanism, tasks)
         self._task_rows = tasks.row_names if tasks else ()
         model = mechanism.model
-        self._workspace.update_positions(mechanism.initial_guess)
-        points = self._workspace.translation
-        low, high = points.min(axis=0), points.max(axis=0)
-        size = max(float(np.linalg.norm(high - low)), _SMALLEST)
+        room = stage(mechanism)
         directory = mechanism.spec.urdf_path().parent if mechanism.spec.model.urdf else None
         look = appearance(model.description, directory)
         with server.atomic():
-            self._shapes = LinkShapes(server, model, look, size)
-            self._overlay = Overlay(server, size)
+            self._shapes = LinkShapes(server, model, look, room.size)
+            self._overlay = Overlay(server, room.size)
             self._panel = Panel(
-                server, source, Poser(mechanism), model.link_names, self._overlay, size
+                server, source, Poser(mechanism), model.link_names, self._overlay, room.size
             )
         self.problems = tuple(self._shapes.problems)
-        self._set_stage(0.5 * (low + high), float(low[2]), size)
+        self._set_stage(room)
         self._numbers_due = 0.0
 
     def run(self, stopped: Callable[[], bool]) -> None:
@@ -146,9 +143,10 @@ class MechanismView:
             message,
         )
 
-    def _set_stage(self, centre: Array, floor: float, size: float) -> None:
+    def _set_stage(self, room: Stage) -> None:
         """Ground and camera; planar mechanisms lie in x and z, so it looks along y."""
-        scene = self._server.scene
+        scene, size = self._server.scene, room.size
+        centre, floor = 0.5 * (room.low + room.high), float(room.low[2])
         cell = 10.0 ** np.floor(np.log10(size)) / 2.0
         scene.add_grid(
             "/ground",

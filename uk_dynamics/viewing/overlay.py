@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.viewing.arrow_scale import ArrowScale
+from uk_dynamics.viewing.link_shapes import quaternions_wxyz
 from uk_dynamics.viewing.marks import Marks
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ GAP = (0, 0, 0)
 TARGET = (0, 158, 115)
 
 _LONGEST = 0.35  # of an arrow, as part of the scene's size
-_FORGETTING = 0.995  # per picture: the scale follows the largest force of the last seconds
 _THIN, _HEAD = 0.006, 0.016  # radii, as parts of the scene's size
 
 
@@ -43,25 +44,16 @@ class Overlay:
         """
         self._scene = server.scene
         self._size = size
-        self._largest_force = self._largest_torque = 1e-9
+        self._force_scale, self._torque_scale = ArrowScale(), ArrowScale()
         self._made = False
         self.show_frames = self.show_forces = self.show_targets = True
         self.show_torques = False
         self.force_scale = 1.0
 
-    @property
-    def newtons_per_metre(self) -> float:
-        """Force that an arrow of one metre stands for, in N."""
-        return self._largest_force / (_LONGEST * self._size * self.force_scale)
-
     def show(self, marks: Marks) -> None:
         """Draw the marks, or move those drawn before."""
         if not self._made:
             self._make(marks)
-        forces = np.linalg.norm(marks.forces, axis=1).max(initial=0.0)
-        torques = np.linalg.norm(marks.torques, axis=1).max(initial=0.0)
-        self._largest_force = max(self._largest_force * _FORGETTING, float(forces), 1e-9)
-        self._largest_torque = max(self._largest_torque * _FORGETTING, float(torques), 1e-9)
         if len(marks.children):
             self._show_constraints(marks)
         if len(marks.task_points):
@@ -70,17 +62,21 @@ class Overlay:
     def _show_constraints(self, marks: Marks) -> None:
         self._frames.visible = self._gaps.visible = self.show_frames
         if self.show_frames:
+            axes = np.concatenate((marks.parent_axes, marks.child_axes))
+            self._frames.batched_wxyzs = quaternions_wxyz(axes).astype(np.float32)
             self._frames.batched_positions = np.concatenate((marks.parents, marks.children))
             self._gaps.points = _segments(marks.children, marks.gaps, 0.0)
         longest = _LONGEST * self._size * self.force_scale
         self._forces.visible = self.show_forces
+        per_force = self._force_scale.factor(marks.forces, longest)
         if self.show_forces:
-            arrows = marks.forces * (longest / self._largest_force)
+            arrows = marks.forces * per_force
             self._forces.points = _segments(marks.children, arrows, 1e-3 * self._size)
             self._colour(self._forces, marks, FORCE)
         self._torques.visible = self.show_torques
+        per_torque = self._torque_scale.factor(marks.torques, longest)
         if self.show_torques:
-            arrows = marks.torques * (longest / self._largest_torque)
+            arrows = marks.torques * per_torque
             self._torques.points = _segments(marks.children, arrows, 1e-3 * self._size)
             self._colour(self._torques, marks, TORQUE)
 
@@ -98,10 +94,9 @@ class Overlay:
         scene, size = self._scene, self._size
         nothing = np.zeros((len(marks.children), 2, 3))
         if len(nothing):
-            upright = np.tile([1.0, 0.0, 0.0, 0.0], (2 * len(nothing), 1))
             self._frames = scene.add_batched_axes(
                 "/loops/frames",
-                upright,
+                quaternions_wxyz(np.concatenate((marks.parent_axes, marks.child_axes))),
                 np.concatenate((marks.parents, marks.children)),
                 axes_length=0.05 * size,
                 axes_radius=0.003 * size,

@@ -1,0 +1,125 @@
+"""markers: what RViz is told to draw is where the machine is and what bears it."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("visualization_msgs")
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from ros_ears import Ear, overrides
+from ros_fixtures import Ros
+from std_srvs.srv import SetBool
+from visualization_msgs.msg import Marker as MarkerMessage
+from visualization_msgs.msg import MarkerArray
+
+from uk_dynamics import Mechanism
+from uk_dynamics.ros.marker_messages import (
+    FORCES,
+    FRAMES,
+    GAPS,
+    LABELS,
+    LIFETIME,
+    NAMESPACES,
+    TARGETS,
+    MarkerMessages,
+)
+from uk_dynamics.ros.markers import TOPIC, Markers
+from uk_dynamics.viewing.marks import Marker
+from uk_dynamics.viewing.stage import stage
+
+pytestmark = pytest.mark.ros
+
+
+def _point(point) -> np.ndarray:
+    return np.array([point.x, point.y, point.z])
+
+
+def _shown(array: MarkerArray) -> dict[tuple[str, int], MarkerMessage]:
+    return {(m.ns, m.id): m for m in array.markers if m.action == MarkerMessage.ADD}
+
+
+def _deleted(array: MarkerArray) -> set[tuple[str, int]]:
+    return {(m.ns, m.id) for m in array.markers if m.action == MarkerMessage.DELETE}
+
+
+def _marks(mechanism: Mechanism, state, solution=True):
+    dynamics = mechanism.dynamics()
+    forces = dynamics.evaluate(state) if solution else None
+    return Marker(mechanism).marks(state, dynamics.residual(state).position, forces)
+
+
+@pytest.fixture
+def mechanism() -> Mechanism:
+    return Mechanism.from_file("four_bar")
+
+
+@pytest.fixture
+def messages(mechanism: Mechanism) -> MarkerMessages:
+    marker = Marker(mechanism)
+    root = mechanism.model.description.root
+    return MarkerMessages(root, marker.constraints, marker.tasks, stage(mechanism).size)
+
+
+def test_an_arrow_points_along_its_force_and_says_how_large_it_is(mechanism, messages):
+    marks = _marks(mechanism, mechanism.start())
+    shown = _shown(messages.array(marks, Time(), 0.35))
+    arrow, label = shown[FORCES, 0], shown[LABELS, 0]
+    start, end = map(_point, arrow.points)
+    along, force = end - start, marks.forces[0]
+    assert np.abs(start - marks.children[0]).max() < 1e-12  # doubles, as they are
+    assert np.linalg.norm(np.cross(along, force)) < 1e-9 * np.linalg.norm(force)
+    assert along @ force > 0.0
+    # the only force there is has the longest arrow
+    assert abs(np.linalg.norm(along) - 0.35 * stage(mechanism).size) < 1e-9
+    assert f"{np.linalg.norm(force):.3g} N" in label.text
+    assert arrow.header.frame_id == mechanism.model.description.root
+    assert arrow.lifetime.sec == LIFETIME
+    assert {namespace for namespace, _ in shown} <= set(NAMESPACES)
+
+
+def test_what_vanishes_is_deleted_once(mechanism, messages):
+    state = mechanism.start()
+    messages.array(_marks(mechanism, state), Time(), 0.35)
+    later = messages.array(_marks(mechanism, state, solution=False), Time(), 0.35)
+    assert {(FORCES, 0), (LABELS, 0)} <= _deleted(later)
+    assert (FRAMES, 0) in _shown(later)
+    again = messages.array(_marks(mechanism, state, solution=False), Time(), 0.35)
+    assert not _deleted(again)
+
+
+def test_a_loop_that_is_open_shows_its_gap(mechanism, messages):
+    state = mechanism.start()
+    closed = _shown(messages.array(_marks(mechanism, state), Time(), 0.35))
+    assert (GAPS, 0) not in closed
+    state.q[mechanism.model.position_index("rocker")] += 0.1
+    marks = _marks(mechanism, state)
+    start, end = map(_point, _shown(messages.array(marks, Time(), 0.35))[GAPS, 0].points)
+    assert np.abs(end - start - marks.gaps[0]).max() < 1e-12
+
+
+def test_markers_follow_a_simulator(ros: Ros, start_node):
+    settings = {"mechanism": "five_bar", "rate": 200.0, "paused": True}
+    start_node("simulator", parameters=settings)
+    ros.add(Markers(**overrides(mechanism="five_bar", tasks="five_bar_lift")))
+    node = ros.node()
+    ear = Ear(node, MarkerArray, TOPIC)
+    ros.until(lambda: ear.messages and _shown(ear.messages[-1]), "markers")
+    five_bar = Mechanism.from_file("five_bar")
+    marks = _marks(five_bar, five_bar.start())
+    lines = _shown(ear.messages[-1])[FRAMES, 0]
+    # six points a frame; those of the parents come first
+    origins = np.array([_point(point) for point in lines.points[::6]])
+    drawn = np.concatenate((marks.parents, marks.children))
+    assert np.abs(origins - drawn).max() < 1e-9  # serialised as they are
+    assert (TARGETS, 0) in _shown(ear.messages[-1])
+    pause = node.create_client(SetBool, "simulator/pause")
+    ros.call(pause, SetBool.Request(data=False))
+
+    def moved() -> bool:
+        points = _shown(ear.messages[-1])[FRAMES, 0].points[::6]
+        return bool(np.abs([_point(p) for p in points] - drawn).max() > 0.02)
+
+    ros.until(moved, "motion")

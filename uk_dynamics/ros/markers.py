@@ -1,0 +1,99 @@
+"""The markers node: loops, gaps, forces and targets of a machine for RViz and its like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from visualization_msgs.msg import MarkerArray
+
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
+from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time, steady_clock
+from uk_dynamics.ros.diagnostics import MessageProblems
+from uk_dynamics.ros.inputs import StateInput
+from uk_dynamics.ros.marker_messages import MarkerMessages
+from uk_dynamics.ros.mechanism_source import load_mechanism
+from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.run_node import run_node
+from uk_dynamics.ros.viewing_parameters import MARKERS
+from uk_dynamics.viewing.marks import Marker
+from uk_dynamics.viewing.stage import stage
+
+TOPIC = "mechanism_markers"
+
+
+class Markers(Node):
+    """Marks the mechanism of ``joint_states``; what nobody listens to is not computed."""
+
+    def __init__(self, **options: Any) -> None:
+        """Read the mechanism and listen.
+
+        Args:
+            **options: Passed on to the node: namespace, parameter_overrides ...
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files.
+        """
+        super().__init__("markers", **options)
+        self._settings = Parameters(self, MARKERS)
+        mechanism = load_mechanism(self, self._settings)
+        tasks = None
+        if self._settings["tasks"]:
+            tasks = Tasks.from_file(self._settings["tasks"], mechanism)
+        self._dynamics = mechanism.dynamics()
+        self._marker = Marker(mechanism, tasks)
+        self._messages = MarkerMessages(
+            mechanism.model.description.root,
+            self._marker.constraints,
+            self._marker.tasks,
+            stage(mechanism).size,
+        )
+        problems = MessageProblems(self.get_logger())
+        self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
+        self._active = ActiveConstraintsInput(self, mechanism, problems)
+        self._stamp: Time | None = None
+        self._states = StateInput(self, mechanism, problems, self._on_state)
+        self._publisher = self.create_publisher(MarkerArray, TOPIC, 10)
+        self.create_timer(1.0 / self._settings["rate"], self._publish, clock=steady_clock())
+
+    def _on_state(self, stamp: Time) -> None:
+        self._stamp = stamp
+        self._t = self._origin.since(stamp)
+
+    def _publish(self) -> None:
+        """Publish the marks of the last state, once."""
+        if not self._publisher.get_subscription_count():
+            self._messages.forget()
+            return
+        stamp, self._stamp = self._stamp, None
+        if stamp is None:
+            return
+        reader = self._states.reader
+        state = State(self._t, reader.q.copy(), reader.v.copy())
+        inputs = Inputs(tau=reader.effort.copy(), active=self._active.active)
+        residual = self._dynamics.residual(state, inputs).position
+        solution = None
+        try:
+            solution = self._dynamics.evaluate(state, inputs)
+        except UkDynamicsError as error:
+            self.get_logger().warning(f"no forces: {error}", throttle_duration_sec=5.0)
+        if solution is not None and not np.isfinite(solution.loads).all():
+            solution = None
+        marks = self._marker.marks(state, residual, solution)
+        longest = self._settings["arrow_length"]
+        self._publisher.publish(self._messages.array(marks, stamp, longest))
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to end."""
+    return run_node(Markers, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

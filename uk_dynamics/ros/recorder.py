@@ -1,0 +1,59 @@
+"""The recorder node: what the nodes publish, as it is on the wire, into an MCAP file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rclpy.node import Node
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.ros.mechanism_source import load_mechanism
+from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.run_node import run_node
+from uk_dynamics.ros.topic_recorder import TopicRecorder
+from uk_dynamics.ros.viewing_parameters import RECORDER
+
+
+class Recorder(Node):
+    """Records until it ends; what was written by then can be read in any case."""
+
+    def __init__(self, **options: Any) -> None:
+        """Open the file and listen.
+
+        Args:
+            **options: Passed on to the node: namespace, parameter_overrides ...
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters, or the file cannot be written.
+        """
+        super().__init__("recorder", **options)
+        self._recorder: TopicRecorder | None = None
+        settings = Parameters(self, RECORDER)
+        path = Path(settings["file"]).expanduser()
+        if path.suffix != ".mcap":
+            raise InputError(
+                f'name a file that ends in .mcap, found "{path}"', place="parameter file"
+            )
+        mechanism = load_mechanism(self, settings)
+        self._recorder = TopicRecorder(self, mechanism, path)
+        self.get_logger().info(f"recording {path.absolute()}")
+
+    def destroy_node(self) -> None:
+        """Complete the file."""
+        if self._recorder is not None:
+            self._recorder.close()
+            counts = self._recorder.counts.values()
+            self.get_logger().info(f"recorded {sum(counts)} messages")
+            self._recorder = None
+        super().destroy_node()
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the recorder until it is told to end."""
+    return run_node(Recorder, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,37 @@
+"""The room that a mechanism takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.mechanism.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+_SMALLEST = 0.2  # m
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Box around the frames of a mechanism at its initial guess.
+
+    Attributes:
+        low, high: Opposite corners, (3,), in m.
+        size: Length of its diagonal, in m; what is drawn is measured by it.
+    """
+
+    low: Array
+    high: Array
+    size: float
+
+
+def stage(mechanism: Mechanism) -> Stage:
+    """Measure a mechanism."""
+    workspace = mechanism.model.workspace()
+    workspace.update_positions(mechanism.initial_guess)
+    points = workspace.translation
+    low, high = points.min(axis=0), points.max(axis=0)
+    return Stage(low, high, max(float(np.linalg.norm(high - low)), _SMALLEST))
