@@ -1,13 +1,14 @@
 # Every command runs in the project's own environment, which tools/run makes on first use.
 # NAME chooses the mechanism of the demo, ARGS adds arguments: make test ARGS="-k four_bar"
 
-.PHONY: help demo test lint format clean distclean
+.PHONY: help demo test lint docs format clean distclean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo [NAME=...]  a closed-loop mechanism moves under servo control'
 	@echo 'make test [ARGS=...]  all tests'
 	@echo 'make lint             style, types and layers'
+	@echo 'make docs             the documentation as a site, in out/docs'
 	@echo 'make format           put the code in its usual form'
 	@echo 'make clean            remove what was built'
 	@echo 'make distclean        remove the environments too'
@@ -23,6 +24,11 @@ lint:
 	@tools/run ruff format --check .
 	@tools/run mypy
 	@tools/run pytest --quiet test/test_layers.py
+
+docs:
+	@tools/run python -m docs.generate
+	@tools/run sphinx-build --quiet --fail-on-warning --keep-going docs out/docs
+	@echo "out/docs/index.html"
 
 format:
 	@tools/run ruff check --fix .

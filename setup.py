@@ -74,7 +74,8 @@ setup(
         "ros": requirements("jazzy"),
         "view": ["pycollada>=0.8", "viser>=1.1,<2"],
         "test": requirements("test"),
-        "dev": requirements("test") + requirements("dev"),
+        "docs": requirements("docs"),
+        "dev": requirements("test") + requirements("dev") + requirements("docs"),
     },
     entry_points={
         "console_scripts": [

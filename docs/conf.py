@@ -1,0 +1,55 @@
+"""Sphinx builds the site from the pages in this directory: `make docs`.
+
+rosdoc2 runs this file from a copy of the directory; nothing here may depend on where it stands.
+"""
+
+import re
+from pathlib import Path
+
+project = "uk_dynamics"
+author = "uk_dynamics maintainers"
+copyright = "uk_dynamics maintainers, Apache-2.0"  # noqa: A001
+release = "0.1.0"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["README.md", "generators"]
+html_theme = "furo"
+html_title = "uk_dynamics"
+
+myst_heading_anchors = 4  # headings are anchors, as on GitHub
+
+# What docstrings say of types is enough; signatures show the rest.
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+
+nitpicky = True
+nitpick_ignore_regex = [
+    (r"py:class", r".*"),  # signatures name types that have no entry of their own
+    (r"py:.*", r"(?!uk_dynamics\b).*"),  # other projects' documentation needs a network
+]
+
+
+def _pages(table):
+    """Pages that the rows of a table begin with."""
+    return re.findall(r"^\| \[[^\]]*\]\(([^)#]+)\.md\)", table, flags=re.MULTILINE)
+
+
+def _add_navigation(app, docname, source):
+    """Make navigation of the tables of pages in README.md and papers/README.md."""
+    if docname == "index":
+        listing = (Path(app.srcdir) / "README.md").read_text(encoding="utf-8")
+        for section in re.split(r"^## ", listing, flags=re.MULTILINE)[1:]:
+            caption, _, table = section.partition("\n")
+            lines = ["", ".. toctree::", "   :hidden:", f"   :caption: {caption}", ""]
+            source[0] += "\n".join([*lines, *(f"   {page}" for page in _pages(table)), ""])
+    if docname == "papers/README":
+        pages = "\n".join(_pages(source[0]))
+        source[0] += f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("source-read", _add_navigation)

@@ -1,0 +1,77 @@
+"""Reference page of the command line, from its parsers."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Iterator
+
+from docs.generators.markdown import code, heading, plain, table
+from uk_dynamics.cli.main import build_parser
+
+# Commands that need running nodes: modules of uk_dynamics.ros.
+WITH_ROS = ("demo", "replay")
+
+
+def page() -> str:
+    """All commands, with what each of them takes.
+
+    Raises:
+        ImportError: ROS 2 is not installed.
+    """
+    parser = build_parser(["describe"])  # the built-in ones
+    (commands,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    for name in WITH_ROS:
+        importlib.import_module(f"uk_dynamics.ros.{name}").register(commands)
+    helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+    parts = [
+        heading(1, "Commands"),
+        _prose(parser.description or ""),
+        table(
+            ("command", "what for"),
+            ((f"[{code(name)}](#{name})", helps[name]) for name in commands.choices),
+        ),
+    ]
+    for name, command in commands.choices.items():
+        parts += [heading(2, name), *_command(command)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _command(parser: argparse.ArgumentParser) -> Iterator[str]:
+    yield _prose(parser.description or "")
+    yield table(("argument", "what it is"), _arguments(parser))
+    examples, _, rest = (parser.epilog or "").partition("examples:\n")
+    if examples.strip():
+        yield _prose(examples)
+    if rest:
+        block, _, notes = rest.partition("\n\n")
+        lines = "\n".join(line.removeprefix("  ") for line in block.rstrip().splitlines())
+        yield f"```text\n{lines}\n```"
+        if notes.strip():
+            yield _prose(notes)
+
+
+def _arguments(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._HelpAction) or action.help == argparse.SUPPRESS:
+            continue
+        yield code(_written(action)), _help(action, parser)
+
+
+def _written(action: argparse.Action) -> str:
+    """An argument as it is typed."""
+    value = action.metavar or ("{" + ",".join(action.choices) + "}" if action.choices else "")
+    value = " ".join(value) if isinstance(value, tuple) else value
+    if not action.option_strings:
+        return f"[{value or action.dest}]" if action.nargs in ("?", "*") else value or action.dest
+    option = ", ".join(action.option_strings)
+    return f"{option} {value}" if action.nargs != 0 and value else option
+
+
+def _help(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
+    values = vars(action) | {"prog": parser.prog}
+    return plain((action.help or "") % values)
+
+
+def _prose(text: str) -> str:
+    return plain(text.strip())

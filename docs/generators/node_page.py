@@ -1,0 +1,82 @@
+"""Reference page of the nodes: parameters as they are declared, topics and faults of the README.
+
+The README's tables are compared with the running nodes by ``test/test_ros_readme.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from docs.generators.markdown import code, heading, plain, table
+from uk_dynamics.ros.parameter_tables import TABLES
+from uk_dynamics.ros.parameters import Parameter
+
+README = Path(__file__).resolve().parent.parent.parent / "README.md"
+# Parameters that appear with the files of a configured node; the README has their rows too.
+_BY_FILE = ("gains.", "limits.", "preload.")
+_WHAT = {
+    "simulator": "The machine, when there is no machine.",
+    "forward_dynamics": "What the forces do, beside a real or simulated machine.",
+    "joint_state_completer": "Passive joints from the measured ones."
+    " See [hardware](../hardware.md#joint_state_completer).",
+    "servo_controller": "Drives the motors; a lifecycle node."
+    " See [servo_controller](../servo_controller.md).",
+    "command_watchdog": "Takes the last command back when its sender is gone.",
+    "viewer": "The machine in the browser. See [the view](../view.md).",
+}
+
+
+_INTRODUCTION = """\
+Started with `ros2 run uk_dynamics NODE --ros-args -p NAME:=VALUE`. Names of topics are relative,
+`~` is the node's own name, and `<task>`, `<constraint>` and `<motor>` stand for names from your
+files. *Live* parameters can be set while the node runs."""
+
+
+def page() -> str:
+    """All nodes: topics, services, parameters, and how they stop."""
+    parts = [
+        heading(1, "Nodes, topics, parameters"),
+        _INTRODUCTION,
+    ]
+    topics, parameters = _rows("topics"), _rows("parameters")
+    for node, declared in TABLES.items():
+        own = [row for row in topics if row[0] == code(node)]
+        parts += [
+            heading(2, node),
+            _WHAT.get(node, ""),
+            table(("direction", "name", "type"), ([row[1], row[2], row[3]] for row in own)),
+            table(
+                ("parameter", "default", "valid", "live", "what it is"),
+                [*_declared(declared), *_of_files(node, parameters)],
+            ),
+        ]
+    parts += [
+        heading(2, "Faults of servo_controller"),
+        table(("fault", "when", "with efforts", "with trajectories"), _rows("faults")),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _declared(parameters: Sequence[Parameter]) -> Iterator[tuple[str, ...]]:
+    for parameter in parameters:
+        default = parameter.default
+        written = code(default if default != "" else '""')
+        unit = f" [{parameter.unit}]" if parameter.unit else ""
+        live = "yes" if parameter.live else ""
+        description = plain(parameter.description) + unit
+        yield code(parameter.name), written, parameter.valid, live, description
+
+
+def _of_files(node: str, parameters: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    for owner, name, default, description in parameters:
+        if owner == code(node) and name.strip("`").startswith(_BY_FILE):
+            yield name, default, "", "yes", description
+
+
+def _rows(name: str) -> list[tuple[str, ...]]:
+    """Rows of a table of the README, cells as they are written."""
+    text = README.read_text(encoding="utf-8")
+    section = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines[2:]]

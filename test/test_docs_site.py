@@ -1,0 +1,63 @@
+"""The documentation as a site: it is built without a warning, and says what the code says."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import setuptools
+
+import uk_dynamics
+from docs import generate
+from docs.generators import command_page
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx", reason="needs Sphinx, MyST and Furo")
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going"]
+    result = subprocess.run(
+        [*command, str(DOCS), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
+    pages -= {Path("README.html")}  # is part of index.html
+    assert [page for page in pages if not (tmp_path / page).is_file()] == []
+    index = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert [page for page in pages if page.parent == Path() and f'"{page}"' not in index] == []
+
+
+@pytest.mark.parametrize("name", generate.PAGES)
+def test_generated_pages_say_what_the_code_says(name: str) -> None:
+    if name == "commands":
+        pytest.importorskip("rclpy", reason="some commands need ROS")
+    page = (generate.REFERENCE / f"{name}.md").read_text(encoding="utf-8")
+    assert page == generate.text(name), "run: python -m docs.generate"
+
+
+def test_the_page_of_commands_has_those_that_need_ros(monkeypatch: pytest.MonkeyPatch) -> None:
+    build: dict[str, dict[str, list[str]]] = {}
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(setuptools, "setup", lambda **given: build.update(given))
+    runpy.run_path("setup.py")
+    declared = build["entry_points"]["uk_dynamics.commands"]
+    assert {entry.split(" = ")[0] for entry in declared} == set(command_page.WITH_ROS)
+
+
+def test_the_page_about_python_has_every_public_name() -> None:
+    page = (generate.REFERENCE / "api.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^\.\. auto(?:class|function):: \S+\.(\w+)$", page, re.MULTILINE))
+    shown |= set(uk_dynamics.exceptions.__dict__)  # of automodule
+    assert set(uk_dynamics.__all__) - shown == {"__version__"}
