@@ -1,4 +1,4 @@
-"""Symbols to C: one function of straight-line code, every operation once."""
+"""Symbols to C: statements of straight-line code, every operation once."""
 
 from __future__ import annotations
 
@@ -41,14 +41,21 @@ SCALAR = Dialect("double", "double", "", "")
 LANES = Dialect("uk_lanes", "uk_mask", "uk_lanes_", "uk_all")
 
 
-def assignments(targets: Sequence[tuple[str, Any]], dialect: Dialect = SCALAR) -> str:
-    """C statements that compute symbols or constants into places.
+@dataclass(frozen=True)
+class Statement:
+    """One line of C.
 
-    Args:
-        targets: Pairs of an lvalue, such as ``F[2]``, and what goes there.
-        dialect: For one state or for several.
+    Attributes:
+        text: The line.
+        makes: Names that it declares.
+        reads: Names of others that it needs; inputs are not among them.
+        kind: Type of what it makes.
     """
-    return Writer(dialect).written(targets)
+
+    text: str
+    makes: tuple[str, ...]
+    reads: tuple[str, ...]
+    kind: str
 
 
 def number(value: float) -> str:
@@ -60,7 +67,7 @@ def number(value: float) -> str:
 
 
 class Writer:
-    """Writes blocks of statements; symbols keep the names that they have."""
+    """Writes statements that compute symbols; those computed before keep their names."""
 
     def __init__(self, dialect: Dialect) -> None:
         """Begin.
@@ -70,19 +77,29 @@ class Writer:
         """
         self._dialect = dialect
         self._named: dict[Symbol, str] = {}
-        self._lines: list[str] = []
+        self._statements: list[Statement] = []
 
-    def written(self, targets: Sequence[tuple[str, Any]]) -> str:
-        """Statements of the next block; see :func:`assignments`."""
+    def statements(self, targets: Sequence[tuple[str, Any]]) -> list[Statement]:
+        """What computes symbols or constants into places, and was not computed before.
+
+        Args:
+            targets: Pairs of an lvalue, such as ``F[2]``, and what goes there.
+        """
         for place, value in targets:
             if isinstance(value, Symbol):
                 self._define(value)
-                found = self._named[value]
+                self._add(f"{place} = {self._named[value]};", (), (value,))
             else:
-                found = self._dialect.literal(value)
-            self._lines.append(f"  {place} = {found};")
-        lines, self._lines = self._lines, []
-        return "\n".join(lines) + "\n"
+                self._add(f"{place} = {self._dialect.literal(value)};", (), ())
+        written, self._statements = self._statements, []
+        return written
+
+    def _add(
+        self, text: str, makes: tuple[str, ...], operands: Sequence[Any], kind: str = ""
+    ) -> None:
+        symbols = (x for x in operands if isinstance(x, Symbol) and x.operation != "input")
+        reads = tuple(self._named[x] for x in symbols)
+        self._statements.append(Statement(f"  {text}", makes, reads, kind or self._dialect.real))
 
     def _define(self, root: Symbol) -> None:
         stack = [(root, False)]
@@ -99,10 +116,10 @@ class Writer:
                 self._define_sine_and_cosine(node)
             else:
                 name = self._named[node] = f"x{len(self._named)}"
-                kind = self._dialect.real
-                if node.operation in _COMPARISONS:
-                    kind = self._dialect.truth
-                self._lines.append(f"  const {kind} {name} = {self._expression(node)};")
+                truth = node.operation in _COMPARISONS
+                kind = self._dialect.truth if truth else self._dialect.real
+                text = f"const {kind} {name} = {self._expression(node)};"
+                self._add(text, (name,), node.operands, kind)
 
     def _define_sine_and_cosine(self, node: Symbol) -> None:
         """Both at once: whoever needs one of an angle mostly needs the other."""
@@ -113,11 +130,12 @@ class Writer:
             self._named[symbol] = f"x{len(self._named)}"
             names.append(self._named[symbol])
         sine, cosine = names
-        self._lines.append(
-            f"  {self._dialect.real} {sine}, {cosine};"
+        text = (
+            f"{self._dialect.real} {sine}, {cosine};"
             f" uk_{self._dialect.prefix.removeprefix('uk_')}sincos"
             f"({self._operand(angle)}, &{sine}, &{cosine});"
         )
+        self._add(text, (sine, cosine), (angle,))
 
     def _expression(self, node: Symbol) -> str:
         operands = [self._operand(x) for x in node.operands]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation import regular
-from uk_dynamics.compilation.c_source import LANES, SCALAR, Dialect, Writer, assignments, number
+from uk_dynamics.compilation.c_source import LANES, SCALAR, Dialect, Writer, number
 from uk_dynamics.compilation.layout import Layout
+from uk_dynamics.compilation.pieces import in_pieces
 from uk_dynamics.compilation.symbols import Objects
 from uk_dynamics.compilation.terms import SymbolicTerms, as_inputs, follows, trace
 from uk_dynamics.core.row_basis import handicap
@@ -19,13 +20,24 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 _HERE = Path(__file__).parent
 
 _TERMS = """
-static void {name}({real} t, const {real} *restrict q, const {real} *restrict v,
-    {real} *restrict M, {real} *restrict F, {real} *restrict A, {real} *restrict bias,
-    {real} *restrict residual, {real} *restrict rate, const {real} *restrict followed) {{
-  (void)t; (void)q; (void)v; (void)A; (void)bias; (void)residual; (void)rate; (void)followed;
-{body}}}
+static void {name}({parameters}) {{
+  {real} shared[{shared}];
+{calls}}}
 """
 
+
+_ATTRIBUTES = """
+#ifndef UK_EXPORT
+#define UK_EXPORT
+#endif
+
+/* functions that are apart because together they would be too long */
+#if defined(__GNUC__)
+#define UK_APART __attribute__((noinline))
+#else
+#define UK_APART
+#endif
+"""
 
 _SINE_AND_COSINE = """
 static inline void uk_sincos(double x, double *sine, double *cosine) {
@@ -105,7 +117,7 @@ def _tables(mechanism: Mechanism, terms: SymbolicTerms) -> str:
     parents = mechanism.model.velocity_parents
     support = [_support(row, parents) for row in terms.A]
     parts = [
-        "\n#ifndef UK_EXPORT\n#define UK_EXPORT\n#endif\n",
+        _ATTRIBUTES,
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
         _part("rank_rule.c"),
@@ -124,10 +136,25 @@ def _tables(mechanism: Mechanism, terms: SymbolicTerms) -> str:
 
 
 def _terms_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
-    body = assignments(_targets(terms, mechanism.model.velocity_parents), dialect)
+    targets = _targets(terms, mechanism.model.velocity_parents)
+    given, wanted = f"const {dialect.real} *restrict", f"{dialect.real} *restrict"
+    parameters = {"t": dialect.real, "q": given, "v": given}
+    parameters |= dict.fromkeys(("M", "F", "A", "bias", "residual", "rate"), wanted)
+    parameters["followed"] = given
     name = "uk_lanes_terms" if dialect is LANES else "uk_terms"
+    pieces = in_pieces(name, parameters, [Writer(dialect).statements(targets)], dialect)
     before = "" if dialect is LANES else _SINE_AND_COSINE
-    return before + _TERMS.format(name=name, real=dialect.real, body=body)
+    return (
+        before
+        + pieces.functions
+        + _TERMS.format(
+            name=name,
+            parameters=", ".join(f"{kind} {x}" for x, kind in parameters.items()),
+            real=dialect.real,
+            shared=pieces.shared,
+            calls="".join(pieces.calls),
+        )
+    )
 
 
 _REGULAR = """
@@ -136,10 +163,10 @@ static {truth} {name}({memory} *m) {{
   const {real} *tau = m->tau, *M = m->H, *F = m->force, *A = m->A, *bias = m->bias;
   const {real} *residual = m->residual, *rate = m->rate;
   const double stabilize = m->stabilize;
-  {real} lost, nearness, *qdd = m->qdd, *ideal_force = m->ideal_force;
-  {real} *multipliers = m->multipliers, *violation = m->violation;
-  (void)M; (void)F; (void)bias; (void)residual; (void)rate; (void)stabilize;
-{motion}  {leave}
+  {real} *qdd = m->qdd, *ideal_force = m->ideal_force, *multipliers = m->multipliers;
+  {real} *violation = m->violation, shared[{shared}];
+{motion}  const {real} lost = shared[0], nearness = shared[1];
+  {leave}
 {forces}  {found}
 }}
 """
@@ -151,28 +178,36 @@ def _regular_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Diale
     if found is None:
         return "#define UK_REGULAR 0"
     writer = Writer(dialect)
-    motion = [("lost", found.lost), ("nearness", found.nearness)]
+    motion = [("shared[0]", found.lost), ("shared[1]", found.nearness)]
     motion += [(f"qdd[{i}]", x) for i, x in enumerate(found.qdd)]
     forces = [
         (f"{name}[{i}]", x)
         for name in ("ideal_force", "multipliers", "violation")
         for i, x in enumerate(getattr(found, name))
     ]
+    given, wanted = f"const {dialect.real} *restrict", f"{dialect.real} *restrict"
+    parameters = dict.fromkeys(("tau", "M", "F", "A", "bias", "residual", "rate"), given)
+    parameters["stabilize"] = "double"
+    parameters |= dict.fromkeys(("qdd", "ideal_force", "multipliers", "violation"), wanted)
     many = dialect is LANES
+    name = "uk_lanes_regular" if many else "uk_regular"
+    blocks = [writer.statements(motion), writer.statements(forces)]
+    pieces = in_pieces(name, parameters, blocks, dialect, reserved=2)
     text = _REGULAR.format(
         truth="uk_mask" if many else "int",
-        name="uk_lanes_regular" if many else "uk_regular",
+        name=name,
         memory="uk_lanes_memory" if many else "uk_memory",
         real=dialect.real,
-        motion=writer.written(motion),
+        shared=pieces.shared,
+        motion=pieces.calls[0],
         leave="const uk_mask regular = (nearness < 1.0) & (lost < UK_LOST_PIVOTS);\n"
         "  if (!m->forces || uk_any(~regular)) return regular;"
         if many
         else "if (!(nearness < 1.0 && lost < UK_LOST_PIVOTS)) return 0;",
-        forces=writer.written(forces),
+        forces=pieces.calls[1],
         found="return regular;" if many else "return 1;",
     )
-    return "#define UK_REGULAR 1\n" + text
+    return "#define UK_REGULAR 1\n" + pieces.functions + text
 
 
 def _part(name: str) -> str:
