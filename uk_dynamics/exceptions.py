@@ -35,6 +35,18 @@ class InputError(UkDynamicsError):
         InputError.__init__(moved, self.problem, file=self.file or file, place=self.place or place)
         return moved
 
+    def caused_by(self, file: str, place: str) -> InputError:
+        """Return the same mistake, said with the file that led to where it showed; both are named.
+
+        Args:
+            file: That leads there.
+            place: Path inside it.
+        """
+        moved = type(self).__new__(type(self))
+        moved.__dict__.update(self.__dict__)
+        InputError.__init__(moved, str(self), file=file, place=place)
+        return moved
+
 
 class UnknownNameError(InputError):
     """A name that does not exist was used.

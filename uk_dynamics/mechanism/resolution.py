@@ -60,7 +60,13 @@ def read_description(spec: MechanismSpec, text: str | None) -> RobotDescription:
             place="model",
         )
     with located(spec.file, "model.urdf"):
-        return read_urdf(spec.urdf_path(), arguments=dict(spec.model.xacro))
+        path = spec.urdf_path()
+        try:
+            return read_urdf(path, arguments=dict(spec.model.xacro))
+        except InputError as error:
+            if not spec.model.xacro:
+                raise
+            raise error.caused_by(spec.file, "model.xacro") from None
 
 
 def build_model(
