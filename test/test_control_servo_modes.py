@@ -60,6 +60,21 @@ def test_without_a_transfer_the_same_change_is_a_step():
     assert np.abs(modes.command(machine.state).efforts - last).max() > 5.0
 
 
+def test_without_tasks_there_are_the_other_modes():
+    mechanism = shipped("five_bar")
+    modes = ServoModes(mechanism, None, PERIOD)
+    assert (modes.mode, modes.modes) == ("hold", ("gravity_compensation", "hold"))
+    with pytest.raises(UnknownNameError, match='no mode "tasks"; there are: gravity_compensation'):
+        modes.choose("tasks")
+    machine = SimulatedMachine(mechanism, PERIOD)
+    begin = machine.state.q.copy()
+    drive(modes, machine, 0.3)
+    modes.choose("gravity_compensation")
+    drive(modes, machine, 0.3)
+    # weight is carried exactly in both modes: what is left is rounding of some 1e3 steps
+    np.testing.assert_allclose(machine.state.q, begin, rtol=0, atol=1e-9)
+
+
 def test_hold_holds_where_it_begins():
     modes, machine = driven("five_bar", "five_bar_sweep")
     drive(modes, machine, 0.3)

@@ -21,8 +21,10 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from uk_dynamics import ServoController, Tasks
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.control.rest import GravityCompensation
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.state import State
+from uk_dynamics.resources import share_directory
 from uk_dynamics.ros.servo_controller import ServoControllerNode
 
 pytestmark = pytest.mark.ros
@@ -73,6 +75,54 @@ def test_time_of_the_tasks_starts_with_the_first_state_after_activation(ros: Ros
     ros.until(
         lambda: bench.command(60.0) == pytest.approx(bench.expected(0.0), abs=1e-6), "the start"
     )
+
+
+def test_tasks_begin_with_the_control_under_a_clock_too(ros: Ros) -> None:
+    bench = Bench(ros, autostart=True, state_timeout=60.0, use_sim_time=True)
+    late = bench.expected(0.75)
+    assert abs(late - bench.expected(0.0)) > 1.0, "the reference moves"
+    bench.settle(50.75, bench.expected(0.0))  # stamps of 150.75 s
+    bench.settle(51.5, late)
+
+
+def test_a_machine_that_moves_in_time_shares_its_clock_with_the_tasks(
+    ros: Ros, tmp_path: Path
+) -> None:
+    file = tmp_path / "five_bar.yaml"
+    text = (share_directory() / "config" / "five_bar.yaml").read_text()
+    # Too little to be seen in the efforts, and the rows that hold the coupler do not know of it.
+    drive = "forces: {hum: {type: expression, joints: {crank: 1.0}, expression: 1e-15*sin(t)}}"
+    file.write_text(f"{text}\n{drive}\n")
+    bench = Bench(ros, mechanism=str(file), autostart=True, state_timeout=60.0, use_sim_time=True)
+    bench.settle(50.75, bench.expected(150.75))
+
+
+MODES_WITHOUT_TASKS = ("gravity_compensation", "hold")
+
+
+@pytest.mark.parametrize("mode", MODES_WITHOUT_TASKS)
+def test_modes_that_need_no_tasks(ros: Ros, mode: str) -> None:
+    bench = Bench(ros, tasks="", mode=mode, autostart=True, state_timeout=60.0)
+    weight = GravityCompensation(bench.mechanism).compute(bench.mechanism.state(bench.q))
+    # at rest both carry the weight and nothing else
+    assert bench.command() == pytest.approx(weight["crank_motor"], abs=1e-9)
+    assert abs(weight["crank_motor"]) > 1.0
+    refused = bench.set("mode", "tasks")
+    assert not refused.successful
+    assert "there are no tasks" in refused.reason
+    other = next(one for one in MODES_WITHOUT_TASKS if one != mode)
+    assert bench.set("mode", other).successful
+    bench.settle(0.1, weight["crank_motor"])
+    assert bench.get("gains.sweep.frequency") is None
+
+
+def test_following_tasks_needs_their_file(ros: Ros) -> None:
+    bench = Bench(ros, tasks="")
+    assert not bench.change("configure")
+    bench.diagnostics.until(ros, "parameter tasks: name a tasks file")
+    assert "mode gravity_compensation, hold: none" in bench.diagnostics.message
+    assert bench.set("mode", "hold").successful
+    assert bench.change("configure"), "now it needs none"
 
 
 def test_incomplete_states_are_named_and_not_answered(ros: Ros) -> None:

@@ -15,6 +15,7 @@ from uk_dynamics.control.motor_limits import MotorLimits
 from uk_dynamics.control.rest import GravityCompensation, Hold, RestCommand
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.mechanism.allocation import Allocation
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, State
 from uk_dynamics.mechanism.tasks import Tasks
@@ -32,47 +33,58 @@ class ServoModes:
     command to the next no faster than before, and within the limits.
 
     Attributes:
-        tasks: What ``tasks`` follows.
-        following: The law of ``tasks``.
+        tasks: What ``tasks`` follows; None: there is no such mode.
+        following: The law of ``tasks``; None without any.
         holding: The law of ``hold``; it holds the position where it comes into force.
         transfer_time: Duration of a transfer, in s; 0: none, as for drives that get motions.
         active: Switchable constraints that are on; None: those that the mechanism file says.
     """
 
-    def __init__(self, mechanism: Mechanism, tasks: Tasks, control_period: float | None) -> None:
-        """Prepare the laws; ``tasks`` is in force.
+    def __init__(
+        self, mechanism: Mechanism, tasks: Tasks | None, control_period: float | None
+    ) -> None:
+        """Prepare the laws; ``tasks`` is in force, or ``hold`` where there are none.
 
         Args:
             mechanism: What is controlled.
-            tasks: What it shall do.
+            tasks: What it shall do; None: weights are those of effort limits, preload is zero.
             control_period: Time for which efforts are held, in s; None: unknown.
 
         Raises:
             InputError: There are no motors, or rate limits and no control period.
         """
-        share = dict(zip(mechanism.actuators.names, tasks.allocation.weights.tolist(), strict=True))
+        names = mechanism.actuators.names
+        allocation = tasks.allocation if tasks else Allocation.given(mechanism.actuators)
+        share = dict(zip(names, allocation.weights.tolist(), strict=True))
         self.mechanism = mechanism
         self.tasks = tasks
         self.control_period = control_period
-        self.following = ServoController(mechanism, tasks, control_period=control_period)
+        self.following: ServoController | None = None
         self.holding = Hold(mechanism, weights=share, control_period=control_period)
         weightless = GravityCompensation(mechanism, weights=share, control_period=control_period)
         self._laws: dict[str, ServoController | GravityCompensation | Hold] = {
-            TASKS: self.following,
             GRAVITY_COMPENSATION: weightless,
             HOLD: self.holding,
         }
+        if tasks is not None:
+            self.following = ServoController(mechanism, tasks, control_period=control_period)
+            self._laws[TASKS] = self.following
         self.transfer_time = 0.0
         self.active: ActiveConstraints | None = None
-        self._mode = TASKS
+        self._mode = HOLD if tasks is None else TASKS
         self._last: Array | None = None
         self._transfer = EffortTransfer(MotorLimits(mechanism, control_period))
-        self.set_preload(tasks.allocation.preload)
+        self.set_preload(allocation.preload)
 
     @property
     def mode(self) -> str:
-        """One of :data:`MODES`."""
+        """One of :attr:`modes`."""
         return self._mode
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Those of :data:`MODES` that there are."""
+        return tuple(mode for mode in MODES if mode in self._laws)
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -91,7 +103,7 @@ class ServoModes:
             UnknownNameError: There is no such mode.
         """
         if mode not in self._laws:
-            raise UnknownNameError("mode", mode, MODES)
+            raise UnknownNameError("mode", mode, self.modes)
         if mode != self._mode:
             self._mode = mode
             self._laws[mode].reset(self._last)

@@ -29,6 +29,7 @@ class ForceElements:
         active: Whether there is any.
         conservative: Whether all of them have a potential: springs without damping.
         stores_energy_in_frames: Whether their energy needs the placements of frames.
+        time_dependent: Whether some of them depend on t by itself.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class ForceElements:
         drives = efforts or wrenches or written
         self.conservative = not drives and all(part.conservative for part in springs)
         self.stores_energy_in_frames = bool(line_springs)
+        self.time_dependent = any(effort.effort.time_dependent for effort in written)
 
     def add_to(
         self, force: Array, kinematics: FrameKinematics, t: float, q: Array, v: Array

@@ -10,6 +10,8 @@ from uk_dynamics.constraints.references import Constant, Reference, Sinusoid
 from uk_dynamics.constraints.spline_reference import Spline
 from uk_dynamics.mechanism.reference_specification import ReferenceSpec
 
+STANDING = (Constant, Live)  # references that do not move by themselves
+
 
 def resolve_reference(spec: ReferenceSpec) -> Reference:
     """The function of time that a file declares."""

@@ -14,6 +14,7 @@ from uk_dynamics.mechanism.hierarchy import Hierarchy
 from uk_dynamics.mechanism.local_structure import LocalStructure, local_structure
 from uk_dynamics.mechanism.measurements import Measurements
 from uk_dynamics.mechanism.natural_scale import natural_row_scale
+from uk_dynamics.mechanism.reference_resolution import STANDING
 from uk_dynamics.mechanism.resolution import (
     attached_frames,
     build_model,
@@ -124,6 +125,12 @@ class ResolvedMechanism:
         """Whether its energy stays what it is while motors rest and references stand still."""
         rubs = self.friction.active or self.nonideal is not None
         return self.passive.conservative and self.forces.conservative and not rubs
+
+    @property
+    def driven_by_time(self) -> bool:
+        """Whether the machine itself depends on t: moving references, t in rows or forces."""
+        moving = (r for r in self.references.references.values() if not isinstance(r, STANDING))
+        return self.constraints.time_dependent or self.forces.time_dependent or any(moving)
 
     @property
     def warnings(self) -> tuple[str, ...]:

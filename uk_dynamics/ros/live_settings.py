@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from uk_dynamics.control.servo_modes import GRAVITY_COMPENSATION, ServoModes
+from uk_dynamics.control.servo_modes import GRAVITY_COMPENSATION, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.live_parameters import gain_parameters, motor_parameters
 from uk_dynamics.ros.parameters import Parameter, Parameters
@@ -33,8 +33,7 @@ class LiveSettings:
         self._modes = modes
         self._motors = modes.mechanism.actuators.names
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
-        tasks = modes.tasks
-        gains = {name: self._gains(name) for name in tasks.names}
+        gains = {name: self._gains(name) for name in (modes.tasks.names if modes.tasks else ())}
         motors = self._motor_parameters()
         self._names = [p.name for group in (*gains.values(), motors) for p in group]
         if problem := self._mode_problem(settings["mode"]):
@@ -80,7 +79,7 @@ class LiveSettings:
 
     def _motor_parameters(self) -> list[Parameter]:
         limits = self._modes.mechanism.actuators.effort_limits
-        preload = self._modes.following.preload
+        preload = self._modes.holding.preload  # that of all modes
         preload = np.zeros(len(limits)) if preload is None else preload
         values = zip(self._motors, limits.tolist(), preload.tolist(), strict=True)
         return [parameter for value in values for parameter in motor_parameters(*value)]
@@ -109,7 +108,8 @@ class LiveSettings:
         self._modes.soften()
 
     def _set_blend_time(self) -> None:
-        self._modes.following.blend_time = self._settings["blend_time"]
+        if self._modes.following is not None:
+            self._modes.following.blend_time = self._settings["blend_time"]
 
     def _set_transfer_time(self) -> None:
         # drives that get motions are not to get efforts that do not belong to them
@@ -117,6 +117,8 @@ class LiveSettings:
         self._modes.transfer_time = time
 
     def _mode_problem(self, mode: str) -> str:
+        if mode == TASKS and self._modes.tasks is None:
+            return "there are no tasks; clean up, name a file in the parameter tasks, and configure"
         if self._by_trajectory and mode == GRAVITY_COMPENSATION:
             return "drives that follow trajectories hold positions; command efforts instead"
         return ""

@@ -10,6 +10,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
+from uk_dynamics.control.servo_modes import MODES, TASKS
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.backends import Backend
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
@@ -82,22 +83,23 @@ def make_dynamics(node: Node, parameters: Parameters, mechanism: Mechanism) -> I
     return dynamics
 
 
-def load_tasks(parameters: Parameters, mechanism: Mechanism) -> Tasks:
-    """Read the tasks that the parameter ``tasks`` names.
+def load_tasks(parameters: Parameters, mechanism: Mechanism) -> Tasks | None:
+    """Read the tasks that the parameter ``tasks`` names, None where the ``mode`` needs none.
 
     Raises:
-        InputError: Anything wrong in the file.
+        InputError: Anything wrong in the file, or none is named.
     """
-    return Tasks.from_file(_required(parameters, "tasks"), mechanism)
+    if not parameters["tasks"] and parameters["mode"] != TASKS:
+        return None
+    others = ", ".join(mode for mode in MODES if mode != TASKS)
+    return Tasks.from_file(_required(parameters, "tasks", f"; mode {others}: none"), mechanism)
 
 
-def _required(parameters: Parameters, name: str) -> str:
+def _required(parameters: Parameters, name: str, otherwise: str = "") -> str:
     value: str = parameters[name]
     if not value:
-        raise InputError(
-            f"name a {name} file: a path, a package:// address or the name of a shipped one",
-            place=f"parameter {name}",
-        )
+        place = "a path, a package:// address or the name of a shipped one"
+        raise InputError(f"name a {name} file: {place}{otherwise}", place=f"parameter {name}")
     return value
 
 

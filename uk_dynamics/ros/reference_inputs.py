@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from rclpy.node import Node
 
@@ -29,7 +30,7 @@ class ReferenceInputs:
         self,
         node: Node,
         settings: Parameters,
-        tasks: Tasks,
+        tasks: Tasks | None,
         problems: MessageProblems,
         origin: TimeOrigin,
         *,
@@ -41,14 +42,18 @@ class ReferenceInputs:
         Args:
             node: Who listens.
             settings: Its parameters.
-            tasks: What may be driven.
+            tasks: What may be driven; None: nothing.
             problems: Remembers messages that cannot be used.
             origin: Of the time of the references.
             now: Time of the references, in s; None while nothing is controlled.
             state: The last measured state; None while no tasks are followed.
         """
+        self.followed: dict[str, Followed] = {}
+        self._inputs: list[Any] = []
+        if tasks is None:
+            return
         live = LiveReferences(node, tasks, problems)
-        self.followed: dict[str, Followed] = live.followed
+        self.followed = live.followed
         trajectories = JointTrajectoryInput(
             node, tasks, live, problems, now=now, since=origin.since
         )

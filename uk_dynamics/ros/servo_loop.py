@@ -82,7 +82,8 @@ class ServoLoop:
         self._answered: tuple[int, Setpoint] | None = None
         self._heard, self._said = Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
-        self._origin = TimeOrigin(simulated=simulated)
+        # tasks begin with the control, unless the machine has a time of its own
+        self._origin = TimeOrigin(simulated=simulated and mechanism.driven_by_time)
         self._guard = StateGuard(mechanism.model, settings, simulated=simulated)
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._constraints = ActiveConstraintsInput(node, mechanism, problems)

@@ -18,7 +18,10 @@ from uk_dynamics.ros.common_parameters import (
 from uk_dynamics.ros.parameters import Parameter
 
 _TASKS = Parameter(
-    "tasks", "", "Tasks file: a path, a package:// address or the name of a shipped tasks file."
+    "tasks",
+    "",
+    "Tasks file: a path, a package:// address or the name of a shipped tasks file; modes"
+    " gravity_compensation and hold need none.",
 )
 
 _COMMAND_MODE = replace(

@@ -100,6 +100,11 @@ class CompiledExpressions:
                 self._slots[x] = 1 + places.nq + places.velocities[x.name]
         self._flat = python_function(outputs, self._slots)
 
+    @property
+    def time_dependent(self) -> bool:
+        """Whether t occurs."""
+        return TIME in self._slots
+
     def __call__(self, t: float, q: Array, v: Array) -> tuple[float, ...]:
         """Their values at a state, all finite.
 
