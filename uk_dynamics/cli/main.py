@@ -13,6 +13,7 @@ from uk_dynamics.cli import (
     describe,
     init,
     inverse_dynamics,
+    layouts,
     plot,
     reproduce,
     ros2_control,
@@ -40,6 +41,7 @@ _BUILT_IN = {
     "ros2-control": ros2_control.register,
     "view": view.register,
     "plot": plot.register,
+    "layouts": layouts.register,
 }
 
 _DESCRIPTION = """\

@@ -1,0 +1,70 @@
+"""``uk_dynamics layouts``: what PlotJuggler and Foxglove show of a mechanism."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+
+_DESCRIPTION = """\
+Write layouts for PlotJuggler (XML) and Foxglove (JSON) that show the topics of a mechanism's nodes,
+or a recording of them (.mcap): motion, efforts with their limits, residuals, multipliers, energy,
+rank and condition; in Foxglove also the machine with its forces, and buttons of the simulator.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics layouts five_bar
+  uk_dynamics layouts my_robot.yaml --namespace left --out layouts
+  plotjuggler --layout layouts/my_robot_plotjuggler.xml
+
+In Foxglove: Layouts, Import from file. Layouts of five_bar and stewart_platform are installed under
+share/uk_dynamics/layouts.
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "layouts",
+        help="layouts for PlotJuggler and Foxglove",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
+    )
+    parser.add_argument("--namespace", default="", metavar="NS", help="namespace of the nodes")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=Path(), help="directory to write to (this one)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write both files and say where they are."""
+    from uk_dynamics import Mechanism
+    from uk_dynamics.viewing.foxglove import foxglove_layout
+    from uk_dynamics.viewing.plotjuggler import plotjuggler_layout
+
+    mechanism = Mechanism.from_file(arguments.file)
+    texts = {
+        f"{mechanism.name}_plotjuggler.xml": plotjuggler_layout(mechanism, arguments.namespace),
+        f"{mechanism.name}_foxglove.json": foxglove_layout(mechanism, arguments.namespace),
+    }
+    try:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (arguments.out / name).write_text(text, encoding="utf-8")
+            print(arguments.out / name)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(arguments.out)) from None
+    return 0
