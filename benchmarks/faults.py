@@ -78,7 +78,7 @@ def main() -> int:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as directory, own_domain():
         heard = campaign(names, Path(directory), arguments.slack, say)
-    print(f"\n{'fault':28}{'times':>6}{'failed':>8}{'stated':>9}{'longest':>9}   cause named")
+    print(f"\n{'fault':28}{'times':>6}{'failed':>8}{'stated':>11}{'longest':>10}   cause named")
     for name, injection in INJECTIONS.items():
         mine = [outcome for outcome in outcomes if outcome.name == name]
         failed = sum(bool(outcome.problem) for outcome in mine)
@@ -86,7 +86,7 @@ def main() -> int:
         longest = max((o.stopped_after for o in mine), default=float("nan"))
         taken = f"{longest:7.3f} s" if injection.within else ""
         cause = injection.cause or ("the watchdog commands zero" if injection.taken_back else "")
-        print(f"{name:28}{len(mine):6d}{failed:8d}{stated:>9}{taken:>9}   {cause}")
+        print(f"{name:28}{len(mine):6d}{failed:8d}{stated:>11}{taken:>10}   {cause}")
     print(f"\n{time.monotonic() - began:.0f} s; on the wire: {heard}")
     bad = heard["not_finite"] or heard["over_limit"] or heard["wrong_size"]
     return int(bool(bad) or any(outcome.problem for outcome in outcomes))
