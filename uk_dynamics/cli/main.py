@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from uk_dynamics import __version__
 from uk_dynamics.cli import (
     benchmark,
+    check,
     describe,
     init,
     inverse_dynamics,
@@ -31,6 +32,7 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _BUILT_IN = {
     "init": init.register,
+    "check": check.register,
     "describe": describe.register,
     "simulate": simulate.register,
     "inverse-dynamics": inverse_dynamics.register,

@@ -1,0 +1,79 @@
+"""All checks of a mechanism, in the order in which a reader wants to know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from uk_dynamics.checks.actuation import actuation
+from uk_dynamics.checks.closure import closure
+from uk_dynamics.checks.finding import SEVERITIES, Finding
+from uk_dynamics.checks.inertias import inertias
+from uk_dynamics.checks.limits import limits
+from uk_dynamics.checks.massless import massless
+from uk_dynamics.checks.open_loops import open_loops
+from uk_dynamics.checks.planarity import planarity
+from uk_dynamics.checks.redundancy import redundancy
+from uk_dynamics.checks.singularity import singularity
+from uk_dynamics.checks.subject import Subject
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.tasks import Tasks
+
+CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
+    closure,
+    limits,
+    massless,
+    inertias,
+    planarity,
+    open_loops,
+    redundancy,
+    singularity,
+    actuation,
+)
+_SAID_ELSEWHERE = ("moves no mass", "lower and upper limit", "principal moments", "but no mass")
+
+
+def check_file(
+    file: str | Path,
+    tasks: str | Path | None = None,
+    positions: Mapping[str, float] | None = None,
+) -> tuple[Finding, ...]:
+    """Look at a mechanism file, and at a tasks file if there is one.
+
+    Args:
+        file: Mechanism file, or the name of a shipped one.
+        tasks: Tasks file, or the name of a shipped one.
+        positions: Joints to hold while the loops are closed, in rad or m.
+
+    Returns:
+        Findings, errors first. A file that cannot be used is one.
+    """
+    try:
+        mechanism = Mechanism.from_file(file)
+        wanted = None if tasks is None else Tasks.from_file(tasks, mechanism)
+        mechanism.configuration(positions or {})
+    except InputError as error:
+        remedy = "correct the file: nothing else can be looked at before it can be read"
+        return (Finding("file", "error", (), str(error), remedy),)
+    return check(mechanism, wanted, positions)
+
+
+def check(
+    mechanism: Mechanism,
+    tasks: Tasks | None = None,
+    positions: Mapping[str, float] | None = None,
+) -> tuple[Finding, ...]:
+    """Look at a mechanism; see :func:`check_file`."""
+    subject = Subject(mechanism, dict(positions or {}), tasks)
+    findings = [finding for look in CHECKS for finding in look(subject)]
+    findings += _warnings(subject)
+    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def _warnings(subject: Subject) -> Iterator[Finding]:
+    """What was noticed while the files were read, and friction in undetermined rows."""
+    said = subject.report.warnings if subject.closed else subject.mechanism.warnings
+    for warning in said:
+        if not any(words in warning for words in _SAID_ELSEWHERE):
+            yield Finding("description", "warning", (), warning, "see the URDF there")

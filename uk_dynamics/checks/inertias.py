@@ -1,0 +1,42 @@
+"""Inertias that no body has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from uk_dynamics.checks.finding import Finding
+from uk_dynamics.checks.subject import Subject
+from uk_dynamics.model.description import Link
+from uk_dynamics.model.inertia import inertia_problem
+
+_WIDE = 3.0  # radius of gyration as a part of the machine's size
+_REMEDY = "take mass and inertia from CAD anew, about the centre of mass and in axes of <inertial>"
+
+
+def inertias(subject: Subject) -> Iterator[Finding]:
+    """Principal moments against the triangle inequality, the mass, and the machine's size."""
+    model = subject.mechanism.model
+    for link in model.description.links:
+        if model.ancestry.carriers[model.frame_index(link.name)] < 0:
+            continue  # it does not move
+        problem, _ = inertia_problem(link.mass, link.inertia)
+        if problem:
+            yield Finding("inertia", "warning", (link.name,), problem, _REMEDY)
+        elif link.mass > 0.0:
+            yield from _radius(link, subject.size)
+
+
+def _radius(link: Link, size: float) -> Iterator[Finding]:
+    moment = float(np.linalg.eigvalsh(link.inertia)[-1])
+    radius = float(np.sqrt(moment / link.mass))
+    if radius > _WIDE * size:
+        yield Finding(
+            "inertia",
+            "warning",
+            (link.name,),
+            f"its mass would lie {radius:.3g} m from its centre, and the machine is {size:.3g} m"
+            " large",
+            "look at the units: URDF wants kg and kg m² (1 kg mm² is 1e-6 kg m²)",
+        )

@@ -1,0 +1,56 @@
+"""Limits of the joints against where the mechanism starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from uk_dynamics.checks.finding import Finding
+from uk_dynamics.checks.subject import Subject
+
+_AT = 1e-9  # rad or m
+
+
+def limits(subject: Subject) -> Iterator[Finding]:
+    """Joints that cannot move, start outside their limits, or stand at one of them."""
+    model, q = subject.mechanism.model, subject.assembly.q
+    places, velocities = model.coordinates.position_of_joint, model.coordinates.velocity_of_joint
+    outside = {v.joint: str(v) for v in subject.assembly.limit_violations}
+    guess = {v.joint: str(v) for v in model.limit_violations(subject.mechanism.initial_guess)}
+    named = dict(subject.mechanism.spec.initial_guess)
+    for name, place, velocity in zip(
+        model.joint_names, places.tolist(), velocities.tolist(), strict=True
+    ):
+        lower, upper = float(model.lower[velocity]), float(model.upper[velocity])
+        if lower == upper:
+            yield Finding(
+                "limits",
+                "warning",
+                (name,),
+                f"lower and upper limit are both {lower:g}: it cannot move",
+                "write both limits (URDF takes 0 for what is left out), make it continuous, or"
+                " fixed if that is meant",
+            )
+        elif name in outside:
+            yield Finding(
+                "limits",
+                "error",
+                (name,),
+                f"{outside[name]} where the loops are closed",
+                "hold another position, or widen the limits in the URDF",
+            )
+        elif name in guess and name in named:
+            yield Finding(
+                "limits",
+                "warning",
+                (name,),
+                f"the initial guess {guess[name]}; closing the loops moves it inside",
+                "give an initial_guess within the limits",
+            )
+        elif subject.closed and min(abs(q[place] - lower), abs(q[place] - upper)) <= _AT:
+            yield Finding(
+                "limits",
+                "note",
+                (name,),
+                f"starts at its limit {q[place]:g}: half of its motions leave the limits at once",
+                "limits are reported, not enforced, unless joints: {NAME: {stop: ...}} is given",
+            )

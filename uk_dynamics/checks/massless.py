@@ -1,0 +1,64 @@
+"""Joints that move nothing with inertia, so that no law says how they accelerate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from uk_dynamics.checks.finding import Finding
+from uk_dynamics.checks.subject import Subject
+from uk_dynamics.exceptions import UndeterminedMotionError
+from uk_dynamics.model.topology import moves_no_mass
+
+_SLIGHT = 1e-10  # of the largest inertia at a joint of the same kind
+
+_REMEDY = "give the link an <inertial>, or the joint an armature (joints: {NAME: {armature: ...}})"
+
+
+def massless(subject: Subject) -> Iterator[Finding]:
+    """Massless leaves, and motions that nothing determines."""
+    mechanism = subject.mechanism
+    model, description = mechanism.model, mechanism.model.description
+    undetermined: tuple[str, ...] = ()
+    if subject.closed and isinstance(subject.solution, UndeterminedMotionError):
+        undetermined = subject.solution.directions
+        yield Finding(
+            "massless",
+            "error",
+            undetermined,
+            "can accelerate without inertia and without constraint: the motion is not determined",
+            f"{_REMEDY}, or constrain it",
+        )
+    for name in moves_no_mass(description.links, description.joints):
+        indices = [i for i, v in enumerate(model.velocity_names) if v.partition(".")[0] == name]
+        if name not in undetermined and not model.armature[indices].all():
+            yield Finding(
+                "massless",
+                "warning",
+                (name,),
+                "moves no mass: only the constraints say how it moves, and the mass matrix is"
+                " singular",
+                _REMEDY,
+            )
+    yield from _slight(subject)
+
+
+def _slight(subject: Subject) -> Iterator[Finding]:
+    """Inertias so small against the others that arithmetic loses them."""
+    model = subject.mechanism.model
+    inertia = np.asarray(subject.workspace.mass).diagonal()
+    angular = np.linalg.norm(np.asarray(subject.workspace.jacobian)[3:], axis=0) > 0.5
+    for turning in (True, False):
+        chosen = np.flatnonzero(angular == turning)
+        largest = float(inertia[chosen].max(initial=0.0))
+        for index in chosen.tolist():
+            if 0.0 < inertia[index] < _SLIGHT * largest:
+                yield Finding(
+                    "massless",
+                    "warning",
+                    (model.velocity_names[index],),
+                    f"moves an inertia of {inertia[index]:.2g}, others one of {largest:.2g}: so"
+                    " little counts for nothing in arithmetic",
+                    "leave the mass out altogether, or give the link the mass it has",
+                )

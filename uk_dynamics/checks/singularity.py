@@ -1,0 +1,71 @@
+"""Starts at or near a configuration where the rank of the constraints, or of the motors, drops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from uk_dynamics.checks.finding import Finding
+from uk_dynamics.checks.subject import Subject
+from uk_dynamics.core.solution import Solution
+from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.report import MechanismReport
+from uk_dynamics.mechanism.state import State
+
+_NEIGHBOURS = 4
+_STEP = 0.05  # rad or m
+_ILL_CONDITIONED = 1e3  # of the rows at unit norm
+_REMEDY = "begin elsewhere: another initial_guess, or --set JOINT=VALUE"
+
+
+def singularity(subject: Subject) -> Iterator[Finding]:
+    """Compare ranks at the start with those around it."""
+    if not subject.closed or subject.mechanism.local is not None:
+        return
+    here, solution = subject.report, subject.solution
+    around = list(_around(subject))
+    rank = max((facts.rank for facts in around), default=here.rank)
+    if rank > here.rank:
+        yield Finding(
+            "singular_start",
+            "warning",
+            here.redundant_rows,
+            f"the rows have rank {here.rank} at the start and {rank} around it: the start is"
+            " singular, and which way it leaves may be a matter of rounding",
+            _REMEDY,
+        )
+    elif isinstance(solution, Solution) and solution.condition > _ILL_CONDITIONED:
+        yield Finding(
+            "singular_start",
+            "warning",
+            (),
+            f"the rows are nearly dependent at the start (condition {solution.condition:.2g}): it"
+            " is near a singular configuration",
+            _REMEDY,
+        )
+    same = [facts for facts in around if facts.mobility == here.mobility]
+    driven = max((facts.actuated_freedoms for facts in same), default=here.actuated_freedoms)
+    if driven > here.actuated_freedoms:
+        yield Finding(
+            "singular_start",
+            "warning",
+            here.motors,
+            f"drive {here.actuated_freedoms} of {here.mobility} freedoms at the start and {driven}"
+            " around it: the motors are in a dead centre",
+            _REMEDY,
+        )
+
+
+def _around(subject: Subject) -> Iterator[MechanismReport]:
+    mechanism, q = subject.mechanism, subject.assembly.q
+    chance = np.random.default_rng(0)
+    dynamics = mechanism.dynamics("interpreted")
+    for _ in range(_NEIGHBOURS):
+        step = chance.standard_normal(mechanism.model.nv)
+        step *= _STEP / max(float(np.abs(step).max(initial=0.0)), 1e-30)
+        try:
+            near = dynamics.project(State(0.0, mechanism.model.integrate(q, step), 0.0 * step))
+        except (SimulationError, UndeterminedMotionError):
+            continue
+        yield mechanism.report(near.q)

@@ -1,0 +1,83 @@
+"""``uk_dynamics check``: what a careful colleague would notice."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.arguments import add_mechanism
+from uk_dynamics.cli.table import table
+
+if TYPE_CHECKING:
+    from uk_dynamics.checks.finding import Finding
+    from uk_dynamics.cli.extensions import Commands
+
+_FOUND_ERRORS = 1
+
+_DESCRIPTION = """\
+Look at a mechanism as a careful colleague would: loops that do not close or nearly close, limits in
+the way, links without mass, inertias that no body has, axes that are not quite parallel, redundant
+rows, a singular start, motors that move nothing, and with --tasks what the motors cannot do. Each
+finding names what it is about and says what to do.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics check my_robot.yaml
+  uk_dynamics check my_robot.yaml --tasks reach.yaml --set crank=0.4
+  uk_dynamics check my_robot.yaml --json | jq -e '.errors == 0'
+
+exit status: 0 no errors (warnings and notes are none), 1 errors found, 2 wrong usage
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "check",
+        help="what a careful colleague would notice, with remedies",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_mechanism(parser)
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the findings; status 1 where one is an error."""
+    from uk_dynamics.checks.checklist import check_file
+
+    findings = check_file(arguments.file, arguments.tasks, dict(arguments.positions))
+    errors = sum(finding.severity == "error" for finding in findings)
+    if arguments.json:
+        facts = {
+            "file": arguments.file,
+            "errors": errors,
+            "findings": [asdict(finding) for finding in findings],
+        }
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        print(f"{arguments.file}: {_summary(findings)}")
+        if findings:
+            print(table(_rows(findings)))
+    return _FOUND_ERRORS if errors else 0
+
+
+def _rows(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    for finding in findings:
+        about = f"{', '.join(finding.subject)}: " if finding.subject else ""
+        yield finding.severity, f"[{finding.check}] {about}{finding.problem}"
+        yield "", f"-> {finding.remedy}"
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    if not findings:
+        return "nothing to remark"
+    counts = Counter(finding.severity for finding in findings)
+    return ", ".join(f"{n} {word}{'s' * (n != 1)}" for word, n in counts.items())
