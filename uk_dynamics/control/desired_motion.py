@@ -9,7 +9,7 @@ import numpy as np
 from uk_dynamics.control.servo_modes import Decision
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism.state import Array, Inputs, State
 
 
 class Setpoint(NamedTuple):
@@ -55,12 +55,12 @@ class DesiredMotion:
         self._state = None
         self._elapsed = 0.0
 
-    def at(self, measured: State, active: ActiveConstraints | None = None) -> State:
+    def at(self, measured: State, inputs: Inputs | None = None) -> State:
         """The desired state at the time of a measured one, on the loops.
 
         Args:
             measured: Its time counts; the first one is where the motion begins.
-            active: Switchable constraints that are on; None: those that the file says.
+            inputs: What is known of the structure; None: what the file says.
 
         Raises:
             SimulationError: The loops are too far open.
@@ -70,7 +70,7 @@ class DesiredMotion:
         else:
             self._elapsed = measured.t - self._state.t
             ahead = self._moved(self._state, self._elapsed)
-        self._state = self._dynamics.project(ahead, Inputs(active=active))
+        self._state = self._dynamics.project(ahead, inputs)
         return self._state
 
     def follow(self, command: Decision) -> Setpoint:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array
 
@@ -13,6 +16,7 @@ class LoopRows:
 
     Attributes:
         names: Of the rows.
+        live: What replaces the references of live constraints, by name.
     """
 
     def __init__(self, mechanism: Mechanism, active: ActiveConstraints | None) -> None:
@@ -28,7 +32,8 @@ class LoopRows:
         held = self._constraints.position_rows & hierarchy.rigid & hierarchy.acting(active)
         self._held = np.flatnonzero(held)
         self._all_held = bool(held.all())
-        self._captured = hierarchy.captured(active) or None
+        self._captured = hierarchy.captured(active)
+        self.live: Mapping[str, ReferenceSample] = {}
         self._moving = self._constraints.time_dependent or bool(self._references.references)
         self._still = np.zeros(mechanism.model.nv)
         self._workspace = mechanism.model.workspace()
@@ -37,7 +42,7 @@ class LoopRows:
     def linearize(self, q: Array, t: float) -> tuple[Array, Array]:
         """A (m, nv) and ψ (m,) at a configuration (nq,) and time in s."""
         self._workspace.update_positions(q)
-        reference = self._references.sample(t, self._captured)
+        reference = self._references.sample(t, {**self.live, **self._captured})
         A, residual = self._constraints.position(self._workspace, t, q, reference)
         if self._all_held:
             return A, residual
@@ -55,6 +60,6 @@ class LoopRows:
         if not self._moving:
             return np.zeros(len(self._held))
         self._workspace.update(q, self._still)
-        reference = self._references.sample(t, self._captured)
+        reference = self._references.sample(t, {**self.live, **self._captured})
         rows = self._constraints.evaluate(self._workspace, t, q, self._still, reference)
         return rows.rate[self._held]

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import selected
 from uk_dynamics.control.limited_allocation import LimitedAllocation
 from uk_dynamics.control.motor_limits import MotorLimits
@@ -35,6 +36,7 @@ class RestController(ABC):
     Attributes:
         mechanism: What is controlled.
         active: Switchable constraints that are on; None: those that the mechanism file says.
+        structure: What replaces the references of structural constraints, by name.
         limits: Of the motors; they can be restricted at any time.
         preload: Efforts to come close to where this changes no motion, (motors,), in N or N·m;
             None: zero.
@@ -65,6 +67,7 @@ class RestController(ABC):
             raise InputError(problem, file=mechanism.spec.file, place="actuators")
         self.mechanism = mechanism
         self.active: ActiveConstraints | None = None
+        self.structure: Mapping[str, ReferenceSample] = {}
         sharing = Allocation.given(mechanism.actuators, weights, preload)
         self.preload = sharing.preload
         self._weights = sharing.weights
@@ -103,7 +106,7 @@ class RestController(ABC):
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
         seen, wanted = self._meant(state)
-        inputs = Inputs(active=self.active, stabilize=False)
+        inputs = Inputs(active=self.active, references=self.structure, stabilize=False)
         prepared = self._dynamics.prepare(seen, inputs)
         factorization, M = prepared.factorization, prepared.terms.M
         actuators = self.mechanism.actuators

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from uk_dynamics.constraints.constraint_set import Rows
-from uk_dynamics.constraints.references import Followed
+from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.bumpless_start import BumplessStart
 from uk_dynamics.control.command import Command, missing_by_task, selected
 from uk_dynamics.control.friction_compensation import compensate_friction
@@ -43,6 +43,7 @@ class ServoController:
         tasks: What it shall do.
         weights: Diagonal of W, (motors,).
         active: Switchable constraints that are on; None: those that the mechanism file says.
+        structure: What replaces the references of structural constraints, by name.
         control_period: Time for which efforts are held, in s; None: they change continuously.
         blend_time: Time in which the error found after a reset decays, in s; see
             :class:`BumplessStart`.
@@ -97,6 +98,7 @@ class ServoController:
         self.blend_time = blend_time
         self._start = BumplessStart(tasks.constraints)
         self.active: ActiveConstraints | None = None
+        self.structure: Mapping[str, ReferenceSample] = {}
         self.control_period = control_period
         self.weights: Array = tasks.allocation.weights
         self.preload = tasks.allocation.preload
@@ -170,7 +172,7 @@ class ServoController:
         """
         actuators = self.mechanism.actuators
         wished = self.preload if preload is None else actuators.efforts(preload)
-        inputs = Inputs(active=self.active)
+        inputs = Inputs(active=self.active, references=self.structure)
         ahead = state if self._prediction is None else self._prediction.ahead(state)
         prepared = self._dynamics.prepare(ahead, inputs)
         rows = self.tasks.evaluate(prepared.workspace, ahead.q, ahead.v, ahead.t, references)
@@ -221,7 +223,8 @@ class ServoController:
 
     def inputs(self, command: Command) -> Inputs:
         """Inputs that apply a command to the mechanism."""
-        return Inputs(tau=self.mechanism.actuators.matrix @ command.efforts, active=self.active)
+        tau = self.mechanism.actuators.matrix @ command.efforts
+        return Inputs(tau=tau, active=self.active, references=self.structure)
 
     def _law(
         self, prepared: Prepared, rows: Rows, preload: Array | None

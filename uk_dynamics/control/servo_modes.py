@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from uk_dynamics.constraints.references import Followed
+from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.effort_transfer import EffortTransfer
 from uk_dynamics.control.motor_limits import MotorLimits
@@ -38,6 +38,7 @@ class ServoModes:
         holding: The law of ``hold``; it holds the position where it comes into force.
         transfer_time: Duration of a transfer, in s; 0: none, as for drives that get motions.
         active: Switchable constraints that are on; None: those that the mechanism file says.
+        structure: What replaces the references of structural constraints, by name.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class ServoModes:
             self._laws[TASKS] = self.following
         self.transfer_time = 0.0
         self.active: ActiveConstraints | None = None
+        self.structure: Mapping[str, ReferenceSample] = {}
         self._mode = HOLD if tasks is None else TASKS
         self._last: Array | None = None
         self._transfer = EffortTransfer(MotorLimits(mechanism, control_period))
@@ -159,6 +161,7 @@ class ServoModes:
         """
         law = self._laws[self._mode]
         law.active = self.active
+        law.structure = self.structure
         decision: Decision
         if isinstance(law, ServoController):
             decision = law.command(state, references)

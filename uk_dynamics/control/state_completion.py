@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.completion_result import Completion, CompletionStatus
 from uk_dynamics.control.encoders import Encoders
 from uk_dynamics.control.loop_follower import FEW_LEGS, MOST_LEGS, LoopFollower
@@ -105,6 +106,7 @@ class StateCompletion:
         positions: Mapping[str, float] | ArrayLike,
         velocities: Mapping[str, float] | ArrayLike | None = None,
         t: float = 0.0,
+        references: Mapping[str, ReferenceSample] | None = None,
     ) -> Completion:
         """The state of all joints.
 
@@ -112,6 +114,7 @@ class StateCompletion:
             positions: Of the measured joints, by name or (d,), in rad or m.
             velocities: Of the measured joints, in rad/s or m/s; None: they stand still.
             t: Time, for loops that move in time, in s.
+            references: What replaces the references of structural constraints, by name.
 
         Raises:
             UnknownNameError: A name is not one of a measured joint.
@@ -119,6 +122,7 @@ class StateCompletion:
         """
         wanted = self.encoders.values(positions, "position")
         rates = None if velocities is None else self.encoders.values(velocities, "velocity")
+        self._rows.live = references or {}
         follower = self._follower
         # an encoder that counts within one turn is read as the nearest of its turns
         last = self._q[self.encoders.places]

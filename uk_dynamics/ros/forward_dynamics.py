@@ -11,8 +11,7 @@ from rclpy.node import Node
 
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
-from uk_dynamics.mechanism.state import Inputs, State
-from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
+from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
@@ -23,6 +22,7 @@ from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states
 from uk_dynamics.ros.run_node import run_node
+from uk_dynamics.ros.structure_input import StructureInput
 
 
 class ForwardDynamics(Node):
@@ -53,7 +53,7 @@ class ForwardDynamics(Node):
             self._efforts = EffortInput(
                 self, self._mechanism, self._problems, topic=self._settings["command_topic"]
             )
-        self._active = ActiveConstraintsInput(self, self._mechanism, self._problems)
+        self._structure = StructureInput(self, self._mechanism, self._problems)
         self._states = StateInput(self, self._mechanism, self._problems, self._on_state)
         self._diagnostics = DiagnosticsPublisher(self, "dynamics", self._report)
         self._diagnostics.hardware = self._mechanism.name
@@ -63,7 +63,7 @@ class ForwardDynamics(Node):
         state = State(self._origin.since(stamp), reader.q, reader.v)
         self._monitor.tick()
         try:
-            inputs = Inputs(tau=self._force(), active=self._active.active)
+            inputs = self._structure.inputs(self._force())
             solution = self._dynamics.evaluate(state, inputs)
             if not np.isfinite(solution.qdd).all():
                 raise SimulationError("the acceleration is not finite", state.t)
@@ -95,7 +95,7 @@ class ForwardDynamics(Node):
                 self._solution,
                 self._dynamics,
                 self._settings["residual_warning"],
-                Inputs(active=self._active.active),
+                self._structure.inputs(),
             )
 
 

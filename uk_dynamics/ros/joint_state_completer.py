@@ -16,7 +16,6 @@ from std_srvs.srv import Trigger
 from uk_dynamics.control.state_completion import Completion, CompletionStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.state import ActiveConstraints
-from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import TimeOrigin, nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.joint_measurements import JointMeasurements
@@ -27,6 +26,7 @@ from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_rate
 from uk_dynamics.ros.run_node import run_node
+from uk_dynamics.ros.structure_input import StructureInput
 
 MEASURED = "measured_joint_states"
 # Deep enough for several sources that speak at once; they share one queue.
@@ -72,7 +72,7 @@ class JointStateCompleter(Node):
         self._publisher = self.create_publisher(
             JointState, "joint_states", qos_profile_system_default
         )
-        self._active = ActiveConstraintsInput(self, mechanism, self._problems, self._on_switched)
+        self._structure = StructureInput(self, mechanism, self._problems, self._on_switched)
         self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
         self.create_service(Trigger, "~/reset", self._on_reset)
         self._diagnostics = DiagnosticsPublisher(self, "state completion", self._report)
@@ -120,7 +120,10 @@ class JointStateCompleter(Node):
         start = time.perf_counter()
         try:
             found = completion.complete(
-                position, measurements.velocity, self._origin.since(self._stamp)
+                position,
+                measurements.velocity,
+                self._origin.since(self._stamp),
+                self._structure.references,
             )
         except UkDynamicsError as error:
             self._failure = str(error)

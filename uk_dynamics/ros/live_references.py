@@ -1,80 +1,96 @@
-"""References that come over ROS: one topic for each task whose reference is live."""
+"""References that come over ROS: one topic for each constraint or task whose reference is live."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from uk_dynamics.constraints.reference_set import ReferenceSet
 from uk_dynamics.constraints.references import Followed, ReferenceSample
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism.constraint_specification import ConstraintSpec
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import COMMAND_QOS
 from uk_dynamics.ros.message_readers import LARGEST
 from uk_dynamics.ros.messages import view
 
+AnyFollowed = TypeVar("AnyFollowed", bound=Followed)
 
-class LiveReferences:
-    """What each live task follows: the last sample, or what replaced it since.
+
+def live_names(specs: Iterable[ConstraintSpec]) -> list[str]:
+    """Names of the constraints or tasks that their file declares live."""
+    return [spec.name for spec in specs if spec.reference and spec.reference.type == "live"]
+
+
+class LiveReferences(Generic[AnyFollowed]):
+    """What each live constraint or task follows: the last sample, or what replaced it since.
 
     Attributes:
-        followed: By name of the task; without the tasks that nothing was sent for yet.
+        followed: By name; without those that nothing was sent for yet.
     """
 
-    def __init__(self, node: Node, tasks: Tasks, problems: MessageProblems) -> None:
-        """Subscribe to ``~/<task>/reference`` of every live task.
+    def __init__(
+        self,
+        node: Node,
+        references: ReferenceSet,
+        names: Sequence[str],
+        problems: MessageProblems,
+        prefix: str = "",
+    ) -> None:
+        """Subscribe to ``<prefix><name>/reference``.
 
         Args:
             node: Who listens.
-            tasks: Whose references are live is declared in their file.
+            references: Of all constraints or tasks of a file.
+            names: Of those that are live.
             problems: Remembers messages that cannot be used.
+            prefix: Of the topics: ``~/`` for those of the node alone.
         """
-        self.followed: dict[str, Followed] = {}
-        self._references = tasks.references
+        self.followed: dict[str, AnyFollowed] = {}
+        self._references = references
         self._node = node
         self._problems = problems
-        live = [t.name for t in tasks.spec.tasks if t.reference and t.reference.type == "live"]
-        self._subscriptions = [
-            node.create_subscription(
-                JointTrajectoryPoint,
-                f"~/{name}/reference",
-                functools.partial(self._receive, name, tasks.references.rows[name]),
-                COMMAND_QOS,
+        self._subscriptions = []
+        for name in names:
+            topic = f"{prefix}{name}/reference"
+            heard = functools.partial(self._receive, name, topic, references.rows[name])
+            self._subscriptions.append(
+                node.create_subscription(JointTrajectoryPoint, topic, heard, COMMAND_QOS)
             )
-            for name in live
-        ]
 
     def destroy(self) -> None:
         """Stop listening."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
-    def present(self, task: str, now: float) -> ReferenceSample:
-        """What a task shall do at a time, in s."""
-        return self._references.one(task, now, self.followed.get(task))
+    def present(self, name: str, now: float) -> ReferenceSample:
+        """What shall be at a time, in s."""
+        return self._references.one(name, now, self.followed.get(name))
 
-    def hold(self, task: str, now: float) -> None:
-        """Let a task stay where it shall be at a time, in s."""
-        value = self.present(task, now).value
-        self.followed[task] = ReferenceSample(value, np.zeros_like(value), np.zeros_like(value))
+    def hold(self, name: str, now: float) -> None:
+        """Let it stay what it shall be at a time, in s."""
+        value = self.present(name, now).value
+        self.followed[name] = ReferenceSample(value, np.zeros_like(value), np.zeros_like(value))
 
-    def _receive(self, task: str, rows: int, message: JointTrajectoryPoint) -> None:
+    def _receive(self, name: str, topic: str, rows: int, message: JointTrajectoryPoint) -> None:
         sample, problem = read_reference(message, rows)
         if sample is None:
-            self._problems.note(f"~/{task}/reference", problem)
+            self._problems.note(topic, problem)
             return
-        self.followed[task] = sample
+        self.followed[name] = sample
 
 
 def read_reference(message: JointTrajectoryPoint, rows: int) -> tuple[ReferenceSample | None, str]:
-    """Value, rate and acceleration of a task's rows; what is left out is zero.
+    """Value, rate and acceleration of rows; what is left out is zero.
 
     Args:
-        message: ``positions`` in m or rad (of tasks on velocities: m/s or rad/s), ``velocities``
+        message: ``positions`` in m or rad (of rows on velocities: m/s or rad/s), ``velocities``
             their rates, ``accelerations`` the rates of those; efforts and time do not count.
-        rows: Number of rows of the task.
+        rows: Number of rows.
 
     Returns:
         The sample, or None and what is wrong with the message.

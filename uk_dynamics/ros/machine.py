@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integrators import rk4_step, semi_implicit_euler_step
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError
@@ -42,6 +43,7 @@ class SimulatedMachine:
         step_size: float,
         integrator: str = "rk4",
         dynamics: InterpretedDynamics | None = None,
+        references: Mapping[str, ReferenceSample] | None = None,
     ) -> None:
         """Put the mechanism where its motions start: loops closed, velocities of its file.
 
@@ -50,6 +52,8 @@ class SimulatedMachine:
             step_size: In s.
             integrator: ``rk4`` or ``semi_implicit_euler``.
             dynamics: Evaluator of the mechanism; None: the interpreted one.
+            references: What replaces the references of structural constraints, by name; looked at
+                in every step.
 
         Raises:
             AssemblyError: The loops do not close.
@@ -59,6 +63,7 @@ class SimulatedMachine:
         self.step_size = step_size
         self._take_step = _STEPS[integrator]
         self.dynamics = dynamics or mechanism.dynamics()
+        self._references = references
         self._start = mechanism.start()
         self._limits = mechanism.actuators.effort_limits
         self.efforts = np.zeros(len(mechanism.actuators))
@@ -127,7 +132,7 @@ class SimulatedMachine:
 
     def _set_active(self, active: ActiveConstraints) -> None:
         self.active = active
-        self.inputs = Inputs(tau=self.tau, active=active)
+        self.inputs = Inputs(tau=self.tau, active=active, references=self._references)
 
     def _acceleration(self, t: float, q: Array, v: Array) -> Array:
         return self.dynamics.evaluate(State(t, q, v), self.inputs).qdd

@@ -11,9 +11,8 @@ from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time, steady_clock
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import StateInput
@@ -21,6 +20,7 @@ from uk_dynamics.ros.marker_messages import MarkerMessages
 from uk_dynamics.ros.mechanism_source import load_mechanism
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.run_node import run_node
+from uk_dynamics.ros.structure_input import StructureInput
 from uk_dynamics.ros.viewing_parameters import MARKERS
 from uk_dynamics.viewing.marks import Marker
 from uk_dynamics.viewing.stage import stage
@@ -56,7 +56,7 @@ class Markers(Node):
         )
         problems = MessageProblems(self.get_logger())
         self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
-        self._active = ActiveConstraintsInput(self, mechanism, problems)
+        self._structure = StructureInput(self, mechanism, problems)
         self._stamp: Time | None = None
         self._states = StateInput(self, mechanism, problems, self._on_state)
         self._publisher = self.create_publisher(MarkerArray, TOPIC, 10)
@@ -76,7 +76,7 @@ class Markers(Node):
             return
         reader = self._states.reader
         state = State(self._t, reader.q.copy(), reader.v.copy())
-        inputs = Inputs(tau=reader.effort.copy(), active=self._active.active)
+        inputs = self._structure.inputs(reader.effort.copy())
         residual = self._dynamics.residual(state, inputs).position
         solution = None
         try:

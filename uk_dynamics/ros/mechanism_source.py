@@ -40,19 +40,9 @@ def load_mechanism(node: Node, parameters: Parameters) -> Mechanism:
     if description is None and spec.model.urdf is None:
         description = _await_description(node, parameters["robot_description_timeout"], spec.file)
     mechanism = Mechanism.from_spec(spec, robot_description=description)
-    for warning in (*mechanism.warnings, *_live_structure(spec)):
+    for warning in mechanism.warnings:
         node.get_logger().warning(warning)
     return mechanism
-
-
-def _live_structure(spec: MechanismSpec) -> list[str]:
-    """Structural constraints that wait for references, which come over ROS for tasks only."""
-    return [
-        f"{spec.file}: constraints.{constraint.name}.reference: no topic feeds live references of"
-        " structural constraints; this one stays at its value"
-        for constraint in spec.constraints
-        if constraint.reference is not None and constraint.reference.type == "live"
-    ]
 
 
 def make_dynamics(node: Node, parameters: Parameters, mechanism: Mechanism) -> InterpretedDynamics:

@@ -13,13 +13,13 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import ActiveConstraints, Inputs, State
+from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog
 from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import STATE_QOS, EffortInput, StateInput
+from uk_dynamics.ros.structure_input import StructureInput
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.trajectory import Statistics, Trajectory
 
@@ -34,20 +34,13 @@ class Sample:
 
     Attributes:
         state: Where the mechanism was.
-        tau: Generalized forces of the motors, (nv,), in N or N·m.
+        inputs: What acted on it.
         efforts: Last command, (motors,), in N or N·m.
-        active: Switchable constraints that were on; None: as the mechanism file says.
     """
 
     state: State
-    tau: Array
+    inputs: Inputs
     efforts: Array
-    active: ActiveConstraints | None
-
-    @property
-    def inputs(self) -> Inputs:
-        """What acted on the mechanism."""
-        return Inputs(tau=self.tau, active=self.active)
 
 
 @dataclass(frozen=True)
@@ -99,7 +92,7 @@ class MotionObserver(Node):
         self._task_workspace = (tasks or mechanism).model.workspace()
         self._origin = TimeOrigin(simulated=False)
         problems = MessageProblems(self.get_logger())
-        self._active = ActiveConstraintsInput(self, mechanism, problems)
+        self._structure = StructureInput(self, mechanism, problems)
         self._states = StateInput(self, self._mechanism, problems, self._on_state)
         self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
         self._solutions = Watchdog()
@@ -173,7 +166,7 @@ class MotionObserver(Node):
         reader = self._states.reader
         state = State(t, reader.q.copy(), reader.v.copy())
         efforts = self._commands.efforts.copy()
-        self.samples.append(Sample(state, reader.effort.copy(), efforts, self._active.active))
+        self.samples.append(Sample(state, self._structure.inputs(reader.effort.copy()), efforts))
 
     def _on_solution(self, message: bytes) -> None:
         self._solutions.feed()

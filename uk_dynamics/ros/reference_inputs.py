@@ -14,7 +14,7 @@ from uk_dynamics.ros.clock import TimeOrigin
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.follow_joint_trajectory import follow_joint_trajectory
 from uk_dynamics.ros.joint_trajectory_input import JointTrajectoryInput
-from uk_dynamics.ros.live_references import LiveReferences
+from uk_dynamics.ros.live_references import LiveReferences, live_names
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.target_pose_input import TargetPoseInput
 
@@ -52,7 +52,10 @@ class ReferenceInputs:
         self._inputs: list[Any] = []
         if tasks is None:
             return
-        live = LiveReferences(node, tasks, problems)
+        names = live_names(tasks.spec.tasks)
+        live: LiveReferences[Followed] = LiveReferences(
+            node, tasks.references, names, problems, prefix="~/"
+        )
         self.followed = live.followed
         trajectories = JointTrajectoryInput(
             node, tasks, live, problems, now=now, since=origin.since

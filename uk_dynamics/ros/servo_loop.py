@@ -11,8 +11,7 @@ from rclpy.node import Node
 from uk_dynamics.control.desired_motion import DesiredMotion, Setpoint
 from uk_dynamics.control.servo_modes import TASKS, Decision, ServoModes
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.state import Inputs, State
-from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
+from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.chosen_commands import chosen_commands
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
@@ -27,6 +26,7 @@ from uk_dynamics.ros.safety import TRAJECTORY, Fault
 from uk_dynamics.ros.servo_reports import report_decision
 from uk_dynamics.ros.servo_timing import ServoTiming
 from uk_dynamics.ros.state_guard import StateGuard
+from uk_dynamics.ros.structure_input import StructureInput
 
 
 class ServoLoop:
@@ -86,7 +86,7 @@ class ServoLoop:
         self._origin = TimeOrigin(simulated=simulated and mechanism.driven_by_time)
         self._guard = StateGuard(mechanism.model, settings, simulated=simulated)
         self._states = StateInput(node, mechanism, problems, self._on_state)
-        self._constraints = ActiveConstraintsInput(node, mechanism, problems)
+        self._structure = StructureInput(node, mechanism, problems)
         self._t: float | None = None
         self.references = ReferenceInputs(
             node,
@@ -151,7 +151,7 @@ class ServoLoop:
         self._node.destroy_subscription(self._states.subscription)
         self.references.destroy()
         self._live_settings.destroy()
-        self._constraints.destroy()
+        self._structure.destroy()
         self.commands.destroy()
 
     def report(self, report: Report) -> None:
@@ -169,7 +169,7 @@ class ServoLoop:
             command.free,
             self._dynamics,
             self._settings["residual_warning"],
-            Inputs(active=self._constraints.active),
+            self._structure.inputs(),
         )
         warning = self._settings["tracking_warning"]
         report_decision(report, self.controller, State(0.0, reader.q, reader.v), command, warning)
@@ -201,7 +201,8 @@ class ServoLoop:
             self.commands.drive(self._answered[1], stamp)
             return
         self._timing.begin(stamp)
-        self.controller.active = self._constraints.active
+        self.controller.active = self._structure.active
+        self.controller.structure = self._structure.references
         self._t = self._origin.since(stamp)
         state = State(self._t, reader.q, reader.v)
         try:
@@ -235,14 +236,14 @@ class ServoLoop:
 
     def _gap(self, state: State) -> float:
         """How far the loops of a measured state are open, in m or rad."""
-        residual = self._dynamics.residual(state, Inputs(active=self._constraints.active))
+        residual = self._dynamics.residual(state, self._structure.inputs())
         return float(np.abs(residual.position).max(initial=0.0))
 
     def _decide(self, state: State) -> tuple[Decision, Setpoint]:
         """What to do at a measured state."""
         followed = self.references.followed
         if self._by_trajectory:
-            desired = self._desired.at(state, self._constraints.active)
+            desired = self._desired.at(state, self._structure.inputs())
             command = self.controller.command(desired, followed)
             return command, self._desired.follow(command)
         command = self.controller.command(state, followed)

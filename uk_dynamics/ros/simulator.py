@@ -29,6 +29,7 @@ from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_dynamics, report_rate
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.simulation_time import SimulationTime
+from uk_dynamics.ros.structure_input import structural_references
 
 _PAUSED_PERIOD = 0.02  # s; who comes late also learns where a paused machine stands
 _HURRY_PERIOD = 0.001  # s; as fast as possible, but messages get their turn
@@ -53,14 +54,17 @@ class Simulator(Node):
         rate = self._settings["rate"]
         dynamics = make_dynamics(self, self._settings, mechanism)
         integrator = self._settings["integrator"]
-        self._machine = SimulatedMachine(mechanism, 1.0 / rate, integrator, dynamics)
+        self._problems = MessageProblems(self.get_logger())
+        self._references = structural_references(self, mechanism, self._problems)
+        self._machine = SimulatedMachine(
+            mechanism, 1.0 / rate, integrator, dynamics, self._references.followed
+        )
         self._lockstep = self._make_lockstep()
         self._time = SimulationTime(
             self,
             publish=self._settings["publish_clock"],
             from_zero=self._lockstep is not None,
         )
-        self._problems = MessageProblems(self.get_logger())
         by_joint = self._settings["command_mode"] == "joint_state"
         usual_topic = JOINT_COMMANDS if by_joint else EFFORT_COMMANDS
         self._commands = EffortInput(
@@ -227,6 +231,7 @@ class Simulator(Node):
         self._failure = ""
         self._commands.efforts[:] = 0.0
         self._commands.watchdog.forget()
+        self._references.followed.clear()
         self._machine.reset()
         self._time.reset()
         self._set_paused(self._paused)

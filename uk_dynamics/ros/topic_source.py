@@ -13,10 +13,10 @@ from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
-from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import StateInput
+from uk_dynamics.ros.structure_input import StructureInput
 from uk_dynamics.viewing.snapshot import Snapshot
 
 Array = NDArray[np.float64]
@@ -50,7 +50,7 @@ class TopicSource:
         self._simulator = simulator
         self._state_timeout = state_timeout
         self._origin = TimeOrigin(simulated=runs_on_simulated_time(node))
-        self._active = ActiveConstraintsInput(node, mechanism, problems)
+        self._structure = StructureInput(node, mechanism, problems)
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._t = 0.0
@@ -100,7 +100,7 @@ class TopicSource:
             message = f"the last state is {age:.1f} s old"
         tau = reader.effort.copy()
         state = State(self._t, reader.q.copy(), reader.v.copy())
-        inputs = Inputs(tau=tau, active=self._active.active)
+        inputs = self._structure.inputs(tau)
         return Snapshot(state, inputs, self._motors @ tau, message, "heard from topics")
 
     def _on_state(self, stamp: Time) -> None:
