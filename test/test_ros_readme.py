@@ -66,8 +66,8 @@ def _full_names(node: str, name: str) -> set[str]:
     if not name.startswith("/"):
         name = f"/{name}"
     name = _placed(name)
-    if "<frame_task>" in name:
-        return set()  # the only task is one of a joint
+    if "<frame_task>" in name or "<live_constraint>" in name:
+        return set()  # the only task is one of a joint, and pins do not move by themselves
     if "<constraint>" in name:
         return {name.replace("<constraint>", constraint) for constraint in CONSTRAINTS}
     return {name}
