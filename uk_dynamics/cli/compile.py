@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from uk_dynamics import Mechanism
     from uk_dynamics.cli.extensions import Commands
 
 _DESCRIPTION = """\
@@ -21,6 +20,7 @@ once; or write it as C files without dependencies for a controller of your own.
 _EXAMPLES = """\
 examples:
   uk_dynamics compile five_bar
+  uk_dynamics compile five_bar --tasks five_bar_sweep       its servo law as well
   uk_dynamics compile my_robot.yaml --export-c generated    source, header and an example
 """
 
@@ -40,6 +40,11 @@ def register(commands: Commands) -> None:
         help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
     )
     parser.add_argument(
+        "--tasks",
+        metavar="FILE",
+        help="tasks file (YAML), or the name of a shipped one, whose servo law is compiled as well",
+    )
+    parser.add_argument(
         "--export-c",
         metavar="DIR",
         type=Path,
@@ -50,7 +55,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compile or export."""
-    from uk_dynamics import Mechanism
+    from uk_dynamics import Mechanism, Tasks
 
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
@@ -59,14 +64,22 @@ def run(arguments: argparse.Namespace) -> int:
         for file in export(mechanism, arguments.export_c):
             print(f"written: {file}")
         return 0
-    from uk_dynamics.compilation.library import batch_library_of, library_of
+    from uk_dynamics.compilation.library import batch_library_of, library_of, servo_library_of
 
-    def timed(compiled: Callable[[Mechanism], Path]) -> tuple[Path, float]:
+    libraries: dict[str, Callable[[], Path]] = {
+        "one state at a time": lambda: library_of(mechanism),
+        "many states at a time": lambda: batch_library_of(mechanism),
+    }
+    if arguments.tasks is not None:
+        tasks = Tasks.from_file(arguments.tasks, mechanism)
+        libraries["servo law"] = lambda: servo_library_of(tasks)
+
+    def timed(compiled: Callable[[], Path]) -> tuple[Path, float]:
         begin = time.monotonic()
-        return compiled(mechanism), time.monotonic() - begin
+        return compiled(), time.monotonic() - begin
 
     with ThreadPoolExecutor(2) as pool:  # the compilers are processes beside each other
-        made = pool.map(timed, (library_of, batch_library_of))
-        for part, (library, seconds) in zip(("one state", "many states"), made, strict=True):
-            print(f"{mechanism.name}, {part} at a time: compiled in {seconds:.1f} s: {library}")
+        made = pool.map(timed, libraries.values())
+        for part, (library, seconds) in zip(libraries, made, strict=True):
+            print(f"{mechanism.name}, {part}: compiled in {seconds:.1f} s: {library}")
     return 0

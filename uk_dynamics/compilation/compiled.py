@@ -14,8 +14,7 @@ from uk_dynamics.compilation.compiled_solution import CompiledSolution
 from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.compilation.generate import layout_of
 from uk_dynamics.compilation.library import announce, batch_library_of, library_of
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.core.factorization import Factorization
+from uk_dynamics.compilation.structure import CompiledStructure
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.batch import (
     BatchSolution,
@@ -54,8 +53,7 @@ class CompiledDynamics(InterpretedDynamics):
         self.layout = layout
         self._call = CompiledCall(library, layout)
         self._evaluate = self._call.evaluate
-        self._active = self._call.memory[layout["active"]]
-        self._mask: NDArray[np.bool_] | None = None
+        self._structure = CompiledStructure(mechanism, layout, self._call.memory)
 
     def evaluate(
         self, state: State, inputs: Inputs | None = None, out: Solution | None = None
@@ -65,11 +63,11 @@ class CompiledDynamics(InterpretedDynamics):
         if given.nonideal is not None or given.references or self.layout.followed:
             if self._leaves(given):
                 return super().evaluate(state, given)
-            self._follow(state.t, given)
+            self._structure.follow(state.t, given)
         answers = self._evaluate(state.t, given.stabilize, state.q, state.v, given.tau)
         if answers is None:
             return super().evaluate(state, given)
-        return CompiledSolution(answers, self)
+        return CompiledSolution(answers, self._structure)
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
         """Constrained acceleration alone; see :meth:`InterpretedDynamics.acceleration`."""
@@ -169,26 +167,3 @@ class CompiledDynamics(InterpretedDynamics):
     def call(self) -> int:
         """The C function alone, on the inputs of the last evaluation; 0 when it has answers."""
         return self._call.run()
-
-    def _follow(self, t: float, inputs: Inputs) -> None:
-        """Tell C what rows follow, and which of them act."""
-        sample = self._rows.reference(t, inputs)
-        where = self.layout["followed"]
-        self._call.memory[where] = 0.0 if sample is None else np.concatenate(sample)
-        mask = self.hierarchy.mask(inputs.active)
-        if mask is not self._mask:
-            self._mask = mask
-            self._active[:] = 1.0 if mask is None else mask
-
-    def again(self, answers: Array) -> Factorization:
-        """The factorisation at the state of some answers, for what C does not keep."""
-        layout = self.layout
-        t, q, v = float(answers[0]), answers[layout["q"]], answers[layout["v"]]
-        workspace = self._model.workspace()
-        workspace.update(q, v)
-        reference = None
-        if layout.followed:
-            reference = ReferenceSample(*answers[layout["followed"]].reshape(3, layout.rows))
-        active = answers[layout["active"]][: layout.rows]
-        A = self._constraints.evaluate(workspace, t, q, v, reference).A * active[:, None]
-        return self._solver.factorize_part(workspace.mass, A, self._solver.rank_tolerance)

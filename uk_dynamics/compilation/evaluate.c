@@ -1,8 +1,7 @@
 /* Constrained acceleration of the inputs in the memory; 0, or why there is none: 1 the mass matrix
  * is singular, 2 something is not finite. */
 UK_EXPORT int uk_evaluate(uk_memory *m) {
-  uk_terms(m->t, m->q, m->v, m->H, m->force, m->A, m->bias, m->residual, m->rate,
-           UK_FOLLOWED);
+  uk_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
 #if UK_REGULAR
   if (uk_regular(m)) {
     m->status = UK_OK;

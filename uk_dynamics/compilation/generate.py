@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation import regular
+from uk_dynamics.compilation.c_function import function
 from uk_dynamics.compilation.c_source import LANES, SCALAR, Dialect, Writer, number
 from uk_dynamics.compilation.layout import Layout
 from uk_dynamics.compilation.pieces import in_pieces
@@ -18,13 +19,6 @@ from uk_dynamics.core.row_basis import handicap
 from uk_dynamics.mechanism.mechanism import Mechanism
 
 _HERE = Path(__file__).parent
-
-_TERMS = """
-static void {name}({parameters}) {{
-  {real} shared[{shared}];
-{calls}}}
-"""
-
 
 _ATTRIBUTES = """
 #ifndef UK_EXPORT
@@ -54,9 +48,9 @@ def layout_of(mechanism: Mechanism) -> Layout:
     return Layout(model.nq, model.nv, rows, followed=follows(mechanism))
 
 
-def declarations(mechanism: Mechanism) -> str:
-    """What a C program needs to know: sizes, the memory, the entry point."""
-    layout = layout_of(mechanism)
+def declarations(mechanism: Mechanism, layout: Layout | None = None) -> str:
+    """What a C program needs to know: sizes, and the memory."""
+    layout = layout or layout_of(mechanism)
     model = mechanism.model
     sizes = {"UK_NQ": model.nq, "UK_NV": model.nv, "UK_M": len(mechanism.constraints)}
     statuses = {"UK_OK": 0, "UK_NEAR_SINGULAR": 1, "UK_INCONSISTENT": 2}
@@ -67,7 +61,7 @@ def declarations(mechanism: Mechanism) -> str:
 def source(mechanism: Mechanism) -> str:
     """C source for one state at a time, also as functions of Python where its headers are."""
     return "\n".join(
-        ["#include <math.h>\n", declarations(mechanism), definitions(mechanism), _part("python.c")]
+        ["#include <math.h>\n", declarations(mechanism), definitions(mechanism), part("python.c")]
     )
 
 
@@ -82,30 +76,42 @@ def batch_source(mechanism: Mechanism) -> str:
             _tables(mechanism, terms),
             f"#define UK_SWITCHED {switched} /* whether rows are switched on and off */",
             f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
-            _table("double", "uk_position_row", mechanism.constraints.position_rows),
-            _table("double", "uk_motion_row", mechanism.constraints.motion_rows),
-            _part("lanes.c"),
+            table("double", "uk_position_row", mechanism.constraints.position_rows),
+            table("double", "uk_motion_row", mechanism.constraints.motion_rows),
+            part("lanes.c"),
             _terms_function(mechanism, terms, LANES),
-            _part("solve_lanes.c"),
+            part("solve_lanes.c"),
             _regular_function(mechanism, terms, LANES),
-            _part("evaluate_lanes.c"),
-            _part("batch.c"),
-            _part("rollout.c"),
+            part("evaluate_lanes.c"),
+            part("batch.c"),
+            part("rollout.c"),
         ]
     )
 
 
-def definitions(mechanism: Mechanism) -> str:
-    """Everything behind the declarations, for one state, with no need but <math.h>."""
-    terms = trace(mechanism)
+def definitions(
+    mechanism: Mechanism, terms: SymbolicTerms | None = None, *, pivoted: bool = False
+) -> str:
+    """Everything behind the declarations, for one state, with no need but <math.h>.
+
+    Args:
+        mechanism: What is evaluated.
+        terms: Its terms, where they are traced already.
+        pivoted: Whether rows are always taken by their remainders, which leaves their reflections
+            in the memory for whoever needs the admissible motions.
+    """
+    terms = terms or trace(mechanism)
+    regular_part = "#define UK_REGULAR 0"
+    if not pivoted:
+        regular_part = _regular_function(mechanism, terms, SCALAR)
     return "\n".join(
         [
             _tables(mechanism, terms),
             f"#define UK_FOLLOWED {'m->followed' if follows(mechanism) else '0'}",
             _terms_function(mechanism, terms, SCALAR),
-            _part("solve.c"),
-            _regular_function(mechanism, terms, SCALAR),
-            _part("evaluate.c"),
+            part("solve.c"),
+            regular_part,
+            part("evaluate.c"),
         ]
     )
 
@@ -120,40 +126,29 @@ def _tables(mechanism: Mechanism, terms: SymbolicTerms) -> str:
         _ATTRIBUTES,
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
-        _part("rank_rule.c"),
-        _table("int", "uk_parent", parents),
+        part("rank_rule.c"),
+        table("int", "uk_parent", parents),
     ]
     if len(constraints):
         parts += [
-            _table("int", "uk_support_start", np.cumsum([0, *map(len, support)])),
-            _table("int", "uk_support", [i for row in support for i in row]),
-            _table("double", "uk_natural_scale", mechanism.natural_scale),
-            _table("double", "uk_handicap", handicap(len(constraints))),
-            _table("double", "uk_damping", constraints.damping),
-            _table("double", "uk_stiffness", constraints.stiffness),
+            table("int", "uk_support_start", np.cumsum([0, *map(len, support)])),
+            table("int", "uk_support", [i for row in support for i in row]),
+            table("double", "uk_natural_scale", mechanism.natural_scale),
+            table("double", "uk_handicap", handicap(len(constraints))),
+            table("double", "uk_damping", constraints.damping),
+            table("double", "uk_stiffness", constraints.stiffness),
         ]
     return "\n".join(parts) + "\n"
 
 
 def _terms_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
-    targets = _targets(terms, mechanism.model.velocity_parents)
-    given, wanted = f"const {dialect.real} *restrict", f"{dialect.real} *restrict"
-    parameters = {"t": dialect.real, "q": given, "v": given}
-    parameters |= dict.fromkeys(("M", "F", "A", "bias", "residual", "rate"), wanted)
-    parameters["followed"] = given
-    name = "uk_lanes_terms" if dialect is LANES else "uk_terms"
-    pieces = in_pieces(name, parameters, [Writer(dialect).statements(targets)], dialect)
-    before = "" if dialect is LANES else _SINE_AND_COSINE
-    return (
-        before
-        + pieces.functions
-        + _TERMS.format(
-            name=name,
-            parameters=", ".join(f"{kind} {x}" for x, kind in parameters.items()),
-            real=dialect.real,
-            shared=pieces.shared,
-            calls="".join(pieces.calls),
-        )
+    many = dialect is LANES
+    return ("" if many else _SINE_AND_COSINE) + function(
+        "uk_lanes_terms" if many else "uk_terms",
+        ("q", "v", "followed"),
+        ("M", "F", "A", "bias", "residual", "rate"),
+        _targets(terms, mechanism.model.velocity_parents),
+        dialect,
     )
 
 
@@ -210,7 +205,8 @@ def _regular_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Diale
     return "#define UK_REGULAR 1\n" + pieces.functions + text
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """A file of C beside this one."""
     return (_HERE / name).read_text(encoding="utf-8")
 
 
@@ -246,6 +242,7 @@ def _is_zero(x: Any) -> bool:
     return isinstance(x, float | int) and x == 0
 
 
-def _table(kind: str, name: str, values: Iterable[Any]) -> str:
+def table(kind: str, name: str, values: Iterable[Any]) -> str:
+    """Constant numbers as an array of C; a zero where there are none."""
     texts = [number(x) if kind == "double" else str(int(x)) for x in values] or ["0"]
     return f"static const {kind} {name}[] = {{{', '.join(texts)}}};"

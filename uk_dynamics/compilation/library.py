@@ -1,17 +1,21 @@
-"""The compiled libraries of a mechanism: one for single states, one for batches."""
+"""The compiled libraries of a mechanism: for single states, for batches, for the law of tasks."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from uk_dynamics.compilation.cache import find, library_for
 from uk_dynamics.compilation.compiler import REMEDY, CompilationError, find_compiler
 from uk_dynamics.compilation.generate import batch_source, source
-from uk_dynamics.compilation.limits import check, obstacles
+from uk_dynamics.compilation.limits import check, check_tasks, obstacles, task_obstacles
+from uk_dynamics.compilation.servo_source import servo_source
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.tasks import Tasks
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +36,31 @@ def batch_library_of(mechanism: Mechanism) -> Path:
         CompilationError: As above, or the compiler knows no vectors.
     """
     return _library(mechanism, batch_source, ".batch")
+
+
+def servo_library_of(tasks: Tasks) -> Path:
+    """The library for the servo law of tasks; as above.
+
+    Raises:
+        CompilationError: As above, or some task cannot be compiled.
+    """
+    check_tasks(tasks)
+    return _library(tasks.mechanism, lambda mechanism: servo_source(tasks), servo_part(tasks))
+
+
+def is_servo_cached(tasks: Tasks) -> bool:
+    """Whether the servo law of tasks has been compiled before."""
+    compiler = find_compiler()
+    if compiler is None or obstacles(tasks.mechanism) or task_obstacles(tasks):
+        return False
+    return find(tasks.mechanism, compiler, servo_part(tasks)).intact
+
+
+def servo_part(tasks: Tasks) -> str:
+    """What tells the law of these tasks from others of the same mechanism; not its inputs."""
+    rows = [replace(task, reference=None) for task in tasks.spec.tasks]
+    digest = hashlib.sha256(repr(rows).encode()).hexdigest()
+    return f".servo-{digest[:12]}"
 
 
 def is_cached(mechanism: Mechanism) -> bool:

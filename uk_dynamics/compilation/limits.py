@@ -1,9 +1,10 @@
-"""What of a mechanism cannot be compiled, by name."""
+"""What of a mechanism and its tasks cannot be compiled, by name."""
 
 from __future__ import annotations
 
 from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.tasks import Tasks
 
 _METHODS = ("auto", "udwadia_kalaba")
 
@@ -40,4 +41,31 @@ def check(mechanism: Mechanism) -> None:
         raise CompilationError(
             f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
             file=mechanism.spec.file,
+        )
+
+
+def task_obstacles(tasks: Tasks) -> tuple[str, ...]:
+    """What tasks have that the compiled servo law does not know; empty: nothing."""
+    found = []
+    if tasks.spec.distribution != "effort":
+        found.append(f"allocation.distribution: {tasks.spec.distribution}")
+    found += [
+        f"tasks.{task.name}.feedback.form: {task.feedback}"
+        for task in tasks.spec.tasks
+        if task.feedback == "generalized_inverse"
+    ]
+    return tuple(found)
+
+
+def check_tasks(tasks: Tasks) -> None:
+    """Refuse tasks whose servo law cannot be compiled.
+
+    Raises:
+        CompilationError: There are obstacles; names them.
+    """
+    found = task_obstacles(tasks)
+    if found:
+        raise CompilationError(
+            f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
+            file=tasks.spec.file,
         )

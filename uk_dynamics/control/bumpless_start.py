@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import uk_dynamics.constraints.hermite as hermite
-from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
+from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism.servo_evaluation import TrackingErrors
 from uk_dynamics.mechanism.state import Array
 
 
@@ -37,11 +38,13 @@ class BumplessStart:
         """The next error is the first one."""
         self._begin = None
 
-    def along(self, rows: Rows, duration: float, now: float, ahead: float) -> Rows:
-        """Rows as seen from the path.
+    def along(
+        self, errors: TrackingErrors, duration: float, now: float, ahead: float
+    ) -> tuple[TrackingErrors, Array | None]:
+        """Errors as seen from the path, and its acceleration, (mt,); None: there is no path.
 
         Args:
-            rows: Residual and rate are those of now, the bias that of ahead.
+            errors: Those of now.
             duration: Of the path, in s; counts when it begins. 0: without a path.
             now: Time of the state, in s.
             ahead: Time for which efforts are made right, in s.
@@ -49,22 +52,18 @@ class BumplessStart:
         if self._begin is None:
             self._begin, self._duration = now, duration
             if duration > 0.0:
-                self._paths(rows)
+                self._paths(errors)
         if not self._duration or now - self._begin >= self._duration:
-            return rows
+            return errors, None
         value, rate, _ = self._sample(now)
-        acceleration = self._sample(ahead).acceleration
-        return rows._replace(
-            bias=rows.bias - acceleration,
-            residual=rows.residual - value,
-            rate=rows.rate - rate,
-        )
+        left = TrackingErrors(errors.residual - value, errors.rate - rate)
+        return left, self._sample(ahead).acceleration
 
-    def _paths(self, rows: Rows) -> None:
-        zero = np.zeros(len(rows.residual))
+    def _paths(self, errors: TrackingErrors) -> None:
+        zero = np.zeros(len(errors.residual))
         rest = ReferenceSample(zero, zero, zero)
-        rate = rows.rate * self._motion_rows
-        error = np.where(self._velocity_rows, 0.0, rows.residual) * self._motion_rows
+        rate = errors.rate * self._motion_rows
+        error = np.where(self._velocity_rows, 0.0, errors.residual) * self._motion_rows
         self._path = hermite.quintic(ReferenceSample(error, rate, zero), rest, self._duration)
         self._rate_path = hermite.cubic(ReferenceSample(rate, zero, zero), rest, self._duration)
 

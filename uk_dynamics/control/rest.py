@@ -81,6 +81,13 @@ class RestController(ABC):
         """Names of the coordinates of :meth:`tracking_error`."""
         return ()
 
+    def gap(self, state: State) -> float:
+        """How far the loops of a state are open, in m or rad."""
+        residual = self._dynamics.residual(
+            state, Inputs(active=self.active, references=self.structure)
+        )
+        return float(np.abs(residual.position).max(initial=0.0))
+
     def tracking_error(self, state: State) -> Array:
         """How far the machine is from where it shall be, (rows,), in m or rad."""
         return np.zeros(0)

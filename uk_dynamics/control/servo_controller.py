@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 
-from uk_dynamics.constraints.constraint_set import Rows
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.bumpless_start import BumplessStart
 from uk_dynamics.control.command import Command, missing_by_task, selected
-from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.control.limited_allocation import LimitedAllocation
 from uk_dynamics.control.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.prediction import Prediction
+from uk_dynamics.control.servo_backend import servo_evaluator
 from uk_dynamics.control.task_gains import TaskGains
-from uk_dynamics.core.servo import ServoSolution, servo_efforts
+from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.servo_evaluation import Demand
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 
@@ -61,6 +59,7 @@ class ServoController:
         control_period: float | None = None,
         friction: Literal["model", "none"] = "model",
         blend_time: float = 0.0,
+        backend: str = "cached",
     ) -> None:
         """Prepare the evaluation.
 
@@ -74,10 +73,13 @@ class ServoController:
                 feedback.
             blend_time: Time in which the first error decays along a smooth path, in s; 0: feedback
                 acts on the whole of it at once.
+            backend: Who evaluates the law: ``interpreted``; ``compiled``; ``auto``, compiled where
+                that is possible; ``cached``, where that has been done before.
 
         Raises:
             InputError: The mechanism has no motors, or the tasks belong to another mechanism, or
                 there is a rate limit and no control period, or an option is none.
+            CompilationError: With ``compiled``: something cannot be compiled.
         """
         if tasks.mechanism is not mechanism:
             raise InputError("the tasks were made for another mechanism", file=tasks.spec.file)
@@ -103,11 +105,9 @@ class ServoController:
         self.weights: Array = tasks.allocation.weights
         self.preload = tasks.allocation.preload
         self.gains = TaskGains(tasks.constraints)
-        self._dynamics = InterpretedDynamics(mechanism, tasks.model)
-        self._workspace = tasks.model.workspace()
         if friction not in ("model", "none"):
             raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
-        self._friction = friction == "model"
+        self._evaluator = servo_evaluator(tasks, backend, friction=friction == "model")
         self._prediction = None
         if control_period is not None:
             self._prediction = Prediction(mechanism.model, control_period)
@@ -115,10 +115,6 @@ class ServoController:
         self._allocation = LimitedAllocation(
             tasks.priorities, self.weights, mechanism.spec.solver.task_rank_tolerance
         )
-        self._by_generalized_inverse = np.zeros(len(tasks.constraints), dtype=bool)
-        for task in tasks.spec.tasks:
-            if task.feedback == "generalized_inverse":
-                self._by_generalized_inverse[tasks.constraints.slices[task.name]] = True
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -174,31 +170,14 @@ class ServoController:
         wished = self.preload if preload is None else actuators.efforts(preload)
         inputs = Inputs(active=self.active, references=self.structure)
         ahead = state if self._prediction is None else self._prediction.ahead(state)
-        prepared = self._dynamics.prepare(ahead, inputs)
-        rows = self.tasks.evaluate(prepared.workspace, ahead.q, ahead.v, ahead.t, references)
-        if self._prediction is not None:  # feedback knows the state as it is
-            self._workspace.update(state.q, state.v)
-            now = self.tasks.evaluate(self._workspace, state.q, state.v, state.t, references)
-            rows = rows._replace(residual=now.residual, rate=now.rate)
-
-        asked = self._start.along(rows, self.blend_time, state.t, ahead.t)
-        law = self._law(prepared, asked, wished)
-        if self._friction:
-            free = moving = self._dynamics.solve(prepared, ahead, inputs)
-        else:
-            rubbing = self.mechanism.passive.resistance(ahead.v)
-            free = moving = prepared.factorization.solve(
-                prepared.terms.F - rubbing, prepared.terms.b
-            )
-        servo = law(free.qdd)
-        if self._friction and (self.mechanism.friction.dry or self.mechanism.nonideal is not None):
-            servo, moving = compensate_friction(
-                self._dynamics, prepared, ahead, inputs, actuators.matrix, law, servo
-            )
+        errors = self._evaluator.errors(state, references)  # feedback knows the state as it is
+        left, approach = self._start.along(errors, self.blend_time, state.t, ahead.t)
+        demand = Demand(self.gains.feedback(left), approach, self.weights, wished, inputs)
+        servo, free, at_rest, response = self._evaluator.evaluate(ahead, demand, references)
         bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # the period's two ends
         efforts = self._within(servo, bounds)
         self.limits.remember(efforts)
-        qdd = moving.qdd + prepared.factorization.admissible(actuators.matrix @ efforts)
+        qdd = at_rest + response(efforts)
         residual, missed = servo.missed(efforts)
         return Command(
             efforts=efforts,
@@ -207,45 +186,26 @@ class ServoController:
             unreachable=selected(self.row_names, ~servo.reachable),
             missing=missing_by_task(self.tasks.constraints.slices, residual, missed),
             residual=residual,
-            tracking_error=rows.residual,
-            tracking_rate=rows.rate,
+            tracking_error=errors.residual,
+            tracking_rate=errors.rate,
             qdd=qdd,
             servo=servo,
             free=free,
             settled=efforts is servo.efforts or self._allocation.finished,
         )
 
+    def gap(self, state: State) -> float:
+        """How far the loops of a state are open, in m or rad."""
+        return self._evaluator.gap(state, Inputs(active=self.active, references=self.structure))
+
     def tracking_error(self, state: State) -> Array:
         """Residual of each task row, (mt,), as in :class:`Command`, without deciding anything."""
-        workspace = self._workspace
-        workspace.update(state.q, state.v)
-        return self.tasks.evaluate(workspace, state.q, state.v, state.t).residual
+        return self._evaluator.errors(state).residual
 
     def inputs(self, command: Command) -> Inputs:
         """Inputs that apply a command to the mechanism."""
         tau = self.mechanism.actuators.matrix @ command.efforts
         return Inputs(tau=tau, active=self.active, references=self.structure)
-
-    def _law(
-        self, prepared: Prepared, rows: Rows, preload: Array | None
-    ) -> Callable[[Array], ServoSolution]:
-        """The closed form, from the acceleration with the motors at rest, (nv,)."""
-        wanted = rows.right_hand_side(self.gains.damping, self.gains.stiffness)
-        feedback = None
-        if self._by_generalized_inverse.any():
-            feedback = np.where(self._by_generalized_inverse, wanted + rows.bias, 0.0)
-        return functools.partial(
-            servo_efforts,
-            prepared.factorization,
-            S=self.mechanism.actuators.matrix,
-            A_t=rows.A,
-            b_t=wanted,
-            weights=self.weights,
-            preload=preload,
-            distribution=self.tasks.spec.distribution,
-            feedback=feedback,
-            rank_tolerance=self.mechanism.spec.solver.task_rank_tolerance,
-        )
 
     def _within(self, servo: ServoSolution, bounds: Bounds) -> Array:
         """The efforts of the closed form where they are allowed and serve all they can."""

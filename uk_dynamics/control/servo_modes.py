@@ -42,7 +42,12 @@ class ServoModes:
     """
 
     def __init__(
-        self, mechanism: Mechanism, tasks: Tasks | None, control_period: float | None
+        self,
+        mechanism: Mechanism,
+        tasks: Tasks | None,
+        control_period: float | None,
+        *,
+        backend: str = "cached",
     ) -> None:
         """Prepare the laws; ``tasks`` is in force, or ``hold`` where there are none.
 
@@ -50,9 +55,11 @@ class ServoModes:
             mechanism: What is controlled.
             tasks: What it shall do; None: weights are those of effort limits, preload is zero.
             control_period: Time for which efforts are held, in s; None: unknown.
+            backend: Who evaluates the law of ``tasks``, as of :class:`ServoController`.
 
         Raises:
             InputError: There are no motors, or rate limits and no control period.
+            CompilationError: With ``compiled``: something cannot be compiled.
         """
         names = mechanism.actuators.names
         allocation = tasks.allocation if tasks else Allocation.given(mechanism.actuators)
@@ -68,7 +75,9 @@ class ServoModes:
             HOLD: self.holding,
         }
         if tasks is not None:
-            self.following = ServoController(mechanism, tasks, control_period=control_period)
+            self.following = ServoController(
+                mechanism, tasks, control_period=control_period, backend=backend
+            )
             self._laws[TASKS] = self.following
         self.transfer_time = 0.0
         self.active: ActiveConstraints | None = None
@@ -172,6 +181,12 @@ class ServoModes:
             decision = replace(decision, efforts=efforts)
         self._last = decision.efforts
         return decision
+
+    def gap(self, state: State) -> float:
+        """How far the loops of a state are open, in m or rad."""
+        law = self.following or self.holding
+        law.active, law.structure = self.active, self.structure
+        return law.gap(state)
 
     def tracking_error(self, state: State, decision: Decision) -> Array:
         """How far the machine is from where it shall be, (rows,), in m or rad."""

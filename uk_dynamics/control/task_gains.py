@@ -7,6 +7,8 @@ from typing import NamedTuple
 from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.core.stabilization import position_gains, velocity_gain
 from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.servo_evaluation import TrackingErrors
+from uk_dynamics.mechanism.state import Array
 
 
 class Gains(NamedTuple):
@@ -42,6 +44,11 @@ class TaskGains:
     def __getitem__(self, task: str) -> Gains:
         """Gains of a task."""
         return self._gains[task]
+
+    def feedback(self, errors: TrackingErrors) -> Array:
+        """−2ζω·rate − ω²·residual of each row, (mt,)."""
+        result: Array = -(self.damping * errors.rate + self.stiffness * errors.residual)
+        return result
 
     def set(self, task: str, frequency: float, damping_ratio: float) -> None:
         """Change the gains of a task.

@@ -10,7 +10,8 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
-from uk_dynamics.control.servo_modes import MODES, TASKS
+from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.control.servo_modes import MODES, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.backends import Backend
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
@@ -71,6 +72,35 @@ def make_dynamics(node: Node, parameters: Parameters, mechanism: Mechanism) -> I
     # What is compiled when it is first used must not be missing in the middle of a motion.
     dynamics.project(mechanism.start())
     return dynamics
+
+
+def make_servo(
+    node: Node, parameters: Parameters, mechanism: Mechanism, period: float | None
+) -> ServoModes:
+    """The laws of the tasks that the parameter ``tasks`` names, as ``backend`` asks for.
+
+    A servo law that was never compiled takes some seconds here.
+
+    Args:
+        node: Who asks; its log says when ``auto`` is not ``compiled``.
+        parameters: With ``tasks``, ``mode`` and ``backend``.
+        mechanism: What is controlled.
+        period: Between states, in s; None: not known.
+
+    Raises:
+        InputError: Anything wrong in the file; ``compiled``, and that is not possible.
+    """
+    tasks = load_tasks(parameters, mechanism)
+    backend: Backend = parameters["backend"]
+    if backend == "interpreted":
+        return ServoModes(mechanism, tasks, period, backend=backend)
+    try:
+        return ServoModes(mechanism, tasks, period, backend="compiled")
+    except CompilationError as error:
+        if backend == "compiled":
+            raise
+        node.get_logger().warning(f"not compiled, the interpreted servo law is used: {error}")
+        return ServoModes(mechanism, tasks, period, backend="interpreted")
 
 
 def load_tasks(parameters: Parameters, mechanism: Mechanism) -> Tasks | None:

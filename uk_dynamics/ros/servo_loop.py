@@ -9,7 +9,7 @@ from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
 from uk_dynamics.control.desired_motion import DesiredMotion, Setpoint
-from uk_dynamics.control.servo_modes import TASKS, Decision, ServoModes
+from uk_dynamics.control.servo_modes import TASKS, Decision
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.chosen_commands import chosen_commands
@@ -17,7 +17,7 @@ from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_sim
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.live_settings import LiveSettings
-from uk_dynamics.ros.mechanism_source import load_mechanism, load_tasks, make_dynamics
+from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, make_servo
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.reference_inputs import ReferenceInputs
@@ -62,9 +62,7 @@ class ServoLoop:
         mechanism = load_mechanism(node, settings)
         self.mechanism = mechanism
         rate = settings["update_rate"]
-        self.controller = ServoModes(
-            mechanism, load_tasks(settings, mechanism), 1.0 / rate if rate else None
-        )
+        self.controller = make_servo(node, settings, mechanism, 1.0 / rate if rate else None)
         self.commands = chosen_commands(node, settings, mechanism)
         self.command: Decision | None = None
         self.running = False
@@ -206,7 +204,7 @@ class ServoLoop:
         self._t = self._origin.since(stamp)
         state = State(self._t, reader.q, reader.v)
         try:
-            if (gap := self._gap(state)) > self._settings["residual_limit"]:
+            if (gap := self.controller.gap(state)) > self._settings["residual_limit"]:
                 self._end(Fault.OPEN_LOOP, f"constraints are violated by {gap:.3g} m or rad")
                 return
             command, setpoint = self._decide(state)
@@ -233,11 +231,6 @@ class ServoLoop:
         """
         self.controller.reset(self._to_motors @ efforts)
         self._desired.reset()
-
-    def _gap(self, state: State) -> float:
-        """How far the loops of a measured state are open, in m or rad."""
-        residual = self._dynamics.residual(state, self._structure.inputs())
-        return float(np.abs(residual.position).max(initial=0.0))
 
     def _decide(self, state: State) -> tuple[Decision, Setpoint]:
         """What to do at a measured state."""

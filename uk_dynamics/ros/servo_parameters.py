@@ -39,9 +39,9 @@ _COMMAND_TOPIC = replace(
 
 _BACKEND = replace(
     BACKEND,
-    description="What projects the desired motion with command_mode trajectory: compiled (the first"
-    " time it is configured takes seconds), interpreted, or auto: compiled where that is possible."
-    " Efforts come from the interpreted evaluator.",
+    description="What evaluates the law of the tasks, and projects the desired motion with"
+    " command_mode trajectory: compiled (the first time it is configured takes seconds),"
+    " interpreted, or auto: compiled where that is possible.",
 )
 _UPDATE_RATE = Parameter(
     "update_rate",

@@ -1,0 +1,112 @@
+"""The servo law of some tasks in C."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.compilation.compiled_solution import CompiledSolution
+from uk_dynamics.compilation.library import servo_library_of
+from uk_dynamics.compilation.servo_call import ServoCall
+from uk_dynamics.compilation.servo_layout import ServoLayout
+from uk_dynamics.compilation.structure import CompiledStructure
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.mechanism.servo_evaluation import (
+    Demand,
+    References,
+    ServoEvaluator,
+    ServoOutcome,
+    TrackingErrors,
+)
+from uk_dynamics.mechanism.state import Array, Inputs, State
+from uk_dynamics.mechanism.tasks import Tasks
+
+
+class CompiledServo:
+    """Terms, task rows and closed form in C; see :class:`ServoEvaluator`.
+
+    References are sampled here, and C follows them. States where the mass matrix is singular or
+    something has no value are left to another evaluator.
+    """
+
+    def __init__(self, tasks: Tasks, otherwise: ServoEvaluator, *, friction: bool = True) -> None:
+        """Load the library; compile it when it is not in the cache.
+
+        Args:
+            tasks: What motors shall do.
+            otherwise: Answers what C does not.
+            friction: Whether friction and damping are fed forward.
+
+        Raises:
+            CompilationError: Some part cannot be compiled, or there is no compiler.
+        """
+        library = servo_library_of(tasks)
+        layout = ServoLayout(tasks)
+        self._tasks = tasks
+        self._otherwise = otherwise
+        self._layout = layout
+        self._call = ServoCall(library, layout)
+        self._structure = CompiledStructure(tasks.mechanism, layout, self._call.memory)
+        self._resistance = None if friction else tasks.mechanism.passive.resistance
+        nothing = np.zeros(layout.task_rows)
+        self._nothing = ReferenceSample(nothing, nothing, nothing)
+        begin = layout.decision.start
+        self._at = {
+            name: slice(field.part.start - begin, field.part.stop - begin)
+            for name, field in layout.fields.items()
+        }
+        self._map_shape = (layout.task_rows, layout.motors)
+        self._response_shape = (-1, layout.motors)
+
+    def gap(self, state: State, inputs: Inputs) -> float:
+        """Largest residual of the structure."""
+        if self._layout.followed:
+            self._structure.follow(state.t, inputs)
+        elif inputs.references:
+            return self._otherwise.gap(state, inputs)
+        return self._call.gap(state)
+
+    def errors(self, state: State, references: References | None = None) -> TrackingErrors:
+        """Residuals and rates of the task rows."""
+        found = self._call.errors(state, self._followed(state, references))
+        rows = self._layout.task_rows
+        return TrackingErrors(found[:rows], found[rows:])
+
+    def evaluate(
+        self, state: State, demand: Demand, references: References | None = None
+    ) -> ServoOutcome:
+        """The closed form."""
+        if self._layout.followed:
+            self._structure.follow(state.t, demand.inputs)
+        elif demand.inputs.references:  # of constraints whose file has none
+            return self._otherwise.evaluate(state, demand, references)
+        answers = self._call.servo(
+            state,
+            self._followed(state, references),
+            None if self._resistance is None else -self._resistance(state.v),
+            demand.pull,
+            demand.weights,
+            demand.preload,
+        )
+        if answers is None:
+            return self._otherwise.evaluate(state, demand, references)
+        free = CompiledSolution(answers[0], self._structure)
+        response = answers[1][self._at["response"]].reshape(self._response_shape)
+        return ServoOutcome(self._solution(answers[1]), free, free.qdd, response.dot)
+
+    def _followed(self, state: State, references: References | None) -> ReferenceSample:
+        return self._tasks.sample(state.t, references) or self._nothing
+
+    def _solution(self, decision: Array) -> ServoSolution:
+        at = self._at
+        return ServoSolution(
+            efforts=decision[at["efforts"]],
+            residual=decision[at["shortfall"]],
+            rank=int(decision[at["motor_rank"].start]),
+            task_rank=int(decision[at["task_rank"].start]),
+            controllable=decision[at["controllable"]] != 0.0,
+            reachable=decision[at["reachable"]] != 0.0,
+            size=decision[at["size"]],
+            map=decision[at["map"]].reshape(self._map_shape),
+            wanted=decision[at["wanted"]],
+        )

@@ -1,0 +1,45 @@
+"""The whole C source of a servo law: its mechanism, its task rows, and the closed form."""
+
+from __future__ import annotations
+
+from uk_dynamics.compilation.c_function import function
+from uk_dynamics.compilation.c_source import number
+from uk_dynamics.compilation.generate import declarations, definitions, part, table
+from uk_dynamics.compilation.servo_layout import ServoLayout
+from uk_dynamics.compilation.servo_terms import error_targets, gap_targets, targets, trace_tasks
+from uk_dynamics.compilation.terms import trace
+from uk_dynamics.core.row_basis import ZERO_ROW, handicap
+from uk_dynamics.core.servo import MET
+from uk_dynamics.mechanism.tasks import Tasks
+
+_STATE = ("q", "v", "followed")
+
+
+def servo_source(tasks: Tasks) -> str:
+    """C source of ``uk_servo`` and ``uk_errors``, also as functions of Python."""
+    mechanism = tasks.mechanism
+    rows, structure = trace_tasks(tasks), trace(mechanism)
+    motors, count = len(mechanism.actuators), len(tasks.constraints)
+    columns = [
+        "{" + ", ".join(map(number, column)) + "}" for column in mechanism.actuators.matrix.T
+    ]
+    return "\n".join(
+        [
+            "#include <math.h>\n",
+            f"#define UK_NU {motors}\n#define UK_MT {count}",
+            declarations(mechanism, ServoLayout(tasks)),
+            definitions(mechanism, structure, pivoted=True),
+            f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
+            f"#define UK_ZERO_ROW {number(ZERO_ROW)} /* of the largest row: rounding of nothing */",
+            f"#define UK_MET {number(MET)} /* of its size: a residual below is none */",
+            table("double", "uk_task_handicap", handicap(max(motors, count))),
+            f"static const double uk_motors[][UK_NV] = {{{', '.join(columns)}}};",
+            function("uk_task_terms", _STATE, ("A", "bias"), targets(rows)),
+            function("uk_task_errors", _STATE, ("residual", "rate"), error_targets(rows)),
+            function("uk_gaps", _STATE, ("residual",), gap_targets(structure)),
+            part("row_basis.c"),
+            part("servo.c"),
+            part("python.c"),
+            part("servo_python.c"),
+        ]
+    )
