@@ -31,7 +31,7 @@ LAYERS = (
     ("constraints",),
     ("model",),
     ("core",),
-    ("resources", "threads"),
+    ("resources", "threads", "whole_file"),
     ("exceptions",),
 )
 RANK = {name: rank for rank, names in enumerate(reversed(LAYERS)) for name in names}

@@ -7,6 +7,7 @@ from typing import Any
 
 from uk_dynamics.benchmarks.report import Report
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.whole_file import whole_file
 
 
 def plot(report: Report, path: str | Path) -> None:
@@ -30,7 +31,8 @@ def plot(report: Report, path: str | Path) -> None:
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for panel, ax in zip(panels, axes, strict=True):
         panel(ax, report)
-    figure.savefig(path, dpi=110)
+    with whole_file(path) as temporary:
+        figure.savefig(temporary, dpi=110)
 
 
 def _bars(ax: Any, report: Report) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import check_writable
+from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
     from uk_dynamics.benchmarks.report import Report
@@ -103,7 +104,8 @@ def run(arguments: argparse.Namespace) -> int:
         picture = None
         if arguments.plot:
             picture = os.path.relpath(arguments.plot, page.parent)
-        page.write_text(as_page(report, _INTRODUCTION, picture), encoding="utf-8")
+        with whole_file(page) as temporary:
+            temporary.write_text(as_page(report, _INTRODUCTION, picture), encoding="utf-8")
         print(f"written: {page}")
     return 0
 

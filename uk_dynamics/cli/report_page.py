@@ -12,6 +12,7 @@ import numpy as np
 
 from uk_dynamics.cli.simulation_summary import summarize
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
     from uk_dynamics.simulation.trajectory import Trajectory
@@ -41,9 +42,10 @@ def write_report(trajectory: Trajectory, base: Path, source: str) -> tuple[Path,
         InputError: Matplotlib is missing, or a file cannot be written.
     """
     page, picture = base.with_name(f"{base.name}.html"), base.with_name(f"{base.name}.png")
-    trajectory.plot(picture)
     try:
-        page.write_text(report_page(trajectory, source), encoding="utf-8")
+        with whole_file(page) as temporary:
+            temporary.write_text(report_page(trajectory, source), encoding="utf-8")
+            trajectory.plot(picture)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(page)) from None
     return page, picture

@@ -7,6 +7,7 @@ import os
 import platform
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -59,11 +60,34 @@ class Compiler:
         """
         command = [*self.command, *_FLAGS, *_LIBRARY, _EXPORT, *_python()]
         command += [str(source), "-o", str(library), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            lines = (done.stderr.strip() or "nothing").splitlines()
+        status, said_all = _run(command)
+        if status != 0:
+            lines = (said_all.strip() or "nothing").splitlines()
             said = next((line for line in lines if "error" in line), lines[0])
             raise CompilationError(f"the compiler {self.command[0]} failed: {said}; {REMEDY}")
+
+
+def _run(command: list[str]) -> tuple[int, str]:
+    """Exit status of a compiler, and what it complains about.
+
+    It has a session of its own: an interrupt reaches this process alone, which then ends the
+    compiler and what that started, so that they remove their temporary files.
+    """
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        _, complaints = process.communicate()
+    except BaseException:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+        raise
+    return process.returncode, complaints
 
 
 @functools.lru_cache(maxsize=4)

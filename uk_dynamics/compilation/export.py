@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from uk_dynamics.compilation.generate import declarations, definitions
 from uk_dynamics.compilation.limits import check
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.whole_file import whole_file
 
 _HEADER = """\
 /* {name}: constrained accelerations of a mechanism with closed loops. Generated; double precision,
@@ -104,8 +106,10 @@ def export(mechanism: Mechanism, directory: Path) -> tuple[Path, ...]:
     files = tuple(directory / f"{identifier}{suffix}" for suffix in texts)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for file, text in zip(files, texts.values(), strict=True):
-            file.write_text(_named(text, identifier), encoding="utf-8")
+        with ExitStack() as written:  # all of them or none
+            for file, text in zip(files, texts.values(), strict=True):
+                temporary = written.enter_context(whole_file(file))
+                temporary.write_text(_named(text, identifier), encoding="utf-8")
     except OSError as error:
         problem = f"cannot be written: {error.strerror}; give a directory of your own"
         raise InputError(problem, file=str(directory)) from None

@@ -9,6 +9,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.papers.page import file_name, markdown
 from uk_dynamics.papers.study import Figure, Study, Table
 from uk_dynamics.simulation.plot import COLOURS
+from uk_dynamics.whole_file import whole_file
 
 _DPI = 90
 
@@ -44,7 +45,8 @@ def write_page(study: Study, directory: Path, command: str) -> list[Path]:
     home = _directory(directory / study.paper)
     page = directory / f"{study.paper}.md"
     try:
-        page.write_text(markdown(study, study.paper, command), encoding="utf-8")
+        with whole_file(page) as temporary:
+            temporary.write_text(markdown(study, study.paper, command), encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(page)) from None
     return [page, *(_draw(figure, home) for figure in study.figures)]
@@ -62,7 +64,10 @@ def _write_table(table: Table, home: Path) -> Path:
     """Numbers in full precision, headings in the first line."""
     path = home / f"{file_name(table.title)}.csv"
     try:
-        with path.open("w", newline="", encoding="utf-8") as file:
+        with (
+            whole_file(path) as temporary,
+            temporary.open("w", newline="", encoding="utf-8") as file,
+        ):
             writer = csv.writer(file)
             writer.writerow(table.columns)
             writer.writerows(table.rows)
@@ -88,7 +93,8 @@ def _draw(figure: Figure, home: Path) -> Path:
     with rc_context({"axes.prop_cycle": f"cycler('color', {list(COLOURS)})"}):
         figure.draw(canvas)
     try:
-        canvas.savefig(path, dpi=_DPI, bbox_inches="tight", pil_kwargs={"optimize": True})
+        with whole_file(path) as temporary:
+            canvas.savefig(temporary, dpi=_DPI, bbox_inches="tight", pil_kwargs={"optimize": True})
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
     return path

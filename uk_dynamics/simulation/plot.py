@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
     from uk_dynamics.simulation.trajectory import Array, Trajectory
@@ -60,10 +61,9 @@ def plot_trajectory(trajectory: Trajectory, path: Path | None) -> None:
             f'cannot draw "{path.suffix}" files; use .png, .pdf or .svg', file=str(path)
         )
     try:
-        with path.open("ab"):  # what cannot be written is not drawn either
-            pass
-        draw(trajectory, figure)
-        figure.savefig(path, dpi=130)
+        with whole_file(path) as temporary:  # what cannot be written is not drawn either
+            draw(trajectory, figure)
+            figure.savefig(temporary, dpi=130)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
 

@@ -13,6 +13,7 @@ import numpy as np
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation import mcap_trajectory
 from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
+from uk_dynamics.whole_file import whole_file
 
 _SWITCHING = ("t", "energy_lost", "event", "name", "on")
 _NAMES = "_names"  # ends the keys of column names in .npz
@@ -27,9 +28,12 @@ def save(trajectory: Trajectory, path: Path) -> None:
             f'cannot write "{path.suffix}" files; use .npz, .mcap or .csv', file=str(path)
         )
     try:
-        writer(trajectory, path)
+        with whole_file(path) as temporary:
+            writer(trajectory, temporary)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+    except InputError as error:
+        raise InputError(error.problem, file=str(path)) from None
 
 
 def load(path: Path) -> Trajectory:

@@ -1,0 +1,45 @@
+"""Files that are whole or not there, whatever ends the program that writes them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a name to write under; at the end the file takes its place.
+
+    An error or an interrupt leaves nothing behind, and what was there before as it was. Devices and
+    pipes are written to directly.
+
+    Args:
+        path: The file, in a directory that exists.
+
+    Yields:
+        A new, empty file in the same directory, with the same suffix.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    name = f".{target.stem}.{os.getpid()}-{secrets.token_hex(4)}{target.suffix}"
+    temporary = target.with_name(name)
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        if target.exists():
+            with target.open("ab"):  # a file that must not be written is not replaced either
+                pass
+            shutil.copymode(target, temporary)
+        yield temporary
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
