@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import check_writable
+from uk_dynamics.cli.json_text import json_text
+from uk_dynamics.cli.progress import progress_bar
 from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -82,23 +85,25 @@ def register(commands: Commands) -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ladders")
     parser.add_argument("--plot", metavar="FILE", help="draw the times (.png, .pdf or .svg)")
     parser.add_argument("--page", metavar="FILE", help="write the tables as a page (.md)")
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print, draw."""
-    from uk_dynamics.benchmarks.report import as_page, as_text
+    from uk_dynamics.benchmarks.report import as_page, as_text, machine
 
     check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     check_writable(arguments.page, (".md",))
     with _warnings_unsaid():
         report = _measure(arguments)
-    print(as_text(report))
+    print(json_text({"machine": machine(), **vars(report)}) if arguments.json else as_text(report))
+    say = sys.stderr if arguments.json else sys.stdout
     if arguments.plot:
         from uk_dynamics.benchmarks.plot import plot
 
         plot(report, arguments.plot)
-        print(f"\nwritten: {arguments.plot}")
+        print(f"\nwritten: {arguments.plot}", file=say)
     if arguments.page:
         page = Path(arguments.page)
         picture = None
@@ -106,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
             picture = os.path.relpath(arguments.plot, page.parent)
         with whole_file(page) as temporary:
             temporary.write_text(as_page(report, _INTRODUCTION, picture), encoding="utf-8")
-        print(f"written: {page}")
+        print(f"written: {page}", file=say)
     return 0
 
 
@@ -128,20 +133,27 @@ def _measure(arguments: argparse.Namespace) -> Report:
 
     seconds = 0.5 if arguments.quick else 2.0
     report = Report()
-    for mechanism in _mechanisms(arguments.files):
-        if "single" in arguments.parts:
-            report.single += speed.single(mechanism, seconds)
-        if "batch" in arguments.parts:
-            report.batch += speed.batch(mechanism, seconds)
-        if "simulation" in arguments.parts and mechanism.name == "five_bar":
-            duration, drift = (2.0, 1e-6) if arguments.quick else (20.0, 1e-8)
-            title = f"{duration:g} s of {mechanism.name}, energy kept to {drift:g} of the kinetic"
-            start = mechanism.start(_SWINGING)
-            runs = simulations.simulations(mechanism, start, duration, drift)
-            report.simulated.append((title, runs))
-    if "growth" in arguments.parts:
-        cells = (1, 5, 20) if arguments.quick else growth.CELLS
-        report.growth = growth.growth(cells, seconds)
+    mechanisms = list(_mechanisms(arguments.files))
+    with progress_bar(len(mechanisms) + ("growth" in arguments.parts), "machine") as bar:
+        for mechanism in mechanisms:
+            bar.set_description_str(mechanism.name)
+            if "single" in arguments.parts:
+                report.single += speed.single(mechanism, seconds)
+            if "batch" in arguments.parts:
+                report.batch += speed.batch(mechanism, seconds)
+            if "simulation" in arguments.parts and mechanism.name == "five_bar":
+                duration, drift = (2.0, 1e-6) if arguments.quick else (20.0, 1e-8)
+                title = (
+                    f"{duration:g} s of {mechanism.name}, energy kept to {drift:g} of the kinetic"
+                )
+                start = mechanism.start(_SWINGING)
+                runs = simulations.simulations(mechanism, start, duration, drift)
+                report.simulated.append((title, runs))
+            bar.update()
+        if "growth" in arguments.parts:
+            bar.set_description_str("loop_ladder")
+            cells = (1, 5, 20) if arguments.quick else growth.CELLS
+            report.growth = growth.growth(cells, seconds)
     return report
 
 
@@ -150,6 +162,6 @@ def _mechanisms(files: list[str]) -> Iterator[Mechanism]:
 
     for file in files or MECHANISMS:
         if file == "dual_panda" and not files and find_spec("example_robot_data") is None:
-            print("left out: dual_panda, which needs example-robot-data")
+            print("left out: dual_panda, which needs example-robot-data", file=sys.stderr)
             continue
         yield Mechanism.from_file(file)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.json_text import json_text
+from uk_dynamics.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
@@ -50,6 +53,7 @@ def register(commands: Commands) -> None:
         type=Path,
         help="write C source, header and example there, made if need be, instead of compiling",
     )
+    parser.add_argument("--json", action="store_true", help="print the files as JSON")
     parser.set_defaults(run=run)
 
 
@@ -61,9 +65,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.export_c is not None:
         from uk_dynamics.compilation.export import export
 
-        for file in export(mechanism, arguments.export_c):
-            print(f"written: {file}")
+        files = export(mechanism, arguments.export_c)
+        if arguments.json:
+            print(json_text({"mechanism": mechanism.name, "files": files}))
+        else:
+            print("\n".join(f"written: {file}" for file in files))
         return 0
+    from uk_dynamics.compilation.compiler import end_compilers
     from uk_dynamics.compilation.library import batch_library_of, library_of, servo_library_of
 
     libraries: dict[str, Callable[[], Path]] = {
@@ -78,8 +86,26 @@ def run(arguments: argparse.Namespace) -> int:
         begin = time.monotonic()
         return compiled(), time.monotonic() - begin
 
-    with ThreadPoolExecutor(2) as pool:  # the compilers are processes beside each other
-        made = pool.map(timed, libraries.values())
-        for part, (library, seconds) in zip(libraries, made, strict=True):
-            print(f"{mechanism.name}, {part}: compiled in {seconds:.1f} s: {library}")
+    found = []
+    with progress_bar(len(libraries), "library") as bar, ThreadPoolExecutor(2) as pool:
+        # the compilers are processes beside each other
+        made = [pool.submit(timed, compiled) for compiled in libraries.values()]
+        try:
+            for part, answer in zip(libraries, made, strict=True):
+                library, seconds = answer.result()
+                found.append({"for": part, "seconds": seconds, "library": library})
+                bar.update()
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while wait(made, timeout=0.05).not_done:
+                end_compilers()
+            raise
+    if arguments.json:
+        print(json_text({"mechanism": mechanism.name, "libraries": found}))
+        return 0
+    for entry in found:
+        print(
+            f"{mechanism.name}, {entry['for']}: compiled in {entry['seconds']:.1f} s: "
+            f"{entry['library']}"
+        )
     return 0

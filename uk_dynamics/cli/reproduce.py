@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
-import time
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from uk_dynamics.cli.json_text import json_text
+from uk_dynamics.cli.progress import Bar, progress_bar
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--markdown", action="store_true", help="write a page and its pictures instead of tables"
     )
+    parser.add_argument("--json", action="store_true", help="print tables and bounds as JSON")
     parser.set_defaults(run=run)
 
 
@@ -66,41 +68,67 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.papers import PAPERS
 
     if arguments.list:
-        print(table(PAPERS.items()))
+        print(json_text(PAPERS) if arguments.json else table(PAPERS.items()))
         return 0
     if arguments.paper is not None and arguments.paper not in PAPERS:
         raise UnknownNameError("paper", arguments.paper, PAPERS)
     papers = list(PAPERS) if arguments.paper is None else [arguments.paper]
-    missed = 0
-    for number, paper in enumerate(papers):
-        print("\n" * (number > 0), end="")
-        result = _redo(paper, number, len(papers), quick=arguments.quick)
-        _write(result, arguments)
-        missed += sum(not bound.holds for bound in result.bounds)
-    return MISSED if missed else 0
+    studies = []
+    with progress_bar(len(papers), "paper") as bar:
+        for number, paper in enumerate(papers):
+            result = _redo(paper, bar, quick=arguments.quick)
+            files = _write(result, arguments)
+            if not arguments.json:
+                print("\n" * (number > 0), end="")
+                _print(result, files, tables=not arguments.markdown)
+            studies.append(_facts(result, files))
+    if arguments.json:
+        print(json_text(studies))
+    return 0 if all(bound["holds"] for study in studies for bound in study["bounds"]) else MISSED
 
 
-def _redo(paper: str, number: int, count: int, *, quick: bool) -> Study:
+def _redo(paper: str, bar: Bar, *, quick: bool) -> Study:
     from uk_dynamics.papers import reproduce
+    from uk_dynamics.papers.progress import heard
 
-    begin = time.monotonic()
-    print(f"{paper} ({number + 1} of {count}): redoing its study ...", file=sys.stderr, flush=True)
-    result = reproduce(paper, quick=quick)
-    print(f"{paper}: done in {time.monotonic() - begin:.1f} s", file=sys.stderr, flush=True)
+    steps = count(1)
+    bar.set_description_str(paper)
+    with heard(lambda: bar.set_postfix_str(f"{next(steps)} steps")):
+        result = reproduce(paper, quick=quick)
+    bar.update()
     return result
 
 
-def _write(study: Study, arguments: argparse.Namespace) -> None:
-    """Print a study and write its files."""
+def _write(study: Study, arguments: argparse.Namespace) -> list[Path]:
+    """Write the files of a study."""
     from uk_dynamics.papers.files import write_page, write_results
-    from uk_dynamics.papers.page import text
 
     if arguments.markdown:
         quick = " --quick" if arguments.quick else ""
         where = shlex.quote(str(arguments.out))
         command = f"uk_dynamics reproduce {study.paper}{quick} --markdown --out {where}"
-        files = write_page(study, arguments.out, command)
-    else:
+        return write_page(study, arguments.out, command)
+    return write_results(study, arguments.out)
+
+
+def _print(study: Study, files: list[Path], *, tables: bool) -> None:
+    from uk_dynamics.papers.page import text
+
+    if tables:
         print(text(study), end="\n\n")
-        files = write_results(study, arguments.out)
     print("\n".join(f"written: {file}" for file in files))
+
+
+def _facts(study: Study, files: list[Path]) -> dict[str, Any]:
+    """A study as data; its pictures are files."""
+    return {
+        "paper": study.paper,
+        "title": study.title,
+        "tables": study.tables,
+        "findings": study.findings,
+        "bounds": [
+            {"claim": b.claim, "measured": b.measured, "limit": b.limit, "holds": b.holds}
+            for b in study.bounds
+        ],
+        "files": files,
+    }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import count
+from uk_dynamics.cli.json_text import json_text
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
@@ -49,6 +50,7 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--retry-failed", action="store_true", help="simulate again what failed before"
     )
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.set_defaults(run=run)
 
 
@@ -73,8 +75,14 @@ def run(arguments: argparse.Namespace) -> int:
             )
     except KeyboardInterrupt:
         done = len(store.rows())
-        print(f"interrupted; {done} points are kept in {store.directory}, start again to go on")
+        print(
+            f"interrupted; {done} points are kept in {store.directory}, start again to go on",
+            file=sys.stderr,
+        )
         raise
+    if arguments.json:
+        print(json_text({**vars(outcome), "results": store.results}))
+        return 1 if outcome.failed else 0
     print(
         f"{outcome.total} points: {outcome.found} were there, {outcome.ok} simulated, "
         f"{len(outcome.failed)} failed; {outcome.wall:.1f} s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import platform
@@ -67,11 +68,13 @@ class Compiler:
             raise CompilationError(f"the compiler {self.command[0]} failed: {said}; {REMEDY}")
 
 
+_running: set[subprocess.Popen[str]] = set()
+
+
 def _run(command: list[str]) -> tuple[int, str]:
     """Exit status of a compiler, and what it complains about.
 
-    It has a session of its own: an interrupt reaches this process alone, which then ends the
-    compiler and what that started, so that they remove their temporary files.
+    It has a session of its own: an interrupt reaches this process alone, which ends the compiler.
     """
     process = subprocess.Popen(
         command,
@@ -81,13 +84,28 @@ def _run(command: list[str]) -> tuple[int, str]:
         text=True,
         start_new_session=True,
     )
+    _running.add(process)
     try:
         _, complaints = process.communicate()
     except BaseException:
-        os.killpg(process.pid, signal.SIGTERM)
+        _end(process)
         process.wait()
         raise
+    finally:
+        _running.discard(process)
     return process.returncode, complaints
+
+
+def end_compilers() -> None:
+    """End the compilers that other threads wait for; these fail with a :class:`CompilationError`."""
+    for process in tuple(_running):
+        _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a compiler and what it has started; they remove their temporary files."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
 
 
 @functools.lru_cache(maxsize=4)

@@ -16,6 +16,7 @@ from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.papers.de_falco_machine import Solver, angles, exact_angle, state_at
+from uk_dynamics.papers.progress import step_done
 
 Array = NDArray[np.float64]
 Integrator = Literal["adams", "DOP853", "RK45"]
@@ -116,6 +117,7 @@ def run(case: Case, duration: float, budget: int) -> Outcome:
     except (UkDynamicsError, ArithmeticError) as error:
         outcome.end = f"stopped ({type(error).__name__})"
     outcome.evaluations = motion.evaluations
+    step_done()
     return outcome
 
 
