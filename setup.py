@@ -74,6 +74,7 @@ setup(
         "ros": requirements("jazzy"),
         "view": ["pycollada>=0.8", "viser>=1.1,<2"],
         "test": requirements("test"),
+        "completion": ["argcomplete>=2"],
         "docs": requirements("docs"),
         "dev": requirements("test") + requirements("dev") + requirements("docs"),
     },

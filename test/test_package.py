@@ -31,6 +31,7 @@ REQUIREMENTS = {"pinocchio": "pin", "urdf_parser_py": "urdf-parser-py", "yaml": 
 LAUNCHING = {"launch", "launch_ros"}
 # used where it is installed, never required
 OPTIONAL = {
+    "argcomplete",
     "casadi",
     "rich",  # of viser
     "trimesh",  # of viser

@@ -11,6 +11,7 @@ from uk_dynamics import __version__
 from uk_dynamics.cli import (
     benchmark,
     check,
+    completion,
     describe,
     init,
     inverse_dynamics,
@@ -23,6 +24,7 @@ from uk_dynamics.cli import (
     view,
 )
 from uk_dynamics.cli import compile as compile_command
+from uk_dynamics.cli.completion import complete
 from uk_dynamics.cli.extensions import register_extensions
 from uk_dynamics.exceptions import UkDynamicsError
 
@@ -44,6 +46,7 @@ _BUILT_IN = {
     "view": view.register,
     "plot": plot.register,
     "layouts": layouts.register,
+    "completion": completion.register,
 }
 
 _DESCRIPTION = """\
@@ -75,7 +78,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         the output went away.
     """
     given = list(sys.argv[1:] if argv is None else argv)
-    arguments = build_parser(given).parse_args(given)
+    parser = build_parser(given)
+    complete(parser)
+    arguments = parser.parse_args(given)
     try:
         status: int = arguments.run(arguments)
         sys.stdout.flush()

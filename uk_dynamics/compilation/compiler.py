@@ -97,7 +97,7 @@ def _run(command: list[str]) -> tuple[int, str]:
 
 
 def end_compilers() -> None:
-    """End the compilers that other threads wait for; these fail with a :class:`CompilationError`."""
+    """End the compilers that other threads wait for; they fail there."""
     for process in tuple(_running):
         _end(process)
 

@@ -1,0 +1,131 @@
+"""``uk_dynamics completion``, and what the shell offers when Tab is pressed.
+
+The program itself answers the shell, through argcomplete: names of mechanisms, tasks, papers,
+joints and motors are those that there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+    from uk_dynamics.mechanism.mechanism import Mechanism
+
+_DESCRIPTION = """\
+Print what makes the shell complete commands, options and names of mechanisms, tasks, joints, motors
+and papers. It needs argcomplete: pip install argcomplete, or apt install python3-argcomplete.
+"""
+
+_EXAMPLES = """\
+examples:
+  eval "$(uk_dynamics completion bash)"             in ~/.bashrc
+  eval "$(uk_dynamics completion zsh)"              in ~/.zshrc, after compinit
+  uk_dynamics completion fish > ~/.config/fish/completions/uk_dynamics.fish
+"""
+
+# Where FILE is not a mechanism.
+_OTHER_FILES = ("plot", "replay", "init", "import")
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "completion",
+        help="make the shell complete names",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="for which shell")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the script."""
+    try:
+        from argcomplete.shell_integration import shellcode
+    except ImportError:
+        raise InputError(
+            "completion needs argcomplete; install it (pip install argcomplete, apt install "
+            "python3-argcomplete)"
+        ) from None
+    print(shellcode(["uk_dynamics"], shell=arguments.shell))
+    return 0
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Answer a shell that asks, and end; return at once when none does."""
+    if "_ARGCOMPLETE" not in os.environ:
+        return
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    for command, part in _commands(parser):
+        for action in part._actions:
+            completer = _completer(command, action)
+            if completer is not None:
+                setattr(action, "completer", completer)  # noqa: B010 - as argcomplete has it
+    argcomplete.autocomplete(parser)
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.items()
+
+
+def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[str]] | None:
+    """What can stand for an argument; None leaves it to argcomplete."""
+    if action.dest in ("file", "files") and command not in _OTHER_FILES:
+        return _shipped_or_files("sweep" if command == "sweep" else "mechanism")
+    if action.dest == "tasks" and action.metavar == "FILE":
+        return _shipped_or_files("tasks")
+    if action.dest == "paper":
+        return _papers
+    if action.metavar == "JOINT=VALUE":
+        return _assigned(lambda mechanism: mechanism.model.position_names)
+    if action.metavar == "MOTOR=VALUE":
+        return _assigned(lambda mechanism: mechanism.actuators.names)
+    return None
+
+
+def _shipped_or_files(kind: Literal["mechanism", "tasks", "sweep"]) -> Callable[..., Iterable[str]]:
+    """Names of shipped files, and files here."""
+
+    def offered(prefix: str, **_: Any) -> Iterable[str]:
+        from argcomplete.completers import FilesCompleter
+
+        from uk_dynamics.mechanism.file_location import shipped_files
+
+        files: Iterable[str] = FilesCompleter(allowednames=("yaml", "yml"))(prefix)
+        return [*shipped_files(kind), *files]
+
+    return offered
+
+
+def _papers(**_: Any) -> Iterable[str]:
+    from uk_dynamics.papers import PAPERS
+
+    return PAPERS
+
+
+def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iterable[str]]:
+    """Names of a mechanism that is given before, each with an equals sign."""
+
+    def offered(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
+        from uk_dynamics.mechanism.mechanism import Mechanism
+
+        try:
+            mechanism = Mechanism.from_file(parsed_args.file)
+        except UkDynamicsError:  # not written to its end yet
+            return []
+        return [f"{name}=" for name in names(mechanism)]
+
+    return offered
