@@ -12,8 +12,8 @@ import pytest
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.main import build_parser, main
 
-# Commands whose output is no table: a page in the browser, files for ros2_control.
-WITHOUT_A_TABLE = {"view", "ros2-control", "init", "import", "completion"}
+# Commands whose output is no table: a page in the browser, files for other programs.
+WITHOUT_A_TABLE = {"view", "ros2-control", "init", "import", "completion", "layouts"}
 
 
 def facts(capsys, *arguments):
