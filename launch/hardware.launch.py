@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler, Shutdown
+from launch.actions import RegisterEventHandler, Shutdown
 from launch.event_handlers import OnProcessExit
 from launch.logging import launch_config
-from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
@@ -21,7 +19,7 @@ from uk_dynamics.control.ros2_control_files import (
 )
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.ros.launching import LastToEnd, installed, require
+from uk_dynamics.ros.launching import LastToEnd, installed, launch_description, require
 from uk_dynamics.ros.watching import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
@@ -43,15 +41,10 @@ ARGUMENTS = (
 
 
 def generate_launch_description():
-    arguments = [
-        DeclareLaunchArgument(name, default_value=default, description=description)
-        for name, default, description in ARGUMENTS
-    ]
-    return LaunchDescription([*arguments, OpaqueFunction(function=nodes)])
+    return launch_description(ARGUMENTS, nodes)
 
 
-def nodes(context):
-    given = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
+def nodes(given):
     wanted = {
         name: given[name].lower() == "true" for name in ("autostart", "watchdog", "use_sim_time")
     }

@@ -1,9 +1,7 @@
 """A simulated mechanism with its nodes, and what lets somebody see it."""
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
+from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
@@ -11,7 +9,7 @@ from uk_dynamics.control.ros2_control_files import MACHINE_STATES_TOPIC, TOPIC
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.resources import share_directory
-from uk_dynamics.ros.launching import installed
+from uk_dynamics.ros.launching import installed, launch_description
 from uk_dynamics.ros.watching import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
@@ -36,15 +34,10 @@ ARGUMENTS = (
 
 
 def generate_launch_description():
-    arguments = [
-        DeclareLaunchArgument(name, default_value=default, description=description)
-        for name, default, description in ARGUMENTS
-    ]
-    return LaunchDescription([*arguments, OpaqueFunction(function=nodes)])
+    return launch_description(ARGUMENTS, nodes)
 
 
-def nodes(context):
-    given = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
+def nodes(given):
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     mechanism = {"mechanism": files["mechanism"]}
     clock = given["publish_clock"].lower() == "true"

@@ -1,17 +1,40 @@
-"""What launch files share: which packages are there, and the order in which processes end."""
+"""What launch files share: their arguments, which packages there are, in which order all ends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
-from launch.actions import RegisterEventHandler
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler
 from launch.event_handlers import OnProcessExit
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from uk_dynamics.exceptions import InputError
+
+Argument = tuple[str, str, str]  # name, default and description
+
+
+def launch_description(
+    arguments: Sequence[Argument], started: Callable[[dict[str, str]], list[Any]]
+) -> LaunchDescription:
+    """A launch file: its arguments, and what is started with them.
+
+    Args:
+        arguments: Those of the file.
+        started: Makes the actions of the values that were given, by name.
+    """
+    declared = [
+        DeclareLaunchArgument(name, default_value=default, description=text)
+        for name, default, text in arguments
+    ]
+
+    def start(context: LaunchContext) -> list[Any]:
+        return started({n: LaunchConfiguration(n).perform(context) for n, _, _ in arguments})
+
+    return LaunchDescription([*declared, OpaqueFunction(function=start)])
 
 
 def installed(package: str) -> bool:

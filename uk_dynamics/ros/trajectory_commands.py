@@ -6,18 +6,17 @@ from array import array
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from rclpy.duration import Duration
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.control.desired_motion import Setpoint
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.ros.inputs import COMMAND_QOS
 from uk_dynamics.ros.messages import Array
+from uk_dynamics.ros.motor_commands import MotorCommands
 from uk_dynamics.ros.parameters import Parameters
 
 
-class TrajectoryCommands:
+class TrajectoryCommands(MotorCommands):
     """Trajectories of one point: positions, velocities, accelerations and feed-forward efforts.
 
     Joints are those that motors drive. The stamp is zero: begin now. The drives hold on to the last
@@ -33,10 +32,10 @@ class TrajectoryCommands:
             mechanism: Whose joints have one degree of freedom each.
             topic: Name of the topic.
         """
+        super().__init__(node, JointTrajectory, topic)
         matrix = mechanism.actuators.matrix
         self._joints = np.flatnonzero(matrix.any(axis=1))
         self._matrix = matrix[self._joints]
-        self._node = node
         self._settings = settings
         self._last: tuple[Array, Array] | None = None
         self._point = JointTrajectoryPoint()
@@ -44,17 +43,6 @@ class TrajectoryCommands:
         self._message = JointTrajectory(
             joint_names=[names[joint] for joint in self._joints], points=[self._point]
         )
-        self._publisher = node.create_publisher(JointTrajectory, topic, COMMAND_QOS)
-
-    @property
-    def topic(self) -> str:
-        """Name of the topic."""
-        return str(self._publisher.topic_name)
-
-    @property
-    def listeners(self) -> int:
-        """How many listen to it."""
-        return int(self._publisher.get_subscription_count())
 
     def drive(self, setpoint: Setpoint, stamp: Time) -> None:
         """Command a setpoint."""
@@ -75,14 +63,6 @@ class TrajectoryCommands:
         zero = np.zeros_like(v)
         self._publish(q + 0.5 * duration * v, zero, zero, zero, duration)
         self._last = None
-
-    def wait(self, longest: Duration) -> None:
-        """Wait until what was sent has been heard."""
-        self._publisher.wait_for_all_acked(longest)
-
-    def destroy(self) -> None:
-        """Take the topic back."""
-        self._node.destroy_publisher(self._publisher)
 
     def _publish(self, q: Array, v: Array, qdd: Array, efforts: Array, duration: float) -> None:
         point = self._point
