@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.exceptions import AssemblyError, StateError
+from uk_dynamics.exceptions import AssemblyError
 from uk_dynamics.mechanism.assembly import Assembly, assemble
 from uk_dynamics.mechanism.backends import Backend, make_dynamics
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
@@ -123,28 +121,6 @@ class Mechanism(ResolvedMechanism):
             _log.warning("%s: %s", self.name, violation)
         return result.q
 
-    def state(
-        self,
-        q: Mapping[str, float] | ArrayLike | None = None,
-        v: Mapping[str, float] | ArrayLike | None = None,
-        t: float = 0.0,
-    ) -> State:
-        """A checked state; names left out are at the initial guess, their velocities zero.
-
-        Args:
-            q: Positions by name or (nq,), in m or rad; None is the initial guess.
-            v: Velocities by name or (nv,), in m/s or rad/s; None is rest.
-            t: Time, in s.
-
-        Raises:
-            UnknownNameError: A name does not exist.
-            StateError: Wrong sizes, or numbers that are not finite.
-        """
-        if not math.isfinite(t):
-            raise StateError(f"expected a finite time in s, found {t}", place="t")
-        velocity = np.zeros(self.model.nv) if v is None else self.model.to_velocities(v)
-        return State(float(t), self.configuration(q), velocity)
-
     def start(
         self,
         positions: Mapping[str, float] | None = None,
@@ -169,27 +145,6 @@ class Mechanism(ResolvedMechanism):
         held = dict(self.spec.initial_velocity) | dict(velocities or {})
         v = consistent_velocity(self, t, q, self.model.to_velocities(held), tuple(held))
         return State(float(t), q, v)
-
-    def inputs(
-        self,
-        tau: Mapping[str, float] | ArrayLike | None = None,
-        *,
-        efforts: Mapping[str, float] | ArrayLike | None = None,
-    ) -> Inputs:
-        """Checked inputs from joint forces and motor efforts, which add up.
-
-        Args:
-            tau: Generalized forces by joint name or (nv,), in N or N·m.
-            efforts: Motor efforts by motor name or (motors,), in N or N·m.
-
-        Raises:
-            UnknownNameError: A name does not exist.
-            StateError: Wrong sizes, or numbers that are not finite.
-        """
-        force = np.zeros(self.model.nv) if tau is None else self.model.to_velocities(tau)
-        if efforts is not None:
-            force = force + self.actuators.generalized_force(efforts)
-        return Inputs(tau=force)
 
     def dynamics(self, backend: Backend = "interpreted") -> InterpretedDynamics:
         """An evaluator of this mechanism, with memory of its own; one per thread.

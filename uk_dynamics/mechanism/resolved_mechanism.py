@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.core.methods import WHITENING
+from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.mechanism.force_resolution import force_frames, resolve_forces, resolve_friction
 from uk_dynamics.mechanism.hierarchy import Hierarchy
@@ -25,14 +28,14 @@ from uk_dynamics.mechanism.resolution import (
     structural_constraints,
 )
 from uk_dynamics.mechanism.specification import MechanismSpec
-from uk_dynamics.mechanism.state import Array, NonidealFunction
+from uk_dynamics.mechanism.state import Array, Inputs, NonidealFunction, State
 from uk_dynamics.model.description import AttachedFrame, RobotDescription
 from uk_dynamics.model.passive import PassiveForces
 from uk_dynamics.model.robot_model import RobotModel
 
 
 class ResolvedMechanism:
-    """The parts of a mechanism; what can be asked of them is in :class:`Mechanism`.
+    """The parts of a mechanism, and values checked by their names; the rest is in Mechanism.
 
     Attributes:
         spec: What the mechanism file says.
@@ -146,3 +149,46 @@ class ResolvedMechanism:
         if values is None:
             return self.initial_guess.copy()
         return self.model.to_positions(values, default=self.initial_guess)
+
+    def state(
+        self,
+        q: Mapping[str, float] | ArrayLike | None = None,
+        v: Mapping[str, float] | ArrayLike | None = None,
+        t: float = 0.0,
+    ) -> State:
+        """A checked state; names left out are at the initial guess, their velocities zero.
+
+        Args:
+            q: Positions by name or (nq,), in m or rad; None is the initial guess.
+            v: Velocities by name or (nv,), in m/s or rad/s; None is rest.
+            t: Time, in s.
+
+        Raises:
+            UnknownNameError: A name does not exist.
+            StateError: Wrong sizes, or numbers that are not finite.
+        """
+        if not math.isfinite(t):
+            raise StateError(f"expected a finite time in s, found {t}", place="t")
+        velocity = np.zeros(self.model.nv) if v is None else self.model.to_velocities(v)
+        return State(float(t), self.configuration(q), velocity)
+
+    def inputs(
+        self,
+        tau: Mapping[str, float] | ArrayLike | None = None,
+        *,
+        efforts: Mapping[str, float] | ArrayLike | None = None,
+    ) -> Inputs:
+        """Checked inputs from joint forces and motor efforts, which add up.
+
+        Args:
+            tau: Generalized forces by joint name or (nv,), in N or N·m.
+            efforts: Motor efforts by motor name or (motors,), in N or N·m.
+
+        Raises:
+            UnknownNameError: A name does not exist.
+            StateError: Wrong sizes, or numbers that are not finite.
+        """
+        force = np.zeros(self.model.nv) if tau is None else self.model.to_velocities(tau)
+        if efforts is not None:
+            force = force + self.actuators.generalized_force(efforts)
+        return Inputs(tau=force)

@@ -1,0 +1,177 @@
+"""A simulated machine on its topics: efforts come in, states and solutions go out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.ros.active_constraints import ConstraintSwitches
+from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS, JOINT_COMMANDS
+from uk_dynamics.ros.diagnostics import MessageProblems, Report
+from uk_dynamics.ros.dynamics_topics import DynamicsTopics
+from uk_dynamics.ros.inputs import EffortInput
+from uk_dynamics.ros.machine import SimulatedMachine
+from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics
+from uk_dynamics.ros.messages import JointStateMessage
+from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.reports import report_dynamics
+from uk_dynamics.ros.simulation_time import SimulationTime
+from uk_dynamics.ros.structure_input import structural_references
+
+
+class SimulatedRun:
+    """Steps of a machine under the efforts that were commanded last.
+
+    Attributes:
+        machine: What moves.
+        steps_per_state: Steps from one published state to the next.
+        failure: Why it cannot go on; empty when it can.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        problems: MessageProblems,
+        *,
+        accept: Callable[[Time], str] | None = None,
+        on_command: Callable[[], None] | None = None,
+        on_state: Callable[[Time], None] | None = None,
+    ) -> None:
+        """Read the mechanism, advertise and listen.
+
+        Args:
+            node: Who simulates.
+            settings: Its parameters.
+            problems: Remembers messages that cannot be used.
+            accept: In lockstep: tells by the stamp of a command what is wrong with it, if anything.
+            on_command: In lockstep: called after each usable command.
+            on_state: In lockstep: called with the stamp before each state is published.
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
+        """
+        mechanism = load_mechanism(node, settings)
+        rate = settings["rate"]
+        self._settings = settings
+        self._references = structural_references(node, mechanism, problems)
+        self.machine = SimulatedMachine(
+            mechanism,
+            1.0 / rate,
+            settings["integrator"],
+            make_dynamics(node, settings, mechanism),
+            self._references.followed,
+        )
+        self.failure = ""
+        self._waits = accept is not None
+        self._on_state = on_state
+        self._time = SimulationTime(node, publish=settings["publish_clock"], from_zero=self._waits)
+        by_joint = settings["command_mode"] == "joint_state"
+        usual_topic = JOINT_COMMANDS if by_joint else EFFORT_COMMANDS
+        self._commands = EffortInput(
+            node,
+            mechanism,
+            problems,
+            topic=settings["command_topic"] or usual_topic,
+            by_joint=by_joint,
+            accept=accept,
+            on_command=on_command,
+        )
+        self._states = JointStateMessage(
+            mechanism.joint_names, position=True, velocity=True, effort=True
+        )
+        self._publisher = node.create_publisher(JointState, "joint_states", 10)
+        self._topics = DynamicsTopics(node, mechanism)
+        self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
+        self._switches = ConstraintSwitches(node, self.machine, lambda: self._time.stamp)
+
+    def advance(self) -> bool:
+        """Take a step, and publish the state where one is due; tell whether it succeeded."""
+        machine = self.machine
+        if self.commands_are_stale:
+            self._commands.efforts[:] = 0.0
+        machine.command(self._commands.efforts)
+        try:
+            if self.brakes_hold:
+                machine.stand()
+            else:
+                machine.step()
+        except UkDynamicsError as error:
+            self.failure = str(error)
+            return False
+        self._time.set(machine.state.t)
+        if machine.steps % self.steps_per_state == 0:
+            self.publish()
+        return True
+
+    def publish(self) -> None:
+        """Publish state and solution as they are now."""
+        machine, states = self.machine, self._states
+        self._time.publish()
+        stamp = states.message.header.stamp = self._time.stamp
+        states.position[:] = machine.state.q
+        states.velocity[:] = machine.state.v
+        states.effort[:] = machine.tau
+        if self._on_state is not None:
+            self._on_state(stamp)
+        self._publisher.publish(states.message)
+        if self._topics.wanted and not self.failure:
+            self._topics.publish(stamp, machine.state, machine.solution(), machine.inputs)
+
+    def reset(self) -> None:
+        """Back to the start, as if nobody had ever said anything."""
+        self.failure = ""
+        self._commands.efforts[:] = 0.0
+        self._commands.watchdog.forget()
+        self._references.followed.clear()
+        self.machine.reset()
+        self._time.reset()
+        self._switches.publish()
+
+    @property
+    def brakes_hold(self) -> bool:
+        """Whether brakes hold the machine until the first command comes."""
+        return self._settings["brakes"] and not self._commands.watchdog.fed
+
+    @property
+    def commands_are_stale(self) -> bool:
+        """Whether no command has come for too long."""
+        if self._waits:
+            return False
+        timeout = self._settings["command_timeout"]
+        watchdog = self._commands.watchdog
+        return timeout > 0.0 and watchdog.fed and watchdog.age > timeout
+
+    def report_time(self, report: Report) -> None:
+        """Add how far it is, and whether it may move."""
+        report.add("time", self.machine.state.t)
+        report.add("brakes_hold", str(self.brakes_hold).lower())
+        report.add("real_time_factor", self._time.factor())
+
+    def report_machine(self, report: Report) -> None:
+        """Add the state of the machine, and what is wrong with it."""
+        machine = self.machine
+        if machine.mechanism.hierarchy.switchable:
+            report.add("active_constraints", ", ".join(sorted(machine.active.names)) or "none")
+        if self.failure:
+            report.error(self.failure)
+            return
+        report_dynamics(
+            report,
+            machine.mechanism,
+            machine.state,
+            machine.solution(),
+            machine.dynamics,
+            self._settings["residual_warning"],
+            machine.inputs,
+        )
+        motors = machine.mechanism.actuators.names
+        limited = [name for name, cut in zip(motors, machine.saturated, strict=True) if cut]
+        if limited:
+            report.warn(f"effort limit reached: {', '.join(limited)}")
+        if self.commands_are_stale:
+            report.warn("commands are stale, all efforts are zero")
