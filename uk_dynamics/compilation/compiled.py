@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,7 +53,9 @@ class CompiledDynamics(InterpretedDynamics):
         layout = layout_of(mechanism)
         self.layout = layout
         self._call = CompiledCall(library, layout)
-        self._evaluate = self._call.evaluate
+        # Looked up once: of the quickest calls, attributes are a good part.
+        self._evaluate, self._accelerate = self._call.evaluate, self._call.acceleration
+        self._followed, self._qdd = layout.followed, layout["qdd"]
         self._structure = CompiledStructure(mechanism, layout, self._call.memory)
 
     def evaluate(
@@ -60,21 +63,27 @@ class CompiledDynamics(InterpretedDynamics):
     ) -> Solution:
         """Constrained acceleration and forces, fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
-        if given.nonideal is not None or given.references or self.layout.followed:
+        if given.nonideal is not None or given.references or self._followed:
             if self._leaves(given):
                 return super().evaluate(state, given)
             self._structure.follow(state.t, given)
-        answers = self._evaluate(state.t, given.stabilize, state.q, state.v, given.tau)
+        q, v = state.q, state.v
+        answers = self._evaluate(state.t, given.stabilize, q, v, given.tau)
+        if answers is NotImplemented:
+            answers = self._call.evaluate_any(state.t, given.stabilize, q, v, given.tau)
         if answers is None:
             return super().evaluate(state, given)
-        return CompiledSolution(answers, self._structure)
+        return CompiledSolution(answers[self._qdd], answers, self._structure)
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
         """Constrained acceleration alone; see :meth:`InterpretedDynamics.acceleration`."""
-        if not self.layout.followed:
-            found: Array | None = self._call.acceleration(t, q, v, tau)
+        if not self._followed:
+            found: Any = self._accelerate(t, q, v, tau)
+            if found is NotImplemented:
+                found = self._call.acceleration_any(t, q, v, tau)
             if found is not None:
-                return found
+                answer: Array = found
+                return answer
         return super().acceleration(q, v, tau, t)
 
     def evaluate_batch(

@@ -44,43 +44,33 @@ class CompiledCall:
         self._q, self._v = self.memory[layout["q"]], self.memory[layout["v"]]
         self._tau = self.memory[layout["tau"]]
         self._qdd = self.memory[layout["qdd"]]
-        #: (t, stabilize, q, v, tau or None) → inputs and answers, or None: there are none.
-        self.evaluate: Callable[..., Any] = self._evaluate
-        #: (t, q, v, tau or None) → acceleration with stabilisation, or None.
-        self.acceleration: Callable[..., Any] = self._acceleration
+        #: (t, stabilize, q, v, tau or None) → inputs and answers, or None: there are none, or
+        #: NotImplemented: the arguments are no plain arrays, which :meth:`evaluate_any` converts.
+        self.evaluate: Callable[..., Any] = self.evaluate_any
+        #: (t, q, v, tau or None) → acceleration with stabilisation, or as above.
+        self.acceleration: Callable[..., Any] = self.acceleration_any
         if hasattr(library, "uk_bind"):
             bind = ctypes.PyDLL(str(path)).uk_bind
             bind.argtypes, bind.restype = (ctypes.py_object,), ctypes.py_object
-            self._quick_evaluate, self._quick_acceleration = bind(self.memory)
-            self.evaluate, self.acceleration = self._plain_evaluate, self._plain_acceleration
+            self.evaluate, self.acceleration = bind(self.memory)
 
     def run(self) -> int:
         """The C function alone, on the inputs in the memory; 0 when it has answers."""
         return self._function(self._address)
 
-    def _plain_evaluate(
+    def evaluate_any(
         self, t: float, stabilize: float, q: Array, v: Array, tau: Array | None
     ) -> Array | None:
-        answers: Any = self._quick_evaluate(t, stabilize, q, v, tau)
-        if answers is NotImplemented:
-            return self._evaluate(t, stabilize, q, v, tau)
-        found: Array | None = answers
-        return found
+        """Inputs and answers, fresh; None: there are none.
 
-    def _plain_acceleration(self, t: float, q: Array, v: Array, tau: Array | None) -> Array | None:
-        answer: Any = self._quick_acceleration(t, q, v, tau)
-        if answer is NotImplemented:
-            return self._acceleration(t, q, v, tau)
-        found: Array | None = answer
-        return found
-
-    def _evaluate(
-        self, t: float, stabilize: float, q: Array, v: Array, tau: Array | None
-    ) -> Array | None:
+        Raises:
+            StateError: Wrong shapes.
+        """
         self._fill(t, stabilize, q, v, tau)
         return None if self._function(self._address) else self._answered.copy()
 
-    def _acceleration(self, t: float, q: Array, v: Array, tau: Array | None) -> Array | None:
+    def acceleration_any(self, t: float, q: Array, v: Array, tau: Array | None) -> Array | None:
+        """The acceleration alone, likewise."""
         self._fill(t, 1.0, q, v, tau)
         return None if self._function(self._address) else self._qdd.copy()
 

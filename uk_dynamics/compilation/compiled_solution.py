@@ -18,17 +18,17 @@ _NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 class CompiledSolution(Solution):
     """Fresh inputs and answers of one compiled evaluation."""
 
-    def __init__(self, answers: Array, owner: Owner) -> None:
+    def __init__(self, qdd: Array, answers: Array, owner: Owner) -> None:
         """Keep the answers.
 
         Args:
+            qdd: Acceleration, (nv,), part of the answers.
             answers: Inputs and answers, as the layout of the owner says.
             owner: Who evaluated.
         """
-        self.qdd = answers[owner.layout["qdd"]]
+        self.qdd = qdd
         self._answers = answers
         self._owner = owner
-        self.nonideal = None
 
     def __getattr__(self, name: str) -> Any:
         """What is not looked at yet."""
