@@ -51,7 +51,7 @@ setup(
     package_data={
         NAME: ["py.typed"],
         f"{NAME}.mechanism": ["schema/*.json"],
-        f"{NAME}.compilation": ["*.c"],
+        f"{NAME}.compilation": ["*.c", "*.h"],
     },
     data_files=data_files(),
     zip_safe=False,

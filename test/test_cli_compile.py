@@ -2,7 +2,9 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
+import numpy as np
 import pytest
 from mechanism_builder import near, shipped
 
@@ -22,22 +24,52 @@ def test_it_compiles_into_the_cache(capsys, monkeypatch, tmp_path):
     assert all(str(library) in said for library in libraries)
 
 
+def exported(name, folder, capsys):
+    """C files of one state, and of many; each with its example."""
+    assert main(["compile", name, "--export-c", str(folder)]) == 0
+    files = [line.removeprefix("written: ") for line in capsys.readouterr().out.splitlines()]
+    sources = [file for file in files if file.endswith(".c")]
+    batch = [file for file in sources if "_batch" in Path(file).name]
+    return [file for file in sources if file not in batch], batch
+
+
+def said_by(sources, standard, folder):
+    """Lines of the program that the sources make, as words."""
+    program = folder / "program"
+    command = [COMPILER, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-O1", *sources]
+    subprocess.run([*command, "-o", str(program), "-lm"], check=True)
+    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    return [line.split() for line in said.splitlines()]
+
+
 @needs_compiler
 @pytest.mark.parametrize("name", ["five_bar", "two_mass_spring", "rolling_disc"])
 def test_exported_files_build_without_warnings_and_give_the_same(name, tmp_path, capsys):
-    assert main(["compile", name, "--export-c", str(tmp_path / "new")]) == 0
-    files = [line.removeprefix("written: ") for line in capsys.readouterr().out.splitlines()]
-    sources = [file for file in files if file.endswith(".c")]
-    program = tmp_path / "program"
-    command = [COMPILER, "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", *sources]
-    subprocess.run([*command, "-o", str(program), "-lm"], check=True)
-    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
-    (_, rank), *answers = (line.split() for line in said.splitlines())
+    single, _ = exported(name, tmp_path / "new", capsys)
+    (_, rank), *answers = said_by(single, "c99", tmp_path)
     machine = shipped(name)
     expected = machine.dynamics().evaluate(machine.start())
     assert float(rank) == expected.rank
     assert [joint for joint, _ in answers] == list(machine.model.velocity_names)
     near([float(value) for _, value in answers], expected.qdd, relative=1e-10)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["five_bar", "two_mass_spring", "rolling_disc"])
+def test_exported_batches_and_trajectories_give_the_same(name, tmp_path, capsys):
+    _, batch = exported(name, tmp_path, capsys)
+    said = said_by(batch, "c11", tmp_path)
+    machine = shipped(name)
+    start, dynamics = machine.start(), machine.dynamics()
+    count = sum(line[0] == "qdd" for line in said)
+    tau = np.zeros((count, machine.model.nv))
+    tau[:, 0] = 0.1 * np.arange(count)
+    q, v = np.tile(start.q, (count, 1)), np.tile(start.v, (count, 1))
+    found = np.array([line[1:] for line in said[:count]], dtype=float)
+    near(found, dynamics.evaluate_batch(q, v, tau).qdd, relative=1e-10)
+    ends = np.array([line[1:] for line in said[count:]], dtype=float)
+    expected = dynamics.rollout(q, v, tau, steps=100, dt=1e-3, every=100).q[:, -1]
+    np.testing.assert_allclose(ends, expected, rtol=0.0, atol=1e-9)  # rounding of 100 steps
 
 
 @needs_compiler

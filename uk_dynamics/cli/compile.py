@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Compile a mechanism, so that mechanism.dynamics("compiled") finds it in the cache and starts at
-once; or write it as C files without dependencies for a controller of your own.
+once; or write it as C files without dependencies for a program of your own.
 """
 
 _EXAMPLES = """\
 examples:
   uk_dynamics compile five_bar
   uk_dynamics compile five_bar --tasks five_bar_sweep       its servo law as well
-  uk_dynamics compile my_robot.yaml --export-c generated    source, header and an example
+  uk_dynamics compile my_robot.yaml --export-c generated    sources, headers and examples
 """
 
 
@@ -51,7 +51,7 @@ def register(commands: Commands) -> None:
         "--export-c",
         metavar="DIR",
         type=Path,
-        help="write C source, header and example there, made if need be, instead of compiling",
+        help="write C sources, headers and examples there, made if need be, instead of compiling",
     )
     parser.add_argument("--json", action="store_true", help="print the files as JSON")
     parser.set_defaults(run=run)

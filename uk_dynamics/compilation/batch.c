@@ -1,14 +1,6 @@
-/* Many states: loaded lane by lane, evaluated together, stored again. Arrays are the caller's, one
- * state after another; those that are not wanted are null. */
+/* Many states: loaded lane by lane, evaluated together, stored again. */
 
 #define UK_SINGULAR 1
-
-typedef struct {
-  long long count, t_stride, followed_stride;
-  double stabilize;
-  const double *t, *q, *v, *tau, *active, *followed;
-  double *qdd, *violation, *ideal_force, *multipliers, *determined, *rank, *status, *failed;
-} uk_batch;
 
 static inline void uk_load(uk_lanes *to, const double *from, int n, const long long *states) {
   UK_EACH(i, n) UK_EACH(l, UK_WIDTH) to[i][l] = from[states[l] * n + i];

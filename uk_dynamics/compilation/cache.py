@@ -127,7 +127,7 @@ def _code_digest() -> str:
     package = Path(__file__).resolve().parent.parent
     for layer in _LAYERS:
         for file in sorted((package / layer).rglob("*")):
-            if file.suffix in (".py", ".c"):
+            if file.suffix in (".py", ".c", ".h"):
                 digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -15,6 +15,7 @@ from uk_dynamics.compilation.compiled_solution import CompiledSolution
 from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.compilation.generate import layout_of
 from uk_dynamics.compilation.library import announce, batch_library_of, library_of
+from uk_dynamics.compilation.limits import integrates
 from uk_dynamics.compilation.structure import CompiledStructure
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.batch import (
@@ -133,7 +134,7 @@ class CompiledDynamics(InterpretedDynamics):
     @cached_property
     def _batch(self) -> CompiledBatch | None:
         """Compiled when it is first needed; None where that fails."""
-        rolls = self._constraints.linear_in_rates and self._model.nq == self._model.nv
+        rolls = integrates(self._mechanism)
         try:
             return CompiledBatch(batch_library_of(self._mechanism), self.rows, rolls=rolls)
         except CompilationError as error:

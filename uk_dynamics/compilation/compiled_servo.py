@@ -90,7 +90,7 @@ class CompiledServo:
         )
         if answers is None:
             return self._otherwise.evaluate(state, demand, references)
-        free = CompiledSolution(answers[0], self._structure)
+        free = CompiledSolution(answers[0][self._layout["qdd"]], answers[0], self._structure)
         response = answers[1][self._at["response"]].reshape(self._response_shape)
         return ServoOutcome(self._solution(answers[1]), free, free.qdd, response.dot)
 

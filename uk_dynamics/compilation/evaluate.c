@@ -1,9 +1,10 @@
-/* Constrained acceleration of the inputs in the memory; 0, or why there is none: 1 the mass matrix
- * is singular, 2 something is not finite. */
-UK_EXPORT int uk_evaluate(uk_memory *m) {
+/* Constrained acceleration of the inputs in the memory, and forces where they are wanted; 0, or why
+ * there is none: 1 the mass matrix is singular, 2 something is not finite. */
+static inline int uk_answer(uk_memory *m, const int forces) {
+  (void)forces;
   uk_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
 #if UK_REGULAR
-  if (uk_regular(m)) {
+  if (uk_regular(m, forces)) {
     m->status = UK_OK;
     m->rank = UK_M;
     for (int r = 0; r < UK_M; ++r) m->offends[r] = 0.0, m->determined[r] = 1.0;
@@ -50,12 +51,12 @@ UK_EXPORT int uk_evaluate(uk_memory *m) {
     m->scratch[k] = z[k] = y - m->qdd[k];
     m->qdd[k] = y;
   }
-  for (int k = rank - 1; k >= 0; --k) {
-    uk_reflect(m, k, m->qdd);
-    uk_reflect(m, k, m->scratch);
+  for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, m->qdd);
+  if (forces) {
+    for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, m->scratch);
+    uk_color(m, m->scratch, m->ideal_force);
+    uk_multipliers(m, rank, z);
   }
-  uk_color(m, m->scratch, m->ideal_force);
-  uk_multipliers(m, rank, z);
 #else
   for (int i = 0; i < UK_NV; ++i) m->ideal_force[i] = 0.0;
 #endif
@@ -63,13 +64,15 @@ UK_EXPORT int uk_evaluate(uk_memory *m) {
   double sum = 0.0;
   for (int i = 0; i < UK_NV; ++i) sum += m->qdd[i];
 #if UK_M > 0
-  for (int r = 0; r < UK_M; ++r) {
+  for (int r = 0; forces && r < UK_M; ++r) {
     double rest = -m->b[r];
     for (int i = 0; i < UK_NV; ++i) rest += m->A[r * UK_NV + i] * m->qdd[i];
     m->violation[r] = rest;
     sum += rest;
   }
-  if (rank < UK_M) uk_check(m, rank);
+  if (forces && rank < UK_M) uk_check(m, rank);
 #endif
   return isfinite(sum) ? 0 : 2;
 }
+
+UK_EXPORT int uk_evaluate(uk_memory *m) { return uk_answer(m, 1); }

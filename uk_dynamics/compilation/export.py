@@ -1,4 +1,4 @@
-"""A mechanism as C files for other programs: source, header, and an example that builds."""
+"""A mechanism as C files for other programs: sources, headers, and examples that build."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from uk_dynamics.compilation.export_batch import batch_files
 from uk_dynamics.compilation.generate import declarations, definitions
 from uk_dynamics.compilation.limits import check
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.whole_file import whole_file
+
+# What other programs see.
+_PUBLIC = "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
 
 _HEADER = """\
 /* {name}: constrained accelerations of a mechanism with closed loops. Generated; double precision,
@@ -67,7 +71,7 @@ int main(void) {{
 
 
 def export(mechanism: Mechanism, directory: Path) -> tuple[Path, ...]:
-    """Write ``NAME.c``, ``NAME.h`` and ``NAME_example.c``.
+    """Write ``NAME.c``, ``NAME.h``, ``NAME_example.c``, and for batches ``NAME_batch.c`` ….
 
     Args:
         mechanism: What to write.
@@ -102,6 +106,7 @@ def export(mechanism: Mechanism, directory: Path) -> tuple[Path, ...]:
             v=", ".join(repr(float(x)) for x in start.v),
             names=", ".join(f'"{name}"' for name in mechanism.model.velocity_names),
         ),
+        **batch_files(mechanism, identifier),
     }
     files = tuple(directory / f"{identifier}{suffix}" for suffix in texts)
     try:
@@ -118,7 +123,7 @@ def export(mechanism: Mechanism, directory: Path) -> tuple[Path, ...]:
 
 def _named(text: str, identifier: str) -> str:
     """Names of its own, so that two mechanisms fit into one program."""
-    text = re.sub(r"\buk_(evaluate|memory)\b", rf"{identifier}_\1", text)
+    text = re.sub(rf"\buk_({_PUBLIC})\b", rf"{identifier}_\1", text)
     return re.sub(r"\bUK_", f"{identifier.upper()}_", text)
 
 

@@ -19,7 +19,7 @@ typedef double uk_lanes __attribute__((vector_size(8 * UK_WIDTH)));
 typedef long long uk_mask __attribute__((vector_size(8 * UK_WIDTH))); /* all bits, or none */
 
 static inline uk_lanes uk_all(double x) {
-  uk_lanes y;
+  uk_lanes y = {0.0};
   for (int l = 0; l < UK_WIDTH; ++l) y[l] = x;
   return y;
 }
@@ -58,7 +58,7 @@ static inline uk_lanes uk_lanes_sqrt(uk_lanes x) {
 }
 
 static inline uk_lanes uk_lanes_fabs(uk_lanes x) {
-  return (uk_lanes)((uk_mask)x & (uk_mask)uk_all(-0.0) ^ (uk_mask)x);
+  return (uk_lanes)(((uk_mask)x & (uk_mask)uk_all(-0.0)) ^ (uk_mask)x);
 }
 
 static inline uk_lanes uk_lanes_larger(uk_lanes x, uk_lanes y) { return uk_pick(x > y, x, y); }

@@ -57,7 +57,7 @@ static PyObject *uk_python_acceleration(PyObject *self, PyObject *const *args, P
   m->t = PyFloat_AsDouble(args[0]);
   m->stabilize = 1.0;
   if (PyErr_Occurred()) return NULL;
-  if (uk_evaluate(m)) Py_RETURN_NONE;
+  if (uk_answer(m, 0)) Py_RETURN_NONE;
   return uk_fresh(m->qdd, UK_NV);
 }
 

@@ -1,20 +1,11 @@
 /* Trajectories of many states, with projection of positions and velocities after every step. */
 
-#if UK_NQ == UK_NV
-
 #define UK_UNPROJECTABLE 3
 #define UK_NEWTON_STEPS 20
 #define UK_ROUNDING 1e-14 /* of residuals in m or rad: nothing is gained below */
 #define UK_REACHED 1e-7   /* largest residual that counts as closed */
 #define UK_DIVERGING 10.0
 #define UK_LOOSEST 0.2    /* rank tolerance of a projection from far away */
-
-typedef struct {
-  long long count, steps, every, tau_state, tau_step, euler, project;
-  double t, dt, stabilize;
-  const double *q, *v, *tau, *active, *followed;
-  double *q_out, *v_out, *stopped, *reason;
-} uk_trajectories;
 
 #if UK_M > 0
 
@@ -179,5 +170,3 @@ UK_EXPORT int uk_rollout(const uk_trajectories *c) {
   free(m);
   return 0;
 }
-
-#endif
