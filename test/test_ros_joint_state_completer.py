@@ -296,16 +296,17 @@ def test_a_platform_is_controlled_by_the_encoders_of_its_legs(
 ) -> None:
     """Simulator, completer and controller as processes; states meet their truth by stamp."""
     name = {"mechanism": "stewart_platform"}
+    patient = {"backend": "interpreted"}  # nothing is compiled while others wait
     start_node(
         "simulator",
         # slow enough that a busy computer cannot delay the control by many steps
-        parameters={**name, "rate": 100, "real_time_factor": 0.3, "paused": True},
+        parameters={**name, **patient, "rate": 100, "real_time_factor": 0.3, "paused": True},
         remappings={"joint_states": "measured_joint_states"},
         namespace="arm",
     )
     start_node("joint_state_completer", parameters=name, namespace="arm")
     tasks = {"tasks": "stewart_platform_heave_roll", "autostart": True, "state_timeout": 5.0}
-    start_node("servo_controller", parameters={**name, **tasks}, namespace="arm")
+    start_node("servo_controller", parameters={**name, **patient, **tasks}, namespace="arm")
     node = ros.node()
     truth = Ear(node, JointState, "/arm/measured_joint_states")
     states = Ear(node, JointState, "/arm/joint_states")
