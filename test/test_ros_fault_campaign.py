@@ -15,7 +15,7 @@ pytest.importorskip("rclpy")
 from faults import campaign
 from injected_faults import Outcome
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 SLACK = 1.0  # s, of a computer that runs other tests
 FAULTS = (

@@ -22,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.resources import share_directory
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 MECHANISM = "five_bar"
 STEP = re.compile(r"\.?(\w+)((?:\[[^\]]*\]|\{[^}]*\})*)")

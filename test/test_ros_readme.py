@@ -14,7 +14,7 @@ from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import NodeNameNonExistentError
 from ros_fixtures import Ros
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 NODES = (
     "simulator",
