@@ -51,10 +51,11 @@ class CompiledServo:
         nothing = np.zeros(layout.task_rows)
         self._nothing = ReferenceSample(nothing, nothing, nothing)
         begin = layout.decision.start
-        self._at = {
-            name: slice(field.part.start - begin, field.part.stop - begin)
-            for name, field in layout.fields.items()
-        }
+        names = ("efforts", "shortfall", "controllable", "reachable", "size", "map", "wanted")
+        parts = (layout[name] for name in (*names, "response"))
+        self._parts = tuple(slice(part.start - begin, part.stop - begin) for part in parts)
+        self._ranks = tuple(layout[name].start - begin for name in ("motor_rank", "task_rank"))
+        self._qdd = layout["qdd"]
         self._map_shape = (layout.task_rows, layout.motors)
         self._response_shape = (-1, layout.motors)
 
@@ -90,23 +91,24 @@ class CompiledServo:
         )
         if answers is None:
             return self._otherwise.evaluate(state, demand, references)
-        free = CompiledSolution(answers[0][self._layout["qdd"]], answers[0], self._structure)
-        response = answers[1][self._at["response"]].reshape(self._response_shape)
+        free = CompiledSolution(answers[0][self._qdd], answers[0], self._structure)
+        response = answers[1][self._parts[-1]].reshape(self._response_shape)
         return ServoOutcome(self._solution(answers[1]), free, free.qdd, response.dot)
 
     def _followed(self, state: State, references: References | None) -> ReferenceSample:
         return self._tasks.sample(state.t, references) or self._nothing
 
     def _solution(self, decision: Array) -> ServoSolution:
-        at = self._at
+        efforts, residual, controllable, reachable, size, map_, wanted, _ = self._parts
+        rank, task_rank = self._ranks
         return ServoSolution(
-            efforts=decision[at["efforts"]],
-            residual=decision[at["shortfall"]],
-            rank=int(decision[at["motor_rank"].start]),
-            task_rank=int(decision[at["task_rank"].start]),
-            controllable=decision[at["controllable"]] != 0.0,
-            reachable=decision[at["reachable"]] != 0.0,
-            size=decision[at["size"]],
-            map=decision[at["map"]].reshape(self._map_shape),
-            wanted=decision[at["wanted"]],
+            efforts=decision[efforts],
+            residual=decision[residual],
+            rank=int(decision[rank]),
+            task_rank=int(decision[task_rank]),
+            controllable=decision[controllable] != 0.0,
+            reachable=decision[reachable] != 0.0,
+            size=decision[size],
+            map=decision[map_].reshape(self._map_shape),
+            wanted=decision[wanted],
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -69,9 +70,20 @@ class Sinusoid:
 
     def sample(self, t: float) -> ReferenceSample:
         """Value, rate and acceleration at time t in s."""
-        omega = 2.0 * np.pi * self.frequency
-        angle = omega * t + self.phase
+        angle = self._omega * t + self.phase
         swing = self.amplitude * np.sin(angle)
         return ReferenceSample(
-            self.offset + swing, self.amplitude * omega * np.cos(angle), -omega * omega * swing
+            self.offset + swing, self._fastest * np.cos(angle), self._curvature * swing
         )
+
+    @cached_property
+    def _omega(self) -> Array:
+        return 2.0 * np.pi * self.frequency
+
+    @cached_property
+    def _fastest(self) -> Array:
+        return self.amplitude * self._omega
+
+    @cached_property
+    def _curvature(self) -> Array:
+        return -self._omega * self._omega

@@ -178,13 +178,18 @@ class ServoController:
         efforts = self._within(servo, bounds)
         self.limits.remember(efforts)
         qdd = at_rest + response(efforts)
-        residual, missed = servo.missed(efforts)
+        residual, missing = servo.residual, dict[str, float]()
+        unreachable: tuple[str, ...] = ()
+        if efforts is not servo.efforts or not servo.fully_reachable:
+            residual, missed = servo.missed(efforts)
+            missing = missing_by_task(self.tasks.constraints.slices, residual, missed)
+            unreachable = selected(self.row_names, ~servo.reachable)
         return Command(
             efforts=efforts,
             requested=servo.efforts,
             limited_by={} if efforts is servo.efforts else bounds.reasons(actuators.names, efforts),
-            unreachable=selected(self.row_names, ~servo.reachable),
-            missing=missing_by_task(self.tasks.constraints.slices, residual, missed),
+            unreachable=unreachable,
+            missing=missing,
             residual=residual,
             tracking_error=errors.residual,
             tracking_rate=errors.rate,

@@ -67,7 +67,9 @@ class ServoSolution:
         Args:
             efforts: (nu,), in N or N·m.
         """
-        residual = self.wanted - self.map @ efforts
+        residual = self.residual
+        if efforts is not self.efforts:
+            residual = self.wanted - self.map @ efforts
         return residual, np.abs(residual) > MET * self.size
 
     @property

@@ -30,6 +30,7 @@ class NameIndex:
         wanted: The names looked for.
         problem: Why the names of the last message cannot be used; empty when they can.
         unknown: Names of the last message that are not wanted.
+        same: Whether its names are the wanted ones in their order.
     """
 
     def __init__(self, wanted: Sequence[str], *, complete: bool) -> None:
@@ -47,6 +48,19 @@ class NameIndex:
         self._names: list[str] | None = None
         self.source: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         self.target: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self.same = False
+
+    def sort(self, values: Array, out: Array) -> None:
+        """Take the wanted numbers of a field.
+
+        Args:
+            values: As they stand in the message, (names,).
+            out: The wanted ones in their order; those that are not there stay, (wanted,).
+        """
+        if self.same:
+            out[:] = values
+        else:
+            out[self.target] = values[self.source]
 
     def look_up(self, names: list[str]) -> str:
         """Find the names of a message; return the problem, empty when there is none."""
@@ -55,6 +69,7 @@ class NameIndex:
             known = [(here, self._places[n]) for here, n in enumerate(names) if n in self._places]
             self.source = np.array([here for here, _ in known], dtype=np.intp)
             self.target = np.array([there for _, there in known], dtype=np.intp)
+            self.same = self.wanted == tuple(names)
             self.unknown = tuple(name for name in names if name not in self._places)
             self.problem = self._check(names)
         return self.problem
@@ -113,10 +128,10 @@ class StateReader:
             if len(values) and (problem := _unusable(values, index, field)):
                 return problem
         # nq = nv, and a joint's position and velocity stand at the same place
-        self.q[index.target] = position[index.source]
-        self.v[index.target] = velocity[index.source]
+        index.sort(position, self.q)
+        index.sort(velocity, self.v)
         if len(effort):
-            self.effort[index.target] = effort[index.source]
+            index.sort(effort, self.effort)
         else:
             self.effort[:] = 0.0
         return ""
@@ -181,7 +196,7 @@ class EffortReader:
 
 def _unusable(values: Array, index: NameIndex, field: str) -> str:
     """Name the first number that cannot be used, of the wanted joints only."""
-    wanted = values[index.source]
+    wanted = values if index.same else values[index.source]
     bad = _first_unusable(wanted)
     if bad is None:
         return ""
@@ -190,6 +205,8 @@ def _unusable(values: Array, index: NameIndex, field: str) -> str:
 
 def _first_unusable(values: Array) -> int | None:
     """Place of the first number that is not finite or absurdly large."""
+    if values.dot(values) < LARGEST * LARGEST:  # as a rule, and quickly; false for nan
+        return None
     usable = np.abs(values) < LARGEST  # false for nan
     return None if usable.all() else int(np.argmin(usable))
 
