@@ -13,6 +13,7 @@ from uk_dynamics.cli import (
     check,
     completion,
     describe,
+    import_robot,
     init,
     inverse_dynamics,
     layouts,
@@ -34,6 +35,7 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _BUILT_IN = {
     "init": init.register,
+    "import": import_robot.register,
     "check": check.register,
     "describe": describe.register,
     "simulate": simulate.register,

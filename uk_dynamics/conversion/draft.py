@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from uk_dynamics.conversion.candidate_cuts import CandidateCut, candidate_cuts
+from uk_dynamics.conversion.joint_table import joint_table
 from uk_dynamics.conversion.mechanism_text import comment, entry, flow, identifier, short_entry
 from uk_dynamics.exceptions import AssemblyError, InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.report import MechanismReport
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.model.actuation_tags import ActuationTag, actuation_tags
-from uk_dynamics.model.description import ONE_DOF, Array, Joint, RobotDescription
+from uk_dynamics.model.description import ONE_DOF, Array, RobotDescription
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf import read_urdf
 from uk_dynamics.resources import resolve
@@ -124,15 +125,11 @@ class _Drafter:
         self.model = model
         self.directory = directory
         self.guess = guess
-        self.tags = [
-            tag
-            for tag in actuation_tags(description)
-            if tag.joint not in {mimic.joint for mimic in description.mimics}
-        ]
         self.joints = {joint.name: joint for joint in description.joints}
         self.motors: dict[str, ActuationTag] = {}
-        for tag in self.tags:
-            if self.joints[tag.joint].type in ONE_DOF:
+        following = {mimic.joint for mimic in description.mimics}
+        for tag in actuation_tags(description):
+            if tag.joint not in following and self.joints[tag.joint].type in ONE_DOF:
                 name = identifier(tag.actuator or f"{tag.joint}_motor", self.motors)
                 self.motors[name] = tag
 
@@ -169,7 +166,7 @@ class _Drafter:
             "Then: uk_dynamics check FILE says what a careful colleague would notice, uk_dynamics"
             " describe FILE what the mechanism is."
         )
-        head += ["#", *_joint_table(self.description, self.motors)]
+        head += ["#", *joint_table(self.description, self.motors)]
         head += [line for warning in self.description.warnings for line in comment(warning)]
         found = f"as drafted: {report.velocities} velocities, {report.rows} constraint rows of"
         found += f" rank {report.rank}, mobility {report.mobility}, {report.actuation}"
@@ -253,24 +250,3 @@ class _Drafter:
                 " stands for a loop that is closed here, remove it from the URDF.",
                 2,
             )
-
-
-def _joint_table(
-    description: RobotDescription, motors: Mapping[str, ActuationTag]
-) -> Iterator[str]:
-    """The joints with their limits, as a comment."""
-    driven = {tag.joint for tag in motors.values()}
-    moving = [joint for joint in description.joints if joint.type != "fixed"]
-    width = max([len(joint.name) for joint in moving], default=5)
-    yield f"# {'joint':{width}}  {'kind':9}  {'lower':>8}  {'upper':>8}  {'effort':>8}"
-    for joint in moving:
-        remark = "  motor (guess)" if joint.name in driven else ""
-        numbers = "  ".join(f"{text:>8}" for text in _limits(joint))
-        yield f"# {joint.name:{width}}  {joint.type:9}  {numbers}{remark}".rstrip()
-
-
-def _limits(joint: Joint) -> tuple[str, str, str]:
-    def shown(value: float) -> str:
-        return f"{value:.4g}" if np.isfinite(value) else "-"
-
-    return shown(joint.lower), shown(joint.upper), shown(joint.effort_limit)

@@ -35,27 +35,39 @@ class _Builder(ET.TreeBuilder):
         return super().end(tag)
 
 
-def parse_robot(text: bytes, source: str, *, encoding: str | None = None) -> ET.Element:
-    """Parse URDF text to its ``<robot>`` element.
+def parse_xml(
+    text: bytes, source: str, *, encoding: str | None = None, kind: str = "a robot description"
+) -> ET.Element:
+    """Parse XML to its root element.
 
     Args:
-        text: The URDF.
+        text: The document.
         source: Name for messages.
         encoding: Overrides the one that the text declares.
+        kind: What messages expect.
 
     Raises:
-        UrdfError: Not XML, a document type, unexpanded xacro, or another root element.
+        UrdfError: Not XML, or a document type.
     """
     parser = ET.XMLParser(target=_Builder(), encoding=encoding)
     try:
         parser.feed(text)
-        robot = parser.close()
+        return parser.close()
     except _Refused as refusal:
         raise UrdfError(str(refusal), file=source) from None
     except ET.ParseError as error:
-        raise UrdfError(f"this is not XML ({error}); expected a URDF", file=source) from None
+        raise UrdfError(f"this is not XML ({error}); expected {kind}", file=source) from None
     except (LookupError, ValueError) as error:  # unknown encodings
         raise UrdfError(f"this cannot be decoded ({error}); use UTF-8", file=source) from None
+
+
+def parse_robot(text: bytes, source: str, *, encoding: str | None = None) -> ET.Element:
+    """Parse URDF text to its ``<robot>`` element; see :func:`parse_xml`.
+
+    Raises:
+        UrdfError: Not XML, a document type, unexpanded xacro, or another root element.
+    """
+    robot = parse_xml(text, source, encoding=encoding, kind="a URDF")
     if robot.tag != "robot":
         raise UrdfError(f"the root element is <{robot.tag}>; expected <robot>", file=source)
     for element in robot.iter():

@@ -1,0 +1,97 @@
+"""``uk_dynamics import``: machines from SDF, MJCF and Gepetto's closed-loop YAML."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.table import table
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.extensions import Commands
+    from uk_dynamics.conversion.importing import Import
+
+_DESCRIPTION = """\
+Take a machine with closed loops from another format, as a URDF and a mechanism file: from SDF
+(joints that close a loop), from MJCF (equality constraints connect, weld and joint; needs MuJoCo),
+or from the YAML of closed loops that Gepetto's parallel robots have beside their URDF. What cannot
+be carried over is listed by name, on the screen and at the top of the mechanism file.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics import gripper.sdf --out gripper
+  uk_dynamics import cassie.xml --out cassie
+  uk_dynamics import robots/digit_like/robot.yaml --out digit
+
+files in --out: NAME.urdf and NAME.yaml
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "import",
+        help="take a machine from SDF, MJCF or Gepetto's YAML",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="SDF, MJCF, or closed-loop YAML")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        required=True,
+        help="directory to write to, made if need be",
+    )
+    parser.add_argument("--model", metavar="NAME", help="model of an SDF file that has several")
+    parser.add_argument(
+        "--urdf", metavar="FILE", type=Path, help="URDF of a YAML file (the one beside it)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument("--json", action="store_true", help="print what was done as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write both files and list what is not as it was."""
+    from uk_dynamics.conversion.importing import import_file
+    from uk_dynamics.conversion.output_files import write_files
+
+    found = import_file(arguments.file, model=arguments.model, urdf=arguments.urdf)
+    facts = found.load()
+    paths = [arguments.out / f"{found.name}{suffix}" for suffix in (".urdf", ".yaml")]
+    texts = dict(zip(paths, (found.urdf, found.mechanism), strict=True))
+    write_files(texts, force=arguments.force)
+    if arguments.json:
+        data = {"files": [str(path) for path in paths], **_remarks(found)}
+        print(json.dumps(data, indent=2, ensure_ascii=False))
+        return 0
+    print("\n".join(str(path) for path in paths))
+    rows = [
+        ("links", str(len(facts.model.link_names))),
+        ("joints", ", ".join(facts.joint_names) or "none"),
+        ("constraints", ", ".join(c.name for c in facts.constraints.constraints) or "none"),
+        ("motors", ", ".join(facts.actuators.names) or "none"),
+    ]
+    for lost, label in ((True, "not carried over"), (False, "in another form")):
+        chosen = [remark for remark in found.remarks if remark.lost == lost]
+        rows += [(label, f"{remark.subject}: {remark.reason}") for remark in chosen]
+    rows.append(("next", f"uk_dynamics check {paths[1]}"))
+    print(table(rows))
+    return 0
+
+
+def _remarks(found: Import) -> dict[str, object]:
+    remarks = [asdict(remark) for remark in found.remarks]
+    for remark in remarks:
+        del remark["lost"]
+    flags = [remark.lost for remark in found.remarks]
+    return {
+        "not_carried_over": [r for r, lost in zip(remarks, flags, strict=True) if lost],
+        "in_another_form": [r for r, lost in zip(remarks, flags, strict=True) if not lost],
+    }

@@ -1,0 +1,191 @@
+"""Closed loops as the parallel-robot models of Gepetto write them: a YAML beside a URDF.
+
+``closed_loop`` lists pairs of frames, ``type`` says 3d or 6d for each, ``name_mot`` names the
+motors, and ``joint_name`` with ``joint_type`` turns joints of the URDF into others: SPHERICAL,
+UJOINT_XY and so on, FIXED. Frames are links, or joints, which stand for the frames of their
+children.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from uk_dynamics.conversion.imported_robot import Data, ImportedRobot
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.yaml_file import read_yaml
+from uk_dynamics.model.description import RobotDescription
+from uk_dynamics.model.urdf import read_urdf
+
+_LISTS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
+_AXES = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}
+
+
+def read_gepetto(path: Path, urdf: Path | None = None) -> tuple[ImportedRobot, str]:
+    """Take the loops of a YAML file and the tree of the URDF beside it.
+
+    Args:
+        path: The YAML file.
+        urdf: The URDF; left out: ``robot.urdf`` or the only one beside the YAML file.
+
+    Returns:
+        What goes into the mechanism file, and the URDF.
+
+    Raises:
+        InputError: A file cannot be used, or names what does not exist.
+    """
+    lists = _read_lists(path)
+    description = read_urdf(_beside(path) if urdf is None else urdf)
+    robot = ImportedRobot(description.name if description.name != "onshape" else path.parent.name)
+    tree = ET.fromstring(description.text)
+    frames = _frames(description)
+    _retype(tree, frames, lists, robot, path)
+    _unlimited(tree, robot)
+    for key in lists.keys() - set(_LISTS):
+        robot.lost(f"key {key}", "is unknown")
+    _close(frames, lists, robot, path)
+    joints = [joint.get("name", "") for joint in tree.iterfind("joint")]
+    for motor in lists.get("name_mot", []):
+        if motor not in joints:
+            raise UnknownNameError("joint", str(motor), joints, file=path.name, place="name_mot")
+        robot.add_actuator(str(motor), {"joint": str(motor)})
+    if any("package:///" in (mesh.get("filename") or "") for mesh in tree.iter("mesh")):
+        robot.lost("meshes", "their addresses (package:///...) name no package")
+    ET.indent(tree)
+    return robot, '<?xml version="1.0"?>\n' + ET.tostring(tree, encoding="unicode") + "\n"
+
+
+def _read_lists(path: Path) -> dict[str, list[object]]:
+    data = read_yaml(path, path.name)
+    if not isinstance(data, dict) or "closed_loop" not in data:
+        raise InputError("there is no closed_loop: this lists no loops", file=path.name)
+    for key in _LISTS:
+        if not isinstance(data.get(key, []), list):
+            raise InputError("expected a list", file=path.name, place=key)
+    lists: dict[str, list[object]] = data
+    for one, other in (("closed_loop", "type"), ("joint_name", "joint_type")):
+        counts = len(lists.get(one, [])), len(lists.get(other, []))
+        if counts[0] != counts[1]:
+            problem = f"{counts[0]} in {one} and {counts[1]} in {other}; there is one for each"
+            raise InputError(problem, file=path.name)
+    return lists
+
+
+def _beside(path: Path) -> Path:
+    usual, found = path.with_name("robot.urdf"), sorted(path.parent.glob("*.urdf"))
+    if usual.is_file():
+        return usual
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(urdf.name for urdf in found) or "none"
+    raise InputError(f"name the URDF by --urdf; beside it there are: {shown}", file=path.name)
+
+
+def _frames(description: RobotDescription) -> dict[str, str]:
+    """The link that each frame name stands for; a link goes before a joint of its name."""
+    frames = {joint.name: joint.child for joint in description.joints}
+    return frames | {link.name: link.name for link in description.links}
+
+
+def _close(
+    frames: Mapping[str, str], lists: Mapping[str, list[object]], robot: ImportedRobot, path: Path
+) -> None:
+    pairs, kinds = lists["closed_loop"], lists.get("type", [])
+    for number, (pair, kind) in enumerate(zip(pairs, kinds, strict=True)):
+        place = f"closed_loop[{number}]"
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise InputError("expected a pair of frames", file=path.name, place=place)
+        for name in pair:
+            if name not in frames:
+                raise UnknownNameError("frame", str(name), frames, file=path.name, place=place)
+        word = str(kind).lower()
+        if word not in ("3d", "6d"):
+            robot.changed(f"closed_loop {pair[0]}", f'type "{kind}" counts as 6d')
+        data: Data = {"type": "point" if word == "3d" else "weld"}
+        first, second = (frames[str(name)] for name in pair)
+        robot.constraints[f"loop_{number + 1}"] = data | {
+            "parent": {"link": first},
+            "child": {"link": second},
+        }
+
+
+def _retype(
+    tree: ET.Element,
+    frames: dict[str, str],
+    lists: Mapping[str, list[object]],
+    robot: ImportedRobot,
+    path: Path,
+) -> None:
+    """Turn joints of the URDF into what the YAML says that they are."""
+    joints = {joint.get("name", ""): joint for joint in tree.iterfind("joint")}
+    pairs = zip(lists.get("joint_name", []), lists.get("joint_type", []), strict=True)
+    for name, kind in pairs:
+        if name not in joints:
+            raise UnknownNameError("joint", str(name), joints, file=path.name, place="joint_name")
+        joint, word = joints[str(name)], str(kind).upper()
+        if word == "FIXED":
+            _strip(joint, "fixed")
+        elif word == "SPHERICAL":
+            _series(tree, joint, "XYZ", frames)
+            robot.changed(
+                f"joint {name}",
+                f"spherical, now three in series; they lock where {name}_Y is at ±90°",
+            )
+        elif word.startswith("UJOINT_") and set(word[7:]) <= set(_AXES) and len(word) == 9:
+            _series(tree, joint, word[7:], frames)
+            robot.changed(f"joint {name}", f"universal, now {name}_{word[7]} and {name}_{word[8]}")
+        else:
+            robot.lost(f"joint_type of {name}", f'"{kind}" is unknown: the joint stays as it is')
+
+
+def _strip(joint: ET.Element, kind: str) -> None:
+    """Leave of a joint what says where it is."""
+    joint.set("type", kind)
+    for part in list(joint):
+        if part.tag not in ("parent", "child", "origin"):
+            joint.remove(part)
+
+
+def _series(tree: ET.Element, joint: ET.Element, axes: str, frames: dict[str, str]) -> None:
+    """Joints about axes of the frame of a joint, in its place, massless links between them."""
+    name, child = joint.get("name", ""), joint.find("child")
+    assert child is not None
+    last, place = child.get("link", ""), list(tree).index(joint)
+    _strip(joint, "continuous")
+    parts: list[ET.Element] = []
+    for number, axis in enumerate(axes, start=1):
+        step = copy.deepcopy(joint)
+        step.set("name", f"{name}_{axis}")
+        ET.SubElement(step, "axis", xyz=_AXES[axis])
+        parent, end, origin = step.find("parent"), step.find("child"), step.find("origin")
+        assert parent is not None
+        assert end is not None
+        if number > 1:
+            parent.set("link", f"{name}_part_{number - 1}")
+            if origin is not None:
+                step.remove(origin)
+        if number < len(axes):
+            end.set("link", f"{name}_part_{number}")
+            parts.append(ET.Element("link", name=f"{name}_part_{number}"))
+        frames[f"{name}_{axis}"] = last if number == len(axes) else f"{name}_part_{number}"
+        parts.append(step)
+    tree[place : place + 1] = parts
+
+
+def _unlimited(tree: ET.Element, robot: ImportedRobot) -> None:
+    """These files leave limits out and mean none; URDF would mean 0 and 0."""
+    names = []
+    for joint in tree.iterfind("joint"):
+        limit = joint.find("limit")
+        if joint.get("type") != "revolute" or limit is None:
+            continue
+        lower, upper = float(limit.get("lower", "0")), float(limit.get("upper", "0"))
+        if lower == upper == 0.0:
+            joint.set("type", "continuous")
+            names.append(joint.get("name", ""))
+    if names:
+        robot.changed(
+            f"joints {', '.join(names)}", "without limits in the URDF: continuous, not held at 0"
+        )

@@ -1,0 +1,92 @@
+"""A file of another format that closes loops, whichever it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from uk_dynamics.conversion.gepetto import read_gepetto
+from uk_dynamics.conversion.imported_robot import Remark
+from uk_dynamics.conversion.imported_text import mechanism_text
+from uk_dynamics.conversion.mjcf import read_mjcf
+from uk_dynamics.conversion.sdf import read_sdf
+from uk_dynamics.conversion.urdf_text import urdf_text
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.model.source import LARGEST_DESCRIPTION
+from uk_dynamics.model.xml_text import parse_xml
+
+_KINDS = "an SDF or MJCF file, or the YAML of closed loops beside a URDF"
+
+
+@dataclass(frozen=True)
+class Import:
+    """Both files of an imported machine.
+
+    Attributes:
+        name: Of the machine; the files are called NAME.urdf and NAME.yaml.
+        urdf: The tree.
+        mechanism: The mechanism file.
+        remarks: What could not be carried over, or stands there in another form.
+    """
+
+    name: str
+    urdf: str
+    mechanism: str
+    remarks: tuple[Remark, ...]
+
+    def load(self) -> Mechanism:
+        """The mechanism, from the texts.
+
+        Raises:
+            InputError: They are no mechanism: something in the source makes no sense.
+        """
+        spec = MechanismSpec.from_text(self.mechanism, file=f"{self.name}.yaml")
+        return Mechanism.from_spec(spec, robot_description=self.urdf)
+
+
+def import_file(path: Path, *, model: str | None = None, urdf: Path | None = None) -> Import:
+    """Read a file of another format.
+
+    Args:
+        path: SDF, MJCF, or a YAML of closed loops.
+        model: Name of the model in an SDF file with several.
+        urdf: URDF of a YAML file.
+
+    Raises:
+        InputError: The file cannot be read, is of no such kind, or does not make sense.
+    """
+    if path.suffix in (".yaml", ".yml"):
+        robot, tree = read_gepetto(path, urdf)
+    else:
+        root = _parse(path)
+        if root.tag == "mujoco":
+            robot = read_mjcf(path)
+        elif root.tag == "sdf":
+            try:
+                robot = read_sdf(root, path.parent, model)
+            except InputError as error:
+                raise error.located(file=path.name) from None
+        elif root.tag == "robot":
+            problem = "this is a URDF, which closes no loops; uk_dynamics init drafts its file"
+            raise InputError(problem, file=path.name)
+        else:
+            raise InputError(f"the root element is <{root.tag}>; expected {_KINDS}", file=path.name)
+        tree = urdf_text(robot)
+    name = re.sub(r"[^A-Za-z0-9_-]+", "_", robot.name).strip("_") or "robot"
+    text = mechanism_text(robot, path.name, f"{name}.urdf")
+    return Import(name, tree, text, tuple(robot.remarks))
+
+
+def _parse(path: Path) -> ET.Element:
+    try:
+        if path.stat().st_size > LARGEST_DESCRIPTION:
+            raise InputError("is too large for a robot description", file=str(path))
+        content = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot be read ({reason}); expected {_KINDS}", file=str(path)) from None
+    return parse_xml(content, path.name)

@@ -1,0 +1,105 @@
+"""Joints of SDF as joints of a URDF, or as constraints where they close a loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from uk_dynamics.conversion.imported_robot import Data, ImportedRobot, turn
+from uk_dynamics.conversion.poses import compose, frame_data, relative
+from uk_dynamics.conversion.sdf_joints import Axis, SdfJoint
+from uk_dynamics.model.description import Array, Joint, JointType, Pose
+
+_SQUARE = 1e-9  # cosine of the angle between the axes of a universal joint
+_CONSTRAINTS = {
+    "fixed": "weld",
+    "ball": "point",
+    "revolute": "hinge",
+    "continuous": "hinge",
+    "prismatic": "prismatic",
+    "universal": "universal",
+}
+
+
+def single_joints(joint: SdfJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:
+    """The joints of one freedom that a joint of the tree consists of, in its frame.
+
+    Args:
+        joint: The joint.
+        sign: −1 where the tree goes from its child to its parent.
+        robot: Takes springs and stops.
+    """
+    if joint.kind == "screw":
+        (axis,) = joint.axes
+        yield _single(axis, f"{joint.name}_turn", "revolute", sign, robot)
+        yield turn(f"{joint.name}_slide", sign * axis.direction, "prismatic")
+        return
+    names = [joint.name] if len(joint.axes) == 1 else [f"{joint.name}_1", f"{joint.name}_2"]
+    kind: JointType = "prismatic" if joint.kind == "prismatic" else "revolute"
+    for name, axis in zip(names, joint.axes, strict=True):
+        yield _single(axis, name, kind, sign, robot)
+
+
+def _single(axis: Axis, name: str, kind: JointType, sign: float, robot: ImportedRobot) -> Joint:
+    if axis.data:
+        robot.joint_data[name] = axis.data
+    return Joint(
+        name,
+        kind,
+        "",
+        "",
+        axis=sign * axis.direction,
+        lower=axis.lower,
+        upper=axis.upper,
+        effort_limit=axis.effort_limit,
+        velocity_limit=axis.velocity_limit,
+        damping=axis.damping,
+        friction=axis.friction,
+    )
+
+
+def close_loop(
+    joint: SdfJoint, placed: Pose, where: Mapping[str, Pose], robot: ImportedRobot
+) -> None:
+    """Turn a joint into a constraint.
+
+    Args:
+        joint: A joint whose links the tree connects already.
+        placed: Pose of the model in the world.
+        where: Frames of the links, seen from the world.
+        robot: Takes the constraint, and remarks.
+    """
+    kind = _CONSTRAINTS.get(joint.kind, "")
+    place = compose(placed, joint.pose)
+    data: Data = {"type": kind}
+    if kind == "universal":
+        crossed = _cross(joint)
+        kind = "" if crossed is None else kind
+        if crossed is not None:
+            place = compose(place, Pose(np.zeros(3), crossed))
+        data["axis"] = [0.0, 0.0, 1.0]
+    elif joint.axes:
+        data["axis"] = joint.axes[0].direction.tolist()
+    if not kind:
+        robot.lost(f"joint {joint.name}", f"closes a loop as {joint.kind}: there is no such row")
+        return
+    for role, link in (("parent", joint.parent), ("child", joint.child)):
+        data[role] = frame_data(link, relative(where[link], place))
+    robot.add_constraint(joint.name, data)
+    for axis in joint.axes:
+        has = [word for word in ("damping", "friction") if getattr(axis, word)]
+        has += ["limits"] if math.isfinite(axis.lower) or math.isfinite(axis.upper) else []
+        has += list(axis.data)
+        if has:
+            why = "it closes a loop and has no coordinate"
+            robot.lost(f"joint {joint.name}", f"{', '.join(has)}: {why}")
+
+
+def _cross(joint: SdfJoint) -> Array | None:
+    """Axes of the cross: parent's, child's, shaft; None where the first two are not square."""
+    first, second = (axis.direction for axis in joint.axes)
+    if abs(float(first @ second)) > _SQUARE:
+        return None
+    return np.column_stack((first, second, np.cross(first, second)))

@@ -1,0 +1,112 @@
+"""Which joints of a machine with loops become the tree, and which close the loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+
+class Edge(Protocol):
+    """A joint between two links."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def parent(self) -> str:
+        """One link."""
+
+    @property
+    def child(self) -> str:
+        """The other."""
+
+    @property
+    def kind(self) -> str:
+        """Kind of joint."""
+
+
+E = TypeVar("E", bound=Edge)
+
+#: Kinds by how much they cost in a tree; a ball joint is worth cutting, since coordinates of a
+#: tree with ball joints lock somewhere, and a cut ball joint costs three rows and no coordinate.
+_COST: Mapping[str, int] = {
+    "fixed": 0,
+    "revolute": 1,
+    "continuous": 1,
+    "prismatic": 1,
+    "screw": 2,
+    "revolute2": 2,
+    "universal": 2,
+    "ball": 3,
+}
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A joint of the tree.
+
+    Attributes:
+        joint: The joint.
+        parent: Link towards the root.
+        child: Link that it carries.
+    """
+
+    joint: Edge
+    parent: str
+    child: str
+
+    @property
+    def reversed(self) -> bool:
+        """Whether the tree goes against the direction of the joint."""
+        return self.parent != self.joint.parent
+
+
+def spanning_tree(
+    joints: Sequence[E], links: Sequence[str], root: str
+) -> tuple[list[Branch], list[E], list[str]]:
+    """Choose a tree of cheap joints, in the order of the file among equals.
+
+    Args:
+        joints: All joints; those of unknown kinds are passed over.
+        links: All links.
+        root: Where the tree begins.
+
+    Returns:
+        The joints of the tree, parents first; those that close loops; and one link of each part
+        that nothing joins to the root.
+    """
+    group = {link: link for link in (*links, root)}
+
+    def find(link: str) -> str:
+        while group[link] != link:
+            link = group[link]
+        return link
+
+    chosen: list[E] = []
+    for joint in sorted(joints, key=lambda joint: _COST.get(joint.kind, 99)):
+        if joint.kind in _COST and find(joint.parent) != find(joint.child):
+            group[find(joint.child)] = find(joint.parent)
+            chosen.append(joint)
+    closing = [joint for joint in joints if joint.kind in _COST and joint not in chosen]
+    branches: list[Branch] = []
+    loose: list[str] = []
+    reached: set[str] = set()
+    for start in (root, *links):
+        if start in reached:
+            continue
+        if start != root:
+            loose.append(start)
+        reached.add(start)
+        waiting = [start]
+        while waiting:
+            here = waiting.pop(0)
+            for joint in joints:
+                if joint in chosen and here in (joint.parent, joint.child):
+                    there = joint.child if joint.parent == here else joint.parent
+                    if there not in reached:
+                        reached.add(there)
+                        branches.append(Branch(joint, here, there))
+                        waiting.append(there)
+    return branches, closing, loose
