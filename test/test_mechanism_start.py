@@ -9,6 +9,7 @@ from mechanism_builder import pinned_arm, shipped
 from uk_dynamics.exceptions import StateError, UnknownNameError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.model.rotation import from_rpy
 
 DRIVEN = """  drive: {type: joint, joint: j1,
     reference: {type: sinusoid, amplitude: 0.5, frequency: 1.0}}
@@ -56,3 +57,21 @@ def test_velocities_that_contradict_a_constraint_name_it() -> None:
         pinned_arm(DRIVEN).start(velocities={"j1": 1.0})
     with pytest.raises(UnknownNameError, match="initial_velocity: no joint"):
         pinned_arm(DRIVEN, more="initial_velocity: {j9: 1.0}")
+
+
+def test_rows_across_the_plane_are_no_obstacle() -> None:
+    """A planar loop closed by a turned hinge has rows that are nothing but rounding."""
+    rpy = [0.3, 0.2, 0.1]
+    axis = from_rpy(rpy).T @ [0.0, 1.0, 0.0]
+    guess = "initial_guess: {j1: -2.0, j2: 1.5, j3: 1.0}\n"
+    found = []
+    for kind, turned in (
+        ("type: frame, axes: [x, z]", ""),
+        (f"type: hinge, axis: {axis.tolist()}", f", rpy: {rpy}"),
+    ):
+        parent = f"{{link: base, xyz: [1.0, 0, 0]{turned}}}"
+        child = f"{{link: l3, xyz: [0.8, 0, 0]{turned}}}"
+        pin = f"  pin: {{{kind}, parent: {parent}, child: {child}}}\n"
+        machine = pinned_arm(pin, (0.7, 0.9, 0.8), guess)
+        found.append(machine.start({"j1": -2.0}, {"j1": 1.0}).v)
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-9)  # rounding

@@ -49,9 +49,8 @@ def add_actuators(mujoco: Any, model: Any, names: Names, robot: ImportedRobot) -
 def _joints(mujoco: Any, model: Any, names: Names, index: int) -> dict[str, float]:
     kinds, gear = mujoco.mjtTrn, float(model.actuator_gear[index][0])
     target = int(model.actuator_trnid[index][0])
-    single = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
-    if model.actuator_trntype[index] in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT):
-        return {names.joint(target): gear} if model.jnt_type[target] in single else {}
+    if model.actuator_trntype[index] in (int(kinds.mjTRN_JOINT), int(kinds.mjTRN_JOINTINPARENT)):
+        return {names.joint(target): gear} if names.is_single(target) else {}
     if model.actuator_trntype[index] == kinds.mjTRN_TENDON:
         start, count = int(model.tendon_adr[target]), int(model.tendon_num[target])
         wraps = range(start, start + count)

@@ -96,9 +96,8 @@ class _Equalities:
         model = self.model
         first, second = int(model.eq_obj1id[index]), int(model.eq_obj2id[index])
         coefficients = np.array(model.eq_data[index][:_POWERS], dtype=float)
-        single = (self.mujoco.mjtJoint.mjJNT_HINGE, self.mujoco.mjtJoint.mjJNT_SLIDE)
         involved = [first] if second < 0 else [first, second]
-        if any(model.jnt_type[joint] not in single for joint in involved):
+        if not all(map(self.names.is_single, involved)):
             return None
         drawn = [float(model.qpos0[model.jnt_qposadr[joint]]) for joint in involved]
         names = [self.names.joint(joint) for joint in involved]

@@ -8,7 +8,7 @@ from uk_dynamics.model.description import WORLD
 
 
 class Names:
-    """Names of bodies, joints and whatever else, unique within their kind."""
+    """Names of bodies, joints and whatever else, unique within their kind; kinds of joints."""
 
     def __init__(self, mujoco: Any, model: Any) -> None:
         self._mujoco = mujoco
@@ -34,3 +34,9 @@ class Names:
     def all(self, kind: str, count: int) -> str:
         """Names of all objects of a kind, as one text."""
         return ", ".join(self.of(kind, index) for index in range(count))
+
+    def is_single(self, joint: int) -> bool:
+        """Whether a joint has one freedom."""
+        kinds = self._mujoco.mjtJoint
+        single = (int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE))
+        return int(self._model.jnt_type[joint]) in single

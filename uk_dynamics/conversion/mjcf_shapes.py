@@ -39,7 +39,7 @@ def _parts(kinds: Any, kind: int, size: Any) -> Iterator[tuple[Pose, Shape]]:
         yield Pose(), Box((2.0 * a, 2.0 * b, 2.0 * c))
     elif kind == kinds.mjGEOM_SPHERE:
         yield Pose(), Sphere(a)
-    elif kind in (kinds.mjGEOM_CYLINDER, kinds.mjGEOM_CAPSULE):
+    elif kind in (int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_CAPSULE)):
         yield Pose(), Cylinder(a, 2.0 * b)
         if kind == kinds.mjGEOM_CAPSULE:
             for end in (b, -b):

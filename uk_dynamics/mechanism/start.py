@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uk_dynamics.core.mass_factor import coordinate_scale
+from uk_dynamics.core.row_basis import ZERO_ROW
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.state import Array
 
@@ -58,9 +59,10 @@ def consistent_velocity(
             return found
         scale = coordinate_scale(workspace.mass)[free]
         A = rows.A[np.ix_(chosen, np.flatnonzero(free))] * scale
-        # rows at their own size, so that the rank rule of the solver holds for each of them
+        # rows at their own size, so that the rank rule of the solver holds for each of them; but
+        # not rounding of nothing, such as rows across the plane of a planar loop
         norm = np.linalg.norm(A, axis=1, keepdims=True)
-        norm[norm == 0.0] = 1.0
+        norm[norm <= ZERO_ROW * norm.max(initial=0.0)] = 1.0
         step = np.linalg.lstsq(A / norm, -rate / norm[:, 0], rcond=0.1 * tolerance)[0]
         found[free] += scale * step
         if constraints.linear_in_rates and float(np.abs(scale * step).max()) <= _ROUNDING * size:
