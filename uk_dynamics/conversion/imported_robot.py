@@ -115,12 +115,11 @@ class ImportedRobot:
     def place_root(self, name: str, pose: Pose, quaternion: Array) -> None:
         """Let a floating joint, or the floating root, begin at a pose."""
         values = dict(zip(("x", "y", "z"), pose.translation.tolist(), strict=True))
-        turned = dict(zip(("qx", "qy", "qz", "qw"), quaternion.tolist(), strict=True))
-        if any(turned[part] for part in ("qx", "qy", "qz")):
-            values |= turned
+        values = {part: value for part, value in values.items() if value}
+        if quaternion[:3].any():
+            values |= dict(zip(("qx", "qy", "qz", "qw"), quaternion.tolist(), strict=True))
         for part, value in values.items():
-            if value:
-                self.initial_guess[f"{name}.{part}"] = float(value)
+            self.initial_guess[f"{name}.{part}"] = float(value)
 
     def _named(self, name: str, taken: dict[str, Data], kind: str) -> str:
         chosen = identifier(name, taken)

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.poses import compose, moved_link, moved_visual, quaternion, relative
-from uk_dynamics.conversion.sdf_closing import close_loop, single_joints
+from uk_dynamics.conversion.sdf_closing import close_loop, drop_dangling, single_joints
 from uk_dynamics.conversion.sdf_frames import Frames, is_true, numbers, read_pose
 from uk_dynamics.conversion.sdf_joints import SdfJoint, read_joint
 from uk_dynamics.conversion.sdf_links import read_link, read_visuals
@@ -94,7 +94,8 @@ class _Reader:
         if first not in self.elements:
             raise InputError(f'there is no <link> "{first}"', place=f"model {self.robot.name}")
         root = WORLD if grounded else first
-        branches, closing, loose = spanning_tree(joints, list(self.elements), root)
+        driven = [data.get("joint") for data in self.robot.actuators.values()]
+        branches, closing, loose = spanning_tree(joints, list(self.elements), root, driven)
         known = {branch.joint.name for branch in branches} | {joint.name for joint in closing}
         for joint in joints:
             if joint.name not in known:
@@ -109,6 +110,7 @@ class _Reader:
                 self._loose(link)
         for joint in closing:
             close_loop(joint, self.placed, self.where, self.robot)
+        drop_dangling(self.robot)
 
     def _joint(self, node: ET.Element) -> SdfJoint:
         try:

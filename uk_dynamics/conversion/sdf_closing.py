@@ -36,9 +36,9 @@ def single_joints(joint: SdfJoint, sign: float, robot: ImportedRobot) -> Iterato
         yield _single(axis, f"{joint.name}_turn", "revolute", sign, robot)
         yield turn(f"{joint.name}_slide", sign * axis.direction, "prismatic")
         return
-    names = [joint.name] if len(joint.axes) == 1 else [f"{joint.name}_1", f"{joint.name}_2"]
+    names = [f"{joint.name}_1", f"{joint.name}_2"] if len(joint.axes) > 1 else [joint.name]
     kind: JointType = "prismatic" if joint.kind == "prismatic" else "revolute"
-    for name, axis in zip(names, joint.axes, strict=True):
+    for name, axis in zip(names, joint.axes, strict=False):  # none of a fixed or ball joint
         yield _single(axis, name, kind, sign, robot)
 
 
@@ -95,6 +95,20 @@ def close_loop(
         if has:
             why = "it closes a loop and has no coordinate"
             robot.lost(f"joint {joint.name}", f"{', '.join(has)}: {why}")
+
+
+def drop_dangling(robot: ImportedRobot) -> None:
+    """Leave out motors and couplings of joints that the tree does not have."""
+    there = {joint.name for joint in robot.joints}
+    for kind, section in (("actuator", robot.actuators), ("constraint", robot.constraints)):
+        for name, data in list(section.items()):
+            joints = data.get("joints", {data["joint"]: 1.0} if "joint" in data else {})
+            assert isinstance(joints, dict)
+            missing = sorted(set(joints) - there)
+            if missing:
+                del section[name]
+                why = "closes a loop or is a chain now: it has no coordinate of this name"
+                robot.lost(f"{kind} {name}", f"{', '.join(missing)} {why}")
 
 
 def _cross(joint: SdfJoint) -> Array | None:

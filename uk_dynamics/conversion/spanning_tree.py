@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -32,7 +32,7 @@ E = TypeVar("E", bound=Edge)
 #: Kinds by how much they cost in a tree; a ball joint is worth cutting, since coordinates of a
 #: tree with ball joints lock somewhere, and a cut ball joint costs three rows and no coordinate.
 _COST: Mapping[str, int] = {
-    "fixed": 0,
+    "fixed": 1,
     "revolute": 1,
     "continuous": 1,
     "prismatic": 1,
@@ -64,7 +64,7 @@ class Branch:
 
 
 def spanning_tree(
-    joints: Sequence[E], links: Sequence[str], root: str
+    joints: Sequence[E], links: Sequence[str], root: str, driven: Container[object] = ()
 ) -> tuple[list[Branch], list[E], list[str]]:
     """Choose a tree of cheap joints, in the order of the file among equals.
 
@@ -72,6 +72,7 @@ def spanning_tree(
         joints: All joints; those of unknown kinds are passed over.
         links: All links.
         root: Where the tree begins.
+        driven: Names of joints that should have a coordinate, since motors act on them.
 
     Returns:
         The joints of the tree, parents first; those that close loops; and one link of each part
@@ -85,7 +86,7 @@ def spanning_tree(
         return link
 
     chosen: list[E] = []
-    for joint in sorted(joints, key=lambda joint: _COST.get(joint.kind, 99)):
+    for joint in sorted(joints, key=lambda j: 0 if j.name in driven else _COST.get(j.kind, 99)):
         if joint.kind in _COST and find(joint.parent) != find(joint.child):
             group[find(joint.child)] = find(joint.parent)
             chosen.append(joint)

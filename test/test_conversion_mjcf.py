@@ -1,0 +1,184 @@
+"""MJCF imported: the tree moves as MuJoCo's does, its equalities close as MuJoCo's do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from uk_dynamics.conversion.importing import import_file
+
+mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads MJCF")
+
+# Anchors, several joints in one body, drawn positions that are not zero, turned frames and bodies.
+TREE = """
+  <body name="arm" pos="0.1 0.2 1" euler="0.3 0.2 -0.4">
+    <joint name="yaw" axis="0 0 1" pos="0.1 0 0.2" ref="0.4" damping="0.3" armature="0.02"/>
+    <joint name="pitch" axis="0 1 0.2" pos="0 0.1 0" stiffness="3" springref="0.5"/>
+    <geom type="capsule" fromto="0 0 0 0.6 0 0.1" size="0.05" mass="1.5"/>
+    <body name="hand" pos="0.6 0 0.1" quat="0.9 0.1 0.3 -0.2">
+      <joint name="slide" type="slide" axis="1 1 0" ref="0.1" range="-0.5 0.5" limited="true"/>
+      <geom type="box" size="0.1 0.05 0.2" mass="0.7" pos="0.1 0 0.05"/>
+      <site name="grip" pos="0.2 0 0" euler="0.1 0 0"/>
+    </body>
+  </body>
+  <body name="wheel" pos="1 0 0.5">
+    <joint name="spin" axis="0 1 0"/>
+    <joint name="tilt" axis="1 0 0"/>
+    <joint name="lift" type="slide" axis="0 0 1"/>
+    <geom type="cylinder" size="0.3 0.05" mass="2"/>
+  </body>
+"""
+
+
+def model(tree=TREE, more=""):
+    return (
+        '<mujoco model="machine"><compiler angle="radian"/><option gravity="0.5 0 -9.7">'
+        f'<flag contact="disable"/></option><worldbody>{tree}</worldbody>{more}</mujoco>'
+    )
+
+
+def imported(tmp_path, text):
+    path = tmp_path / "machine.xml"
+    path.write_text(text)
+    found = import_file(path)
+    return found, found.load(), mujoco.MjModel.from_xml_string(text)
+
+
+def remarks(found, lost=True):
+    return {remark.subject: remark.reason for remark in found.remarks if remark.lost == lost}
+
+
+def test_mass_matrix_and_bias_forces_are_those_of_mujoco(tmp_path):
+    _, machine, peer = imported(tmp_path, model())
+    names = [mujoco.mj_id2name(peer, mujoco.mjtObj.mjOBJ_JOINT, i) for i in range(peer.njnt)]
+    assert list(machine.joint_names) == names
+    data = mujoco.MjData(peer)
+    chance = np.random.default_rng(2)
+    workspace = machine.model.workspace()
+    full = np.zeros((peer.nv, peer.nv))
+    for _ in range(10):
+        data.qpos[:], data.qvel[:] = chance.normal(size=peer.nq), chance.normal(size=peer.nv)
+        mujoco.mj_forward(peer, data)
+        mujoco.mj_fullM(peer, data, full)
+        workspace.update(np.array(data.qpos), np.array(data.qvel))
+        # rounding of forces of some ten N
+        np.testing.assert_allclose(workspace.mass, full, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(workspace.bias, data.qfrc_bias, rtol=0, atol=1e-11)
+        passive = machine.passive.force(np.array(data.qpos), np.array(data.qvel))
+        np.testing.assert_allclose(passive, data.qfrc_passive, rtol=0, atol=1e-12)
+    assert machine.model.limit_violations(machine.model.to_positions({"slide": 0.6}))
+    assert machine.model.limit_violations(machine.initial_guess) == []
+    assert dict(machine.spec.initial_guess) == {"yaw": 0.4, "slide": 0.1}
+
+
+EQUALITIES = {
+    "connect": '<connect name="tie" body1="hand" body2="wheel" anchor="0.1 0.2 0.1"/>',
+    "connect to the world": '<connect name="tie" body1="hand" anchor="0.1 0 0"/>',
+    "connect sites": '<connect name="tie" site1="grip" site2="mark"/>',
+    "weld": '<weld name="tie" body1="arm" body2="wheel"/>',
+    "weld with pose": '<weld name="tie" body1="wheel" body2="hand" anchor="0.1 0 0.2"'
+    ' relpose="0.2 0.1 0.3 0.96 0.1 0.2 -0.1"/>',
+    "weld sites": '<weld name="tie" site1="mark" site2="grip"/>',
+    "joint": '<joint name="tie" joint1="spin" joint2="yaw" polycoef="0.1 0.7 0 0 0"/>',
+    "joint alone": '<joint name="tie" joint1="slide" polycoef="0.05 0 0 0 0"/>',
+    "joint polynomial": '<joint name="tie" joint1="spin" joint2="yaw"'
+    ' polycoef="0.1 0.7 -0.4 0.2 0.05"/>',
+}
+
+
+@pytest.mark.parametrize("kind", EQUALITIES)
+def test_equalities_close_where_those_of_mujoco_do(kind, tmp_path):
+    tree = TREE + '<site name="mark" pos="0.9 0.1 1.2"/>'
+    text = model(tree, f"<equality>{EQUALITIES[kind]}</equality>")
+    _, machine, peer = imported(tmp_path, text)
+    assert len(machine.constraints) == {"c": 3, "w": 6, "j": 1}[kind[0]]
+    data = mujoco.MjData(peer)
+    chance = np.random.default_rng(3)
+    closed = 0
+    for _ in range(6):
+        q = machine.initial_guess + 0.1 * chance.normal(size=peer.nq)
+        data.qpos[:] = q
+        mujoco.mj_forward(peer, data)
+        gaps = machine.dynamics().residual(machine.state(q)).position
+        # open: both see the same gap
+        same = np.linalg.norm(gaps[:3]), np.linalg.norm(data.efc_pos[:3])
+        assert same[0] == pytest.approx(same[1], abs=1e-12)
+        assembly = machine.assembly(q)
+        if assembly.closed:
+            closed += 1
+            data.qpos[:] = assembly.q
+            mujoco.mj_forward(peer, data)
+            assert np.abs(data.efc_pos[: len(gaps)]).max() < 1e-9
+    assert closed or kind.startswith("weld")  # six rows may be more than these joints can close
+
+
+def test_what_cannot_be_carried_over_is_named(tmp_path):
+    more = """
+      <tendon>
+        <fixed name="cable"><joint joint="yaw" coef="1"/><joint joint="spin" coef="-2"/></fixed>
+        <spatial name="rope" stiffness="5"><site site="grip"/><site site="mark"/></spatial></tendon>
+      <equality><tendon name="length" tendon1="rope"/>
+        <weld name="Off-Now" body1="arm" body2="wheel" active="false"/></equality>
+      <actuator><motor name="push" joint="yaw" gear="3" ctrlrange="-2 1.5" ctrllimited="true"/>
+        <motor name="pull" tendon="cable"/><position name="servo" joint="pitch" kp="10"/>
+        <motor name="string" tendon="rope"/></actuator>
+      <sensor><jointpos name="encoder" joint="yaw"/></sensor>
+      <keyframe><key name="home" qpos="0 0 0 0 0 0"/></keyframe>"""
+    tree = TREE + (
+        '<site name="mark" pos="0.9 0.1 1.2"/><light name="lamp" pos="0 0 3"/>'
+        '<body name="ball" pos="0 0 2"><joint name="ball" type="ball"/>'
+        '<geom name="egg" type="ellipsoid" size="0.1 0.2 0.3" mass="1"/></body>'
+    )
+    text = model(tree, more).replace('<flag contact="disable"/>', "")
+    found, machine, _ = imported(tmp_path, text)
+    lost, changed = remarks(found), remarks(found, lost=False)
+    expected = ("sensors encoder", "keys home", "lights lamp", "equality length", "tendon rope")
+    for subject in (*expected, "geom egg", "actuator servo", "actuator string", "contacts"):
+        assert subject in lost
+        assert lost[subject]
+        assert subject in found.mechanism  # and at the top of the file
+    assert "stiffness" in lost["tendon rope"]
+    assert "off_now" in changed["constraint Off-Now"]
+    assert "ball_x, ball_y, ball_z" in changed["joint ball"]
+    motors = machine.actuators
+    assert motors.names == ("push", "pull", "servo")
+    limits = dict(zip(motors.names, motors.effort_limits, strict=True))
+    assert limits["push"] == 1.5
+    columns = dict(zip(motors.names, motors.matrix.T, strict=True))
+    at = machine.model.velocity_index
+    assert (columns["push"][at("yaw")], columns["pull"][at("spin")]) == (3.0, -2.0)
+    assert machine.hierarchy.switchable["off_now"].active is False
+
+
+def test_a_free_body_alone_is_a_floating_root(tmp_path):
+    tree = """<body name="hull" pos="1 2 3" quat="0 1 0 0"><freejoint/>
+      <geom size="0.2" mass="2"/><body name="fin" pos="0.3 0 0"><joint name="flap" axis="0 1 0"/>
+      <geom size="0.1" mass="0.5"/></body></body>"""
+    _, machine, peer = imported(tmp_path, model(tree))
+    data = mujoco.MjData(peer)
+    mujoco.mj_forward(peer, data)
+    workspace = machine.model.workspace()
+    workspace.update_positions(machine.initial_guess)
+    for link in ("hull", "fin"):
+        place = workspace.translation[machine.model.frame_index(link)]
+        np.testing.assert_allclose(place, data.body(link).xpos, rtol=0, atol=1e-15)
+    assert machine.model.nv == peer.nv
+
+
+def test_free_bodies_beside_others_hang_on_floating_joints(tmp_path):
+    tree = TREE + '<body name="ball" pos="0 0 2"><freejoint name="fly"/><geom size="0.2"/></body>'
+    tie = '<equality><connect body1="ball" body2="hand" anchor="0 0 0"/></equality>'
+    _, machine, peer = imported(tmp_path, model(tree, tie))
+    assert machine.model.nv == peer.nv
+    workspace = machine.model.workspace()
+    workspace.update_positions(machine.initial_guess)
+    ball = workspace.translation[machine.model.frame_index("ball")]
+    np.testing.assert_allclose(ball, [0.0, 0.0, 2.0], rtol=0, atol=1e-15)
+    assert machine.assembly().closed
+
+
+def test_shapes_come_along(tmp_path):
+    found, machine, _ = imported(tmp_path, model())
+    for shape in ("<cylinder", "<sphere", "<box"):
+        assert shape in found.urdf
+    assert machine.model.total_mass == pytest.approx(4.2, abs=1e-12)
