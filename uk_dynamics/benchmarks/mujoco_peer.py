@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,26 @@ class MujocoPeer:
     def step(self) -> None:
         """``mj_step``."""
         self._mujoco.mj_step(self.model, self.data)
+
+    def steps_from(self, state: State, tau: Array, count: int = 100) -> Callable[[], None]:
+        """A function that does ``mj_step`` along a motion, which begins anew every so many steps.
+
+        Args:
+            state: Where it begins.
+            tau: Generalized forces, (nv,).
+            count: Of steps.
+        """
+        left = 0
+
+        def step() -> None:
+            nonlocal left
+            if left == 0:
+                self.set(state, tau)
+                left = count
+            left -= 1
+            self._mujoco.mj_step(self.model, self.data)
+
+        return step
 
     def rollout(self, q: Array, v: Array) -> Any:
         """One step from each of K states, on one thread, as a function without arguments."""

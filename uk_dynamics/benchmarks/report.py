@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from uk_dynamics.benchmarks.growth import Growth
-from uk_dynamics.benchmarks.simulations import Simulated
+from uk_dynamics.benchmarks.simulations import ROLLOUT, Simulated
 from uk_dynamics.benchmarks.speed import Measured
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -48,8 +48,9 @@ def tables(report: Report) -> list[Table]:
             header = ["mechanism", "engine", "time", f"times that of {ours}", "error of q̈"]
             found.append((title, header, _speed_rows(rows, ours)))
     for title, runs in report.simulated:
-        header = ["engine", "time", "energy error", "loops open by", "with"]
-        found.append((title, header, [_simulated_row(run) for run in runs]))
+        ratio = "times that of the rollout in C"
+        header = ["engine", "time", ratio, "energy error", "loops open by", "with"]
+        found.append((title, header, _simulated_rows(runs)))
     if report.growth:
         found.append(("Growth with the cells of loop_ladder", *_growth_table(report.growth)))
     return found
@@ -66,10 +67,16 @@ def _speed_rows(rows: Sequence[Measured], ours: str) -> list[list[str]]:
     return shown
 
 
-def _simulated_row(run: Simulated) -> list[str]:
-    reached = "" if run.reached else " (not reached)"
-    error = f"{run.error:.1e}{reached}"
-    return [run.engine, duration(run.wall), error, f"{run.violation:.1e}", run.setting]
+def _simulated_rows(runs: Sequence[Simulated]) -> list[list[str]]:
+    own = next((run.wall for run in runs if run.engine == ROLLOUT and run.reached), None)
+    shown = []
+    for run in runs:
+        ratio = f"{run.wall / own:.2f}" if own else ""
+        error = f"{run.error:.1e}{'' if run.reached else ' (not reached)'}"
+        shown.append(
+            [run.engine, duration(run.wall), ratio, error, f"{run.violation:.1e}", run.setting]
+        )
+    return shown
 
 
 def _growth_table(rows: Sequence[Growth]) -> tuple[list[str], list[list[str]]]:

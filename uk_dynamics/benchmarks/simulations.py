@@ -20,6 +20,8 @@ from uk_dynamics.simulation.simulate import simulate
 
 Array = NDArray[np.float64]
 
+ROLLOUT = "uk_dynamics rollout in C (RK4, projected)"
+
 _LONGEST = 2e-2  # s: steps to begin with
 _MOST_HALVINGS = 12
 _TOLERANCES = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
@@ -77,8 +79,7 @@ def simulations(
     ]
     try:
         run = _rollout(mechanism, state, duration)
-        engine = "uk_dynamics rollout in C (RK4, projected)"
-        found.append(_refined(engine, run, steps, error, longest_run))
+        found.append(_refined(ROLLOUT, run, steps, error, longest_run))
     except CompilationError:
         pass
     try:
@@ -131,9 +132,13 @@ def _drift(mechanism: Mechanism, path: list[State]) -> tuple[float, float]:
 
 
 def _ours(mechanism: Mechanism, state: State, duration: float) -> Run:
+    simulate(mechanism, state, 1e-3, backend="auto")  # compiled and loaded before time counts
+
     def run(rtol: float) -> tuple[float, float, float]:
         start = time.process_time()
-        trajectory = simulate(mechanism, state, duration, rtol=rtol, sample_period=duration / 100)
+        trajectory = simulate(
+            mechanism, state, duration, rtol=rtol, sample_period=duration / 100, backend="auto"
+        )
         wall = time.process_time() - start
         path = [
             State(t, q, v) for t, q, v in zip(trajectory.t, trajectory.q, trajectory.v, strict=True)
@@ -145,6 +150,7 @@ def _ours(mechanism: Mechanism, state: State, duration: float) -> Run:
 
 def _rollout(mechanism: Mechanism, state: State, duration: float) -> Run:
     compiled = CompiledDynamics(mechanism)
+    compiled.rollout(state.q, state.v, steps=1, dt=1e-3)  # likewise
 
     def run(step: float) -> tuple[float, float, float]:
         count = int(np.ceil(duration / step))

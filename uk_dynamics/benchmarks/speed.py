@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 
 BATCH = 4096  # states
 _STATES = 5  # for accuracy
+_STIFF = "MuJoCo stiff"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Measured:
         seconds: Of one evaluation, None where there is none.
         error: Largest difference from the interpreted acceleration, relative to the largest
             acceleration; None where it is not asked.
-        note: Why there is no time.
+        note: Why there is no time, or what it is the time of.
     """
 
     mechanism: str
@@ -74,6 +75,7 @@ def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
     }
     errors: dict[str, float | None] = {"uk_dynamics interpreted": None}
     missing: list[Measured] = []
+    notes: dict[str, str] = {}
 
     def add(engine: str, function: Callable[[], object], answers: list[Array]) -> None:
         functions[engine] = function
@@ -100,8 +102,14 @@ def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
             continue
         peer.set(state, tau)
         add(f"{engine}, mj_forward", peer.forward, answers)
+        stepping = f"{engine}, mj_step"
+        moving = MujocoPeer(mechanism, stiff=engine == _STIFF)
+        functions[stepping], errors[stepping] = moving.steps_from(state, tau), None
+        notes[stepping] = "steps of 1 ms along a motion"
     times = medians(functions, seconds=seconds)
-    measured = [Measured(mechanism.name, e, times[e], errors[e]) for e in functions]
+    measured = [
+        Measured(mechanism.name, e, times[e], errors[e], notes.get(e, "")) for e in functions
+    ]
     return measured + missing
 
 
@@ -163,6 +171,6 @@ def _peers(
     for algorithm in algorithms:
         make(f"Pinocchio {algorithm}", partial(PinocchioPeer, mechanism, algorithm))
     for stiff in (False, True):
-        engine = f"MuJoCo {'stiff' if stiff else 'default'}"
+        engine = _STIFF if stiff else "MuJoCo default"
         make(engine, partial(MujocoPeer, mechanism, stiff=stiff))
     return found

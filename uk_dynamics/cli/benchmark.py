@@ -28,8 +28,8 @@ PARTS = ("single", "batch", "simulation", "growth")
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 
 _DESCRIPTION = """\
-Measure this package beside Pinocchio (constraintDynamics, lcaba) and MuJoCo (mj_forward, rollout,
-mj_step with RK4; default and stiff constraints): the same mechanisms, the same states, the same
+Measure this package beside Pinocchio (constraintDynamics, lcaba) and MuJoCo (mj_forward, mj_step,
+rollout; default and stiff constraints): the same mechanisms, the same states, the same
 run, with accuracy beside the time. Before timing, mass matrix and bias forces of every other engine
 are compared with ours. Engines that are not installed, or do not know a constraint, are left out
 and said so.
@@ -49,8 +49,8 @@ Written by `uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/
 Medians of the processor time of calls made in turns, so that all engines see the same machine. The
 error is the largest difference from the interpreted acceleration over five states, relative to the
 largest acceleration: an engine that is 3 % off is not a faster engine. Before timing, mass matrix
-and bias forces of every other engine are compared with ours. "C alone" is the compiled function as
-a C program calls it.
+and bias forces of every other engine are compared with ours. "Compiled" gives forces, multipliers
+and status as well, "acceleration alone" does not; "C alone" is the former as a C program calls it.
 
 Simulations in other engines are neither projected nor stabilised beyond what the engine does by
 itself. On ladders the interpreted evaluators are measured; Pinocchio's `lcaba`, articulated bodies

@@ -150,4 +150,4 @@ class Plant:
 
 
 def _bounded(q: Array, v: Array) -> bool:
-    return bool((np.abs(q) < _HUGE).all() and (np.abs(v) < _HUGE).all())  # NaN is not
+    return bool(q.dot(q) < _HUGE**2 and v.dot(v) < _HUGE**2)  # NaN is not
