@@ -1,4 +1,4 @@
-"""A structural constraint that somebody else moves: all nodes hear the same topic."""
+"""Structure that moves: live references and the time of a machine, the same for all nodes."""
 
 from __future__ import annotations
 
@@ -162,3 +162,19 @@ def test_completer_and_controller_follow(ros: Ros, start_node: StartProcess, fil
     diagnostics.until(ros, "positions has nan")
     assert TOPIC in diagnostics.values["last_message_problem"]
     until_near(ros, say, effort, pulled, "the last usable one")
+
+
+def test_who_comes_late_knows_the_time_of_a_machine_that_moves_by_itself(
+    ros: Ros, start_node: StartProcess
+) -> None:
+    """The particle turns by 1 rad/s, whoever looks; stamps are those of the wall clock."""
+    particle = {"mechanism": "spiral_particle"}
+    start_node("simulator", parameters={**particle, "paused": True, "rate": 10.0})
+    node = ros.node()
+    step = node.create_client(Trigger, "simulator/step")
+    for _ in range(10):
+        assert ros.call(step, Trigger.Request()).success
+    start_node("forward_dynamics", parameters=particle)
+    rows = Ear(node, JointState, "forward_dynamics/constraint_states")
+    # stamps are rounded to ns; a node that counts from the first state it hears is off by 1 rad
+    ros.until(lambda: np.abs(rows.next(ros).position).max() < 1e-8, "the same t")

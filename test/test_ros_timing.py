@@ -124,3 +124,7 @@ def test_time_origin_is_zero_under_clock_and_the_first_stamp_otherwise() -> None
     simulated.reset()
     assert wall.since(later) == 0.0
     assert simulated.since(Time(sec=4)) == 4.0
+    wall.latch(nanoseconds(first))
+    assert wall.since(later) == 2.5
+    wall.reset()
+    assert wall.since(later) == 2.5, "what is known stays so"

@@ -38,8 +38,8 @@ def runs_on_simulated_time(node: Node) -> bool:
 class TimeOrigin:
     """The stamp that counts as t = 0.
 
-    Under ``/clock`` it is zero: all nodes share the simulation's time. Otherwise it is the first
-    stamp seen after :meth:`reset`.
+    Under ``/clock`` it is zero: all nodes share the simulation's time. Otherwise it is what
+    somebody has told, or the first stamp seen after :meth:`reset`.
     """
 
     def __init__(self, *, simulated: bool) -> None:
@@ -48,13 +48,17 @@ class TimeOrigin:
         Args:
             simulated: Whether stamps are those of ``/clock``.
         """
-        self._simulated = simulated
+        self._known = 0 if simulated else None
         self._origin: int | None = None
         self.reset()
 
     def reset(self) -> None:
-        """Forget the origin; the next stamp is the new one."""
-        self._origin = 0 if self._simulated else None
+        """Forget the origin; the next stamp is the new one, unless it is known."""
+        self._origin = self._known
+
+    def latch(self, total: int) -> None:
+        """From now on it is this stamp, in ns."""
+        self._known = self._origin = total
 
     def since(self, stamp: Time) -> float:
         """Time between the origin and a stamp, in s."""

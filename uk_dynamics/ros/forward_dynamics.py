@@ -12,7 +12,6 @@ from rclpy.node import Node
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.state import State
-from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.inputs import EffortInput, StateInput
@@ -44,7 +43,6 @@ class ForwardDynamics(Node):
         self._topics = DynamicsTopics(self, self._mechanism)
         self._problems = MessageProblems(self.get_logger())
         self._monitor = RateMonitor()
-        self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
         self._state: State | None = None
         self._solution: Solution | None = None
         self._failure = ""
@@ -54,6 +52,7 @@ class ForwardDynamics(Node):
                 self, self._mechanism, self._problems, topic=self._settings["command_topic"]
             )
         self._structure = StructureInput(self, self._mechanism, self._problems)
+        self._origin = self._structure.origin
         self._states = StateInput(self, self._mechanism, self._problems, self._on_state)
         self._diagnostics = DiagnosticsPublisher(self, "dynamics", self._report)
         self._diagnostics.hardware = self._mechanism.name

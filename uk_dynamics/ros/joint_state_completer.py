@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger
 from uk_dynamics.control.state_completion import Completion, CompletionStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.state import ActiveConstraints
-from uk_dynamics.ros.clock import TimeOrigin, nanoseconds, runs_on_simulated_time, write_stamp
+from uk_dynamics.ros.clock import nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.joint_measurements import JointMeasurements
 from uk_dynamics.ros.mechanism_source import load_mechanism
@@ -61,7 +61,6 @@ class JointStateCompleter(Node):
         self._measurements = JointMeasurements(encoders.names, encoders.turning)
         self._problems = MessageProblems(self.get_logger())
         self._monitor = RateMonitor()
-        self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
         self._message = self._new_message(effort=False)
         self._stamp = Time()
         self._found: Completion | None = None
@@ -73,6 +72,7 @@ class JointStateCompleter(Node):
             JointState, "joint_states", qos_profile_system_default
         )
         self._structure = StructureInput(self, mechanism, self._problems, self._on_switched)
+        self._origin = self._structure.origin
         self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
         self.create_service(Trigger, "~/reset", self._on_reset)
         self._diagnostics = DiagnosticsPublisher(self, "state completion", self._report)

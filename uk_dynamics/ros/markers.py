@@ -13,7 +13,7 @@ from visualization_msgs.msg import MarkerArray
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time, steady_clock
+from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.marker_messages import MarkerMessages
@@ -55,8 +55,8 @@ class Markers(Node):
             stage(mechanism).size,
         )
         problems = MessageProblems(self.get_logger())
-        self._origin = TimeOrigin(simulated=runs_on_simulated_time(self))
         self._structure = StructureInput(self, mechanism, problems)
+        self._origin = self._structure.origin
         self._stamp: Time | None = None
         self._states = StateInput(self, mechanism, problems, self._on_state)
         self._publisher = self.create_publisher(MarkerArray, TOPIC, 10)

@@ -15,7 +15,7 @@ from trajectory_msgs.msg import JointTrajectory
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros.clock import TimeOrigin, Watchdog
+from uk_dynamics.ros.clock import Watchdog
 from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import STATE_QOS, EffortInput, StateInput
@@ -90,9 +90,9 @@ class MotionObserver(Node):
         self._mechanism = mechanism
         self._dynamics = mechanism.dynamics()
         self._task_workspace = (tasks or mechanism).model.workspace()
-        self._origin = TimeOrigin(simulated=False)
         problems = MessageProblems(self.get_logger())
         self._structure = StructureInput(self, mechanism, problems)
+        self._origin = self._structure.origin
         self._states = StateInput(self, self._mechanism, problems, self._on_state)
         self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
         self._solutions = Watchdog()

@@ -80,11 +80,12 @@ class ServoLoop:
         self._answered: tuple[int, Setpoint] | None = None
         self._heard, self._said = Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
-        # tasks begin with the control, unless the machine has a time of its own
-        self._origin = TimeOrigin(simulated=simulated and mechanism.driven_by_time)
         self._guard = StateGuard(mechanism.model, settings, simulated=simulated)
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._structure = StructureInput(node, mechanism, problems)
+        # tasks begin with the control, unless the machine has a time of its own
+        shared = mechanism.driven_by_time
+        self._origin = self._structure.origin if shared else TimeOrigin(simulated=False)
         self._t: float | None = None
         self.references = ReferenceInputs(
             node,

@@ -19,6 +19,7 @@ from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics
 from uk_dynamics.ros.messages import JointStateMessage
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.reports import report_dynamics
+from uk_dynamics.ros.shared_time import ORIGIN_QOS
 from uk_dynamics.ros.simulation_time import SimulationTime
 from uk_dynamics.ros.structure_input import structural_references
 
@@ -88,6 +89,10 @@ class SimulatedRun:
         self._topics = DynamicsTopics(node, mechanism)
         self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
         self._switches = ConstraintSwitches(node, self.machine, lambda: self._time.stamp)
+        self._origin_publisher = None
+        if mechanism.driven_by_time:
+            self._origin_publisher = node.create_publisher(Time, "~/time_origin", ORIGIN_QOS)
+        self._tell_origin()
 
     def advance(self) -> bool:
         """Take a step, and publish the state where one is due; tell whether it succeeded."""
@@ -130,6 +135,7 @@ class SimulatedRun:
         self._references.followed.clear()
         self.machine.reset()
         self._time.reset()
+        self._tell_origin()
         self._switches.publish()
 
     @property
@@ -145,6 +151,11 @@ class SimulatedRun:
         timeout = self._settings["command_timeout"]
         watchdog = self._commands.watchdog
         return timeout > 0.0 and watchdog.fed and watchdog.age > timeout
+
+    def _tell_origin(self) -> None:
+        """Tell which stamp is t = 0."""
+        if self._origin_publisher is not None:
+            self._origin_publisher.publish(self._time.origin)
 
     def report_time(self, report: Report) -> None:
         """Add how far it is, and whether it may move."""

@@ -45,6 +45,13 @@ class SimulationTime:
         self._seen = (0.0, time.perf_counter())
         self.set(0.0)
 
+    @property
+    def origin(self) -> Time:
+        """The stamp of t = 0."""
+        stamp = Time()
+        write_stamp(stamp, self._origin)
+        return stamp
+
     def set(self, t: float) -> None:
         """Set the simulated time, in s."""
         self._t = t

@@ -1,4 +1,4 @@
-"""What nodes hear of the structure: which constraints are on, and what live ones follow.
+"""What nodes hear of the structure: which constraints are on, what live ones follow, its time.
 
 Whoever moves a structural constraint (a platform that carries the machine, a cam, the other half of
 a cell) publishes on ``<constraint>/reference``, which is no node's own: simulator, controller and
@@ -17,6 +17,7 @@ from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs
 from uk_dynamics.ros.active_constraints import ActiveConstraintsInput
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.live_references import LiveReferences, live_names
+from uk_dynamics.ros.shared_time import SharedTime
 
 
 def structural_references(
@@ -34,7 +35,11 @@ def structural_references(
 
 
 class StructureInput:
-    """Follows what others decide about the structural constraints of a mechanism."""
+    """Follows what others decide about the structure of a mechanism.
+
+    Attributes:
+        origin: The stamp that is its t = 0.
+    """
 
     def __init__(
         self,
@@ -53,6 +58,8 @@ class StructureInput:
         """
         self._switched = ActiveConstraintsInput(node, mechanism, problems, on_switched)
         self._live = structural_references(node, mechanism, problems)
+        self._time = SharedTime(node, mechanism)
+        self.origin = self._time.origin
 
     @property
     def active(self) -> ActiveConstraints | None:
@@ -76,3 +83,4 @@ class StructureInput:
         """Stop listening."""
         self._switched.destroy()
         self._live.destroy()
+        self._time.destroy()

@@ -13,7 +13,6 @@ from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
-from uk_dynamics.ros.clock import TimeOrigin, runs_on_simulated_time
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.structure_input import StructureInput
@@ -49,8 +48,8 @@ class TopicSource:
         problems = MessageProblems(node.get_logger())
         self._simulator = simulator
         self._state_timeout = state_timeout
-        self._origin = TimeOrigin(simulated=runs_on_simulated_time(node))
         self._structure = StructureInput(node, mechanism, problems)
+        self._origin = self._structure.origin
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._t = 0.0
