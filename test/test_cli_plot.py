@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -78,3 +80,33 @@ def test_mistakes_are_one_line(tmp_path, capsys):
     assert "none.npz" in capsys.readouterr().err
     assert main(["plot", "run.npz", "--out", str(tmp_path / "no" / "where")]) == 2
     assert "create it first" in capsys.readouterr().err
+
+
+def test_limits_far_away_leave_the_room_to_the_efforts_and_are_named(trajectory):
+    from matplotlib.figure import Figure
+
+    from uk_dynamics.simulation.plot import draw
+
+    figure = Figure()
+    far = dataclasses.replace(trajectory, effort_limits=np.array([1e5]))
+    draw(far, figure)
+    (panel,) = (axis for axis in figure.axes if axis.get_ylabel().startswith("motor efforts"))
+    low, high = panel.get_ylim()
+    largest = np.abs(trajectory.efforts).max()
+    assert largest < high < 2.0 * largest
+    assert low <= trajectory.efforts.min()
+    assert [text.get_text() for text in panel.texts] == ["limits beyond: ±1e+05"]
+
+
+def test_neighbouring_curves_differ_in_colour_and_in_style(trajectory):
+    from matplotlib.figure import Figure
+
+    from uk_dynamics.simulation.plot import draw
+
+    figure = Figure()
+    draw(trajectory, figure)
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    assert len(lines) > 2
+    for one, other in itertools.pairwise(lines):
+        assert one.get_color() != other.get_color()
+        assert one.get_linestyle() != other.get_linestyle()

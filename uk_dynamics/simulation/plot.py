@@ -19,8 +19,11 @@ _log = logging.getLogger(__name__)
 
 # Okabe and Ito's palette: told apart with any colour vision and in grey print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-LINE_STYLES = ("-", "--", ":", "-.")  # after each round of colours
-_MOST_NAMES = len(COLOURS) * len(LINE_STYLES)  # a longer legend hides more than it tells
+LINE_STYLES = ("-", "--", ":", "-.")
+_ON_PAPER = COLOURS[:-1]  # yellow lines are lost on white
+# Seven colours and four styles meet in 28 pairs; neighbours differ in both, also in grey print.
+_MOST_NAMES = len(_ON_PAPER) * len(LINE_STYLES)  # a longer legend hides more than it tells
+_FAR = 4.0  # times the largest effort: limits beyond are named, not shown
 _MOST_WARNINGS = 3
 _SIZE = (10.0, 2.2)  # width, and height of a panel, in inches
 _SMALLEST_ERROR = 1e-12  # m or rad: what is below counts as none
@@ -99,11 +102,7 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
 
     def efforts(axis: Any) -> None:
         _lines(axis, t, trajectory.efforts, names.motors)
-        for index, limit in enumerate(trajectory.effort_limits):
-            if np.isfinite(limit):
-                colour = COLOURS[index % len(COLOURS)]
-                for end in (-limit, limit):
-                    axis.axhline(end, color=colour, linestyle=(0, (1, 3)), linewidth=1.0)
+        _limits(axis, trajectory)
 
     def tracking(axis: Any) -> None:
         errors = np.maximum(np.abs(trajectory.tracking_error), _SMALLEST_ERROR)
@@ -148,6 +147,35 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
     return panels
 
 
+def _limits(axis: Any, trajectory: Trajectory) -> None:
+    """Dotted lines at the effort limits; where those are far away, the efforts keep the room."""
+    limits = trajectory.effort_limits
+    for index in np.flatnonzero(np.isfinite(limits)):
+        colour = _ON_PAPER[index % len(_ON_PAPER)]
+        for end in (-limits[index], limits[index]):
+            axis.axhline(end, color=colour, linestyle=(0, (1, 3)), linewidth=1.0)
+    largest = float(
+        np.max(np.abs(trajectory.efforts), where=np.isfinite(trajectory.efforts), initial=0.0)
+    )
+    far = np.unique(limits[np.isfinite(limits) & (limits > _FAR * largest)])
+    if not len(far) or largest == 0.0:
+        return
+    near = limits[limits <= _FAR * largest]
+    highest = 1.1 * max(largest, float(near.max(initial=0.0)))
+    axis.set_ylim(min(0.0, 1.1 * float(np.nanmin(trajectory.efforts))) - 0.02 * highest, highest)
+    if len(near):
+        axis.set_ylim(-highest, highest)
+    span = f"±{far[0]:.4g}" if len(far) == 1 else f"±{far[0]:.4g} to ±{far[-1]:.4g}"
+    axis.annotate(
+        f"limits beyond: {span}",
+        (0.995, 0.04),
+        xycoords="axes fraction",
+        ha="right",
+        fontsize="small",
+        color="0.3",
+    )
+
+
 def _magnitudes(axis: Any, t: Array, values: Array, rows: Sequence[str]) -> None:
     """Largest row of each constraint, on a logarithmic axis that starts at rounding."""
     constraints, largest = _by_constraint(np.abs(values), rows)
@@ -176,8 +204,8 @@ def _lines(axis: Any, t: Array, values: Array, names: Sequence[str]) -> None:
             t,
             values[:, index],
             label=name,
-            color=COLOURS[index % len(COLOURS)],
-            linestyle=LINE_STYLES[index // len(COLOURS) % len(LINE_STYLES)],
+            color=_ON_PAPER[index % len(_ON_PAPER)],
+            linestyle=LINE_STYLES[index % len(LINE_STYLES)],
             linewidth=1.2 + 2.0 * (count - 1 - index) / max(count, 4),
         )
     if count <= _MOST_NAMES:
@@ -186,7 +214,7 @@ def _lines(axis: Any, t: Array, values: Array, names: Sequence[str]) -> None:
             loc="center left",
             bbox_to_anchor=(1.0, 0.5),
             ncols=columns,
-            fontsize="small" if count <= 8 else "x-small" if columns == 1 else "xx-small",
+            fontsize="small" if count <= 8 else "x-small",
             frameon=False,
             labelspacing=0.3,
             columnspacing=1.0,

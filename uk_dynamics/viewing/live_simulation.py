@@ -20,7 +20,6 @@ from uk_dynamics.viewing.snapshot import Snapshot
 
 Array = NDArray[np.float64]
 
-_MOST_WORK = 0.025  # s of computing per picture: a slow simulation shall not freeze the view
 _TOLERANCES = Tolerances(1e-6, 1e-8)  # fixed steps do not use them
 
 
@@ -46,6 +45,7 @@ class LiveSimulation:
         step: float = 0.002,
         real_time_factor: float = 1.0,
         playing: bool = False,
+        most_work: float = 0.025,
     ) -> None:
         """Stand at the start.
 
@@ -56,12 +56,14 @@ class LiveSimulation:
             step: Integration and control step, in s.
             real_time_factor: Simulated time per real time.
             playing: Whether it runs at once.
+            most_work: Computing per picture, in s: a slow simulation shall not freeze the view.
         """
         self._mechanism = mechanism
         self._poser = Poser(mechanism)
         self._make_controller = controller
         self._step = step
         self._factor = real_time_factor
+        self._most_work = most_work
         self._start = start
         self._playing = playing
         self._due = 0.0
@@ -103,7 +105,7 @@ class LiveSimulation:
             self._due += elapsed * self._factor
             began, before = time.perf_counter(), self._state.t
             while self._due >= self._step:
-                if time.perf_counter() - began > _MOST_WORK:
+                if time.perf_counter() - began > self._most_work:
                     self._due = 0.0
                     break
                 self._due -= self._step

@@ -47,6 +47,11 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamic
     )
     server.gui.main_panel.dock_right()
     server.scene.configure_default_lights(cast_shadow=False)
+    # light from all sides; an environment map would double the work of graphics in software
+    server.scene.configure_environment_map(None)
+    server.scene.add_light_hemisphere(
+        "/light", sky_color=(255, 255, 255), ground_color=(150, 150, 150), intensity=2.5
+    )
     server.scene.set_up_direction("+z")
     return server
 
