@@ -15,8 +15,9 @@ from uk_dynamics.constraints.relative_motion import (
     FrameKinematics,
     Index,
     RelativeTwist,
+    relative_twist,
 )
-from uk_dynamics.constraints.vectors import Array, apply, dot, motion_cross, skew
+from uk_dynamics.constraints.vectors import Array, dot
 
 
 class TreeAncestry(AncestorMask, Protocol):
@@ -103,11 +104,6 @@ class LocalConstraintSet(ConstraintSet):
         tree: TreeKinematics = kinematics  # type: ignore[assignment]
         parent, child = tree.twist[self._parent], tree.twist[self._child]
         delta = child - parent
-        bias = tree.twist_rate[self._child] - tree.twist_rate[self._parent]
-        bias -= motion_cross(parent, delta)
-        angular = delta[:, 3:]
-        spin = skew(angular)
+        rate = tree.twist_rate[self._child] - tree.twist_rate[self._parent]
         origin = kinematics.translation.take(self._layout.pairs.child, 0)
-        linear = delta[:, :3] + apply(spin, origin)
-        bias[:, :3] += apply(spin, linear)
-        return RelativeTwist(angular, linear, bias)
+        return relative_twist(parent, delta, rate, origin)

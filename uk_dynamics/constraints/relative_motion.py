@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.vectors import Array, apply, motion_cross, skew
+from uk_dynamics.constraints.vectors import Array, Bilinear, motion_cross
 
 Index = NDArray[np.intp]
 
@@ -102,14 +102,29 @@ class FramePairs:
         count = len(self.parent)
         moved = self._masks * v
         twists = moved.dot(kinematics.jacobian.T)
-        delta = twists[count:]
-        bias = moved[count:].dot(kinematics.jacobian_rate.T)
-        bias -= motion_cross(twists[:count], delta)
-        angular = delta[:, 3:]
-        spin = skew(angular)
-        linear = delta[:, :3] + apply(spin, kinematics.translation.take(self.child, 0))
-        bias[:, :3] += apply(spin, linear)
-        return RelativeTwist(angular, linear, bias)
+        rate = moved[count:].dot(kinematics.jacobian_rate.T)
+        origin = kinematics.translation.take(self.child, 0)
+        return relative_twist(twists[:count], twists[count:], rate, origin)
+
+
+def relative_twist(parent: Array, delta: Array, rate: Array, origin: Array) -> RelativeTwist:
+    """What K pairs do, from spatial velocities at the world's origin; see :meth:`FramePairs.twist`.
+
+    Args:
+        parent: V_p, (K, 6).
+        delta: ΔV, (K, 6).
+        rate: ΔG, (K, 6); overwritten with the bias.
+        origin: Of the children, (K, 3), in m.
+    """
+    linear = _SPUN(delta, origin)
+    linear += delta[:, :3]
+    rate -= motion_cross(parent, delta)
+    rate[:, :3] += _SPUN(delta, linear)
+    return RelativeTwist(delta[:, 3:], linear, rate)
+
+
+# angular part of a twist × a vector
+_SPUN = Bilinear((0, 3, 0))
 
 
 class RelativeTwist(NamedTuple):

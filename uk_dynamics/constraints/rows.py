@@ -12,7 +12,7 @@ import numpy as np
 
 import uk_dynamics.core.so3 as so3
 from uk_dynamics.constraints.relative_motion import FrameKinematics, Index, RelativeTwist
-from uk_dynamics.constraints.vectors import Array, apply, cross, dot, skew
+from uk_dynamics.constraints.vectors import Array, apply, cross, dot
 
 _TINY = 1e-300  # coinciding origins give a zero row, which the rank rule reports, instead of NaN
 
@@ -152,7 +152,7 @@ class DistanceRows:
 
 
 def _force_through(point: Array, force: Array) -> Array:
-    return np.concatenate((force, apply(skew(point), force)), axis=1)
+    return np.concatenate((force, cross(point, force)), axis=1)
 
 
 def _couple(moment: Array) -> Array:

@@ -20,14 +20,37 @@ def _skew_tensor() -> Array:
     return tensor
 
 
-def _motion_cross_tensor() -> Array:
-    """Tensor of the spatial cross product of motions (linear part first)."""
-    skew = _skew_tensor().reshape(3, 3, 3)
-    tensor = np.zeros((6, 6, 6))
-    tensor[3:, :3, :3] = skew  # angular x linear
-    tensor[3:, 3:, 3:] = skew  # angular x angular
-    tensor[:3, :3, 3:] = skew  # linear x angular
-    return tensor.reshape(6, 36)
+class Bilinear:
+    """Sums of signed products x_i y_j of two vectors, over stacks of both.
+
+    On the few vectors of a mechanism, gathering the factors and one matrix product cost less than
+    matrices for each of them.
+    """
+
+    def __init__(self, *blocks: tuple[int, int, int]) -> None:
+        """Collect cross products.
+
+        Args:
+            *blocks: Where each begins: in the result, its first factor in x, its second in y.
+        """
+        places = [
+            (result + i, x + j, y + k, sign)
+            for result, x, y in blocks
+            for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+            for j, k, sign in ((j, k, 1.0), (k, j, -1.0))
+        ]
+        self._x = np.array([x for _, x, _, _ in places])
+        self._y = np.array([y for _, _, y, _ in places])
+        self._sums = np.zeros((len(places), 3 + max(result for result, _, _ in blocks)))
+        for row, (result, _, _, sign) in enumerate(places):
+            self._sums[row, result] = sign
+
+    def __call__(self, x: Array, y: Array) -> Array:
+        """The sums, (K, i) with (K, j) giving (K, k)."""
+        products: Array = x.take(self._x, 1)
+        products *= y.take(self._y, 1)
+        sums: Array = products.dot(self._sums)
+        return sums
 
 
 def _stacked_matvec(matrices: Array, vectors: Array) -> Array:
@@ -44,7 +67,9 @@ def _stacked_vecdot(x: Array, y: Array) -> Array:
 _matvec = getattr(np, "matvec", _stacked_matvec)
 _vecdot = getattr(np, "vecdot", _stacked_vecdot)
 _SKEW = _skew_tensor()
-_MOTION_CROSS = _motion_cross_tensor()
+_CROSS = Bilinear((0, 0, 0))
+# angular × linear, linear × angular, angular × angular; linear part first
+_MOTION_CROSS = Bilinear((0, 3, 0), (0, 0, 3), (3, 3, 3))
 
 
 def skew(x: Array) -> Array:
@@ -61,7 +86,7 @@ def apply(matrices: Array, vectors: Array) -> Array:
 
 def cross(x: Array, y: Array) -> Array:
     """Cross products of rows, (K, 3) with (K, 3)."""
-    return apply(skew(x), y)
+    return _CROSS(x, y)
 
 
 def dot(x: Array, y: Array) -> Array:
@@ -72,4 +97,4 @@ def dot(x: Array, y: Array) -> Array:
 
 def motion_cross(x: Array, y: Array) -> Array:
     """Spatial cross products of motion vectors (linear, angular), (K, 6) with (K, 6)."""
-    return apply(x.dot(_MOTION_CROSS).reshape(-1, 6, 6), y)
+    return _MOTION_CROSS(x, y)

@@ -62,7 +62,7 @@ class RowBasis:
             InputError: The rows are not finite.
         """
         n, m = columns.shape
-        norms = np.sqrt(np.add.reduce(columns * columns, 0))
+        norms = np.sqrt(_ones(n).dot(columns * columns))
         inverse = inverse_row_scale(norms, natural_scale)
         count = min(n, m)
         if count:
@@ -220,6 +220,11 @@ def inverse_row_scale(norms: Array, natural_scale: Array | None) -> Array:
     if not math.isfinite(norms.dot(norms)):
         raise InputError("the rows of the constraint matrix are not finite")
     return inverse
+
+
+@lru_cache(maxsize=64)
+def _ones(count: int) -> Array:
+    return np.ones(count)
 
 
 @lru_cache(maxsize=64)
