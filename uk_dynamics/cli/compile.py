@@ -97,8 +97,9 @@ def run(arguments: argparse.Namespace) -> int:
                 bar.update()
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
-            while wait(made, timeout=0.05).not_done:
+            while not all(answer.done() for answer in made):
                 end_compilers()
+                wait(made, timeout=0.05)
             raise
     if arguments.json:
         print(json_text({"mechanism": mechanism.name, "libraries": found}))
