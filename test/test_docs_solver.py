@@ -23,11 +23,6 @@ def rows():
     return {name: row[-1].strip() for row in cells for name in re.findall(r"`(\w+)`", row[0])}
 
 
-def test_the_program_prints_what_the_page_shows(capsys):
-    exec(compile(block("python"), "docs/solver.md", "exec"), {})
-    assert capsys.readouterr().out == block("text")
-
-
 def test_every_form_algorithm_and_status_is_explained():
     expected = {*get_args(Method), *ALGORITHMS, *(status.name for status in Status)}
     assert expected - set(rows()) == set()

@@ -252,11 +252,3 @@ def test_a_commanded_twist_is_reached_with_the_wheels_turning_accordingly():
     assert v["yaw"] == pytest.approx(0.8, abs=1e-3)
     assert v["left_wheel"] == pytest.approx((0.5 - 0.2 * 0.8) / 0.1, abs=1e-2)
     assert v["right_wheel"] == pytest.approx((0.5 + 0.2 * 0.8) / 0.1, abs=1e-2)
-
-
-@pytest.mark.parametrize("page", ["nonholonomic", "constraints"])
-def test_pieces_of_files_in_the_pages_are_valid(page):
-    text = (Path(__file__).parents[1] / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    for piece in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL):
-        read = TasksSpec if piece.startswith("tasks") else MechanismSpec
-        read.from_text(f"schema: 1\n{piece}")
