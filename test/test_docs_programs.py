@@ -134,8 +134,10 @@ def look_for(arguments: list[str]) -> None:
     if verb == "launch":
         package, file = rest[:2]
         assert package == "uk_dynamics"
-        shared = (ROOT / "uk_dynamics" / "ros").glob("launch*.py")
-        texts = [path.read_text(encoding="utf-8") for path in (ROOT / "launch" / file, *shared)]
+        text = (ROOT / "launch" / file).read_text(encoding="utf-8")
+        shared = re.findall(r"from uk_dynamics\.ros\.(\w+) import", text)
+        modules = (ROOT / "uk_dynamics" / "ros" / f"{module}.py" for module in shared)
+        texts = [text, *(module.read_text(encoding="utf-8") for module in modules)]
         for argument in rest[2:]:
             name, given, _ = argument.partition(":=")
             known = any(f'"{name}"' in text for text in texts)
