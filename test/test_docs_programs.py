@@ -120,8 +120,10 @@ def run(command: str, *, drawn: bool) -> None:
         return
     programs = Path(sys.executable).parent
     env = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-ec", command], env=env, capture_output=True, text=True)
+    line = f'{command}\necho "$PWD"'  # the next line goes on where this one ends
+    done = subprocess.run(["bash", "-ec", line], env=env, capture_output=True, text=True)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    os.chdir(done.stdout.splitlines()[-1])
 
 
 def look_for(arguments: list[str]) -> None:
