@@ -35,6 +35,15 @@ OTHERS = {
     "stewart_platform_heave_roll": "stewart_platform",
     "dual_panda_load": "dual_panda",
 }
+PIN = "  pin: {type: point, parent: {link: base, xyz: [1.4, 0, 0.5]}, child: {link: l3}}\n"
+MOTORS = """\
+actuators:
+  m1: {joint: j1, effort_limit: 8.0}
+  m3: {joint: j3, effort_limit: 2.0}
+  m12: {joints: {j1: 1.0, j2: -1.0}, effort_limit: 3.0}
+initial_guess: {j1: 0.7, j2: -1.0, j3: 0.6, j4: 0.3}
+"""
+ONE = "one: {type: joint, joint: j1}"
 # Relative to the largest entry of at least one: rounding of 1e-16 times conditions of up to 1e4.
 RELATIVE = 1e-10
 
@@ -94,6 +103,32 @@ def compare(tasks, compiled, state, asked, references=None):
     return expected
 
 
+def compare_limited(tasks, compiled, interpreted, state, rng):
+    """The same within limits around what is asked for, some of which leave no choice."""
+    asked = demand(tasks, rng)
+    servo = compiled.evaluate(state, asked).servo
+    peer = interpreted.evaluate(state, asked).servo
+    size = np.abs(peer.efforts) + 0.1 * np.abs(peer.efforts).max() + 1e-6
+    lower, upper = -size * rng.uniform(0.0, 1.3, (2, len(size))) * [[1.0], [-1.0]]
+    chosen = rng.integers(len(size))
+    case = rng.integers(4)
+    if case == 1:
+        lower[chosen], upper[chosen] = -np.inf, np.inf
+    elif case == 2:
+        lower[chosen] = upper[chosen]
+    elif case == 3:
+        compiled.forget()
+        interpreted.forget()
+    found, settled = compiled.allocate(servo, asked, lower, upper)
+    expected, finished = interpreted.allocate(peer, asked, lower, upper)
+    assert settled
+    assert finished
+    assert (found >= lower).all()
+    assert (found <= upper).all()
+    # The search ends where multipliers are rounding, 1e-9 of what they could be.
+    near(found, expected, relative=1e-8)
+
+
 def compare_states(tasks_file, name, count):
     machine = shipped(name)
     tasks = Tasks.from_file(tasks_file, machine)
@@ -117,6 +152,29 @@ def test_it_agrees_on_other_shipped_tasks(tasks):
     compare_states(tasks, OTHERS[tasks], 20)
 
 
+@pytest.mark.parametrize("tasks", ["five_bar_sweep", "coordinated_robots_lift"])
+def test_it_searches_within_limits_as_the_interpreted_law(tasks):
+    machine = shipped(QUICK[tasks])
+    told = Tasks.from_file(tasks, machine)
+    interpreted = InterpretedServo(told)
+    compiled = CompiledServo(told, InterpretedServo(told))
+    rng = np.random.default_rng(3)
+    for state in closed_states(machine, rng, 60):
+        compare_limited(told, compiled, interpreted, state, rng)
+
+
+def test_priorities_are_served_in_c():
+    machine = pinned_arm(PIN, (1.0, 0.7, 0.5, 0.4), MOTORS)
+    text = f"{ONE}\n  two: {{type: joint, joint: j1, priority: 2, reference: "
+    text += "{type: constant, value: 1}}\n  three: {type: joint, joint: j4, priority: 3}"
+    tasks = of(machine, f"tasks:\n  {text}\n")
+    interpreted = InterpretedServo(tasks)
+    compiled = CompiledServo(tasks, InterpretedServo(tasks))
+    rng = np.random.default_rng(4)
+    for state in closed_states(machine, rng, 60):
+        compare_limited(tasks, compiled, interpreted, state, rng)
+
+
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-6, 1e-4, 3e-4, 1e-2])
 def test_it_agrees_at_and_near_the_flat_configuration(angle):
     machine = shipped("five_bar")
@@ -127,15 +185,6 @@ def test_it_agrees_at_and_near_the_flat_configuration(angle):
     compare(tasks, compiled, machine.state(legs, rates), demand(tasks, np.random.default_rng(2)))
 
 
-PIN = "  pin: {type: point, parent: {link: base, xyz: [1.4, 0, 0.5]}, child: {link: l3}}\n"
-MOTORS = """\
-actuators:
-  m1: {joint: j1, effort_limit: 8.0}
-  m3: {joint: j3, effort_limit: 2.0}
-  m12: {joints: {j1: 1.0, j2: -1.0}, effort_limit: 3.0}
-initial_guess: {j1: 0.7, j2: -1.0, j3: 0.6, j4: 0.3}
-"""
-ONE = "one: {type: joint, joint: j1}"
 CASES = {
     "the same twice": f"{ONE}\n  two: {{type: joint, joint: j1}}",
     "contradicting": f"{ONE}\n  two: {{type: joint, joint: j1, reference: "

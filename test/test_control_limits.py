@@ -101,6 +101,21 @@ def test_what_comes_first_is_served_as_if_it_were_alone(seed):
     np.testing.assert_allclose(together[first], missing, rtol=0, atol=1e-6 * size)
 
 
+@given(SEEDS)
+def test_motors_without_choice_stay_and_rows_that_ask_for_what_is_settled_change_nothing(seed):
+    rng = np.random.default_rng(seed)
+    row, goal = rng.uniform(0.5, 2.0, 3), rng.standard_normal(3)
+    bound = np.array([0.0, 1e3, 1e3])  # the first motor is out
+    allocation = LimitedAllocation(np.array([1, 2]), np.ones(3), 1e-6)
+    C, wanted = np.array([row, row]), rng.standard_normal(2)  # the second asks the same otherwise
+    efforts = allocation.solve(C, wanted, -bound, bound, goal)
+    assert allocation.finished
+    free, left = row * (bound > 0.0), goal * (bound > 0.0)
+    expected = left + free * (wanted[0] - free @ left) / (free @ free)
+    # rounding of numbers up to ten
+    np.testing.assert_allclose(efforts, expected, rtol=0, atol=1e-12)
+
+
 # --- limits of effort, power and rate ------------------------------------------------------------
 
 SLIDE = link("base") + link("car", 2.0)

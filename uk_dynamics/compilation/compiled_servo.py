@@ -56,6 +56,7 @@ class CompiledServo:
         self._parts = tuple(slice(part.start - begin, part.stop - begin) for part in parts)
         self._ranks = tuple(layout[name].start - begin for name in ("motor_rank", "task_rank"))
         self._qdd = layout["qdd"]
+        self._decided: ServoSolution | None = None
         self._map_shape = (layout.task_rows, layout.motors)
         self._response_shape = (-1, layout.motors)
 
@@ -77,6 +78,7 @@ class CompiledServo:
         self, state: State, demand: Demand, references: References | None = None
     ) -> ServoOutcome:
         """The closed form."""
+        self._decided = None
         if self._layout.followed:
             self._structure.follow(state.t, demand.inputs)
         elif demand.inputs.references:  # of constraints whose file has none
@@ -93,7 +95,24 @@ class CompiledServo:
             return self._otherwise.evaluate(state, demand, references)
         free = CompiledSolution(answers[0][self._qdd], answers[0], self._structure)
         response = answers[1][self._parts[-1]].reshape(self._response_shape)
-        return ServoOutcome(self._solution(answers[1]), free, free.qdd, response.dot)
+        self._decided = self._solution(answers[1])
+        return ServoOutcome(self._decided, free, free.qdd, response.dot)
+
+    def allocate(
+        self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
+    ) -> tuple[Array, bool]:
+        """Efforts within limits."""
+        found = None
+        if servo is self._decided:  # what C knows
+            found = self._call.allocate(lower, upper)
+        if found is None:
+            return self._otherwise.allocate(servo, demand, lower, upper)
+        return found[:-1], bool(found[-1])
+
+    def forget(self) -> None:
+        """Forget where the last search ended."""
+        self._call.forget()
+        self._otherwise.forget()
 
     def _followed(self, state: State, references: References | None) -> ReferenceSample:
         return self._tasks.sample(state.t, references) or self._nothing

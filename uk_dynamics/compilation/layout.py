@@ -117,4 +117,4 @@ class Layout:
         return "typedef struct {\n" + "\n".join(lines) + "\n} uk_memory;\n"
 
 
-_SCALARS = ("stabilize", "status", "rank", "motor_rank", "task_rank")
+_SCALARS = ("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished")

@@ -2,11 +2,13 @@
  * evaluator, with the same scales, preferences and tolerance. Reflections as in solve.c. */
 
 #define UK_MOST(a, b) ((a) > (b) ? (a) : (b))
-#define UK_ROWS UK_MOST(UK_MT, UK_NU) /* most rows of a basis */
+#define UK_ROWS (UK_MT + 2 * UK_NU) /* most rows of a basis, and their greatest length */
+#define UK_LENGTH UK_MOST(UK_NV, UK_MOST(UK_MT, UK_NU))
+#define UK_DEPENDENT 1e-10 /* rows that differ by less are one, where all weak ones are left out */
 
 typedef struct {
   int n, count, rank;                /* length of the rows, how many, how many independent */
-  double *rows;                      /* (count, n): R before the diagonal, reflectors behind */
+  double rows[UK_ROWS * UK_LENGTH];  /* (count, n): R before the diagonal, reflectors behind */
   int order[UK_ROWS];                /* rows as they were taken */
   double inverse_scale[UK_ROWS], beta[UK_ROWS], R[UK_ROWS];
 } uk_basis;
@@ -111,4 +113,32 @@ static void uk_nearest_combination(const uk_basis *b, double *y, double *x) {
     y[k] /= b->R[k];
   }
   for (int k = 0; k < b->rank; ++k) x[b->order[k]] = y[k] * b->inverse_scale[b->order[k]];
+}
+
+/* The x of least norm, (n,), and of these the one of least |rows x - wanted|; a basis of the rows,
+ * (count, n), and, where some of them depend on others, one of what they reach. */
+static void uk_least_solution(uk_basis *basis, uk_basis *range, const double *rows, int count,
+                              int n, const double *natural, double tolerance,
+                              const double *wanted, double *x) {
+  basis->n = n, basis->count = count;
+  memcpy(basis->rows, rows, sizeof(double) * count * n);
+  uk_factor_rows(basis, natural, tolerance);
+  range->n = count, range->count = range->rank = 0;
+  if (basis->rank == count || basis->rank == 0) {
+    uk_solve_rows(basis, wanted, x);
+    return;
+  }
+  range->count = basis->rank;
+  for (int r = 0; r < count; ++r) {
+    double turned[UK_LENGTH];
+    memcpy(turned, rows + r * n, sizeof(double) * n);
+    uk_rotate(basis, turned);
+    for (int k = 0; k < basis->rank; ++k) range->rows[k * count + r] = turned[k];
+  }
+  uk_factor_rows(range, NULL, 0.0);
+  double asked[UK_LENGTH];
+  memcpy(asked, wanted, sizeof(double) * count);
+  for (int i = 0; i < n; ++i) x[i] = 0.0;
+  uk_nearest_combination(range, asked, x);
+  uk_rotate_back(basis, x);
 }

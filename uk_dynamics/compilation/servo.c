@@ -13,32 +13,6 @@ static double uk_admissible(const uk_memory *m, int rank, double *x) {
   return size;
 }
 
-/* The u of least norm, and of these the one of least |C u - wanted|; which rows motors serve. */
-static void uk_least_efforts(uk_memory *m, const double C[UK_MT][UK_NU], const double *attainable,
-                             uk_basis *basis, uk_basis *range, double *u) {
-  memcpy(basis->rows, C, sizeof(double) * UK_MT * UK_NU);
-  basis->n = UK_NU, basis->count = UK_MT;
-  uk_factor_rows(basis, attainable, UK_TASK_RANK_TOLERANCE);
-  range->n = UK_MT, range->count = range->rank = 0;
-  if (basis->rank == UK_MT || basis->rank == 0) {
-    uk_solve_rows(basis, m->wanted, u);
-    return;
-  }
-  range->count = basis->rank;
-  for (int r = 0; r < UK_MT; ++r) {
-    double x[UK_NU];
-    memcpy(x, C[r], sizeof x);
-    uk_rotate(basis, x);
-    for (int k = 0; k < basis->rank; ++k) range->rows[k * UK_MT + r] = x[k];
-  }
-  uk_factor_rows(range, NULL, 0.0);
-  double asked[UK_MT];
-  memcpy(asked, m->wanted, sizeof asked);
-  for (int i = 0; i < UK_NU; ++i) u[i] = 0.0;
-  uk_nearest_combination(range, asked, u);
-  uk_rotate_back(basis, u);
-}
-
 /* Which rows the motors can give anything: what is left of them by the range of C is rounding. */
 static void uk_controllable(uk_memory *m, const double task[UK_MT][UK_NV], const double *norm,
                             const uk_basis *range, int rank, int motor_rank) {
@@ -63,7 +37,7 @@ UK_EXPORT int uk_servo(uk_memory *m) {
   if (failed) return failed;
   const int rank = (int)m->rank;
   double task[UK_MT][UK_NV], motor[UK_NU][UK_NV], C[UK_MT][UK_NU], root[UK_NU];
-  double norm[UK_MT], task_size[UK_MT], attainable[UK_MT], room[UK_MT * UK_MOST(UK_NU, UK_NV)];
+  double norm[UK_MT], task_size[UK_MT], attainable[UK_MT];
   double largest = 0.0, strength = 0.0;
   uk_task_terms(m->t, m->q, m->v, m->task_followed, m->A_t, m->bias_t);
   for (int r = 0; r < UK_MT; ++r) {
@@ -84,10 +58,9 @@ UK_EXPORT int uk_servo(uk_memory *m) {
   }
   strength = sqrt(strength);
   uk_basis basis, range;
-  basis.rows = room;
   basis.n = UK_NV - rank, basis.count = UK_MT;
   for (int r = 0; r < UK_MT; ++r)
-    for (int i = rank; i < UK_NV; ++i) room[r * basis.n + i - rank] = task[r][i];
+    for (int i = rank; i < UK_NV; ++i) basis.rows[r * basis.n + i - rank] = task[r][i];
   uk_factor_rows(&basis, task_size, UK_TASK_RANK_TOLERANCE);
   m->task_rank = basis.rank;
 
@@ -107,9 +80,9 @@ UK_EXPORT int uk_servo(uk_memory *m) {
       m->map[r * UK_NU + j] = sum * root[j];
     }
   }
-  double spanned[UK_ROWS * UK_MT], u[UK_NU], free[UK_NU];
-  range.rows = spanned;
-  uk_least_efforts(m, C, attainable, &basis, &range, u);
+  double u[UK_NU], free[UK_NU];
+  uk_least_solution(&basis, &range, &C[0][0], UK_MT, UK_NU, attainable, UK_TASK_RANK_TOLERANCE,
+                    m->wanted, u);
   m->motor_rank = basis.rank;
   for (int j = 0; j < UK_NU; ++j) free[j] = root[j] * m->preload[j];
   uk_orthogonal_part(&basis, free);

@@ -33,7 +33,8 @@ class ServoCall:
         self._gap: Callable[[Any], float] = library.uk_gap
         self._errors: Callable[[Any], int] = library.uk_errors
         self._servo: Callable[[Any], int] = library.uk_servo
-        for function in (library.uk_gap, library.uk_errors, library.uk_servo):
+        self._allocate: Callable[[Any], int] = library.uk_allocate
+        for function in (library.uk_gap, library.uk_errors, library.uk_servo, library.uk_allocate):
             function.argtypes, function.restype = (ctypes.c_void_p,), ctypes.c_int
         library.uk_gap.restype = ctypes.c_double
         self._layout = layout
@@ -103,6 +104,32 @@ class ServoCall:
         if self._servo(self._address):
             return None
         return memory[: layout.answered].copy(), memory[layout.decision].copy()
+
+    def allocate(self, lower: Array, upper: Array) -> Array | None:
+        """Efforts within limits at the last state of :meth:`servo`, then 1 where none are better.
+
+        The search begins where the last one ended, unless :meth:`forget` was called.
+
+        Args:
+            lower: Smallest efforts, (motors,).
+            upper: Largest efforts, (motors,).
+
+        Returns:
+            (motors + 1,), fresh; None: the search failed.
+        """
+        if self._quick is not None:
+            found = self._quick[3](lower, upper)
+            if found is not NotImplemented:
+                efforts: Array | None = found
+                return efforts
+        memory, layout = self.memory, self._layout
+        memory[layout["lower"]] = lower
+        memory[layout["upper"]] = upper
+        return None if self._allocate(self._address) else memory[layout.allocation].copy()
+
+    def forget(self) -> None:
+        """Forget where the last search ended."""
+        self.memory[self._layout["warm"]] = 0.0
 
     def _fill(self, state: State, followed: ReferenceSample | None = None) -> None:
         memory, layout = self.memory, self._layout

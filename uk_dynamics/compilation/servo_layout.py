@@ -15,6 +15,7 @@ class ServoLayout(Layout):
         task_rows: Rows of the tasks.
         errors: Where the answers of ``uk_errors`` are.
         decision: Where those of ``uk_servo`` are, beside those of the mechanism.
+        allocation: Where those of ``uk_allocate`` are.
     """
 
     def __init__(self, tasks: Tasks) -> None:
@@ -28,6 +29,9 @@ class ServoLayout(Layout):
             ("weights", motors, "diagonal of W"),
             ("preload", motors, "efforts to come close to"),
             ("pull", rows, "b_t is this less what the rows have without joint acceleration"),
+            ("lower", motors, "smallest efforts"),
+            ("upper", motors, "largest efforts"),
+            ("warm", 1, "whether there are last efforts"),
             ("task_followed", 3 * rows, "references of the tasks: values, rates, accelerations"),
         ):
             self._add(name, count, comment)
@@ -53,6 +57,10 @@ class ServoLayout(Layout):
         ):
             self._add(name, count, comment)
         self.decision = slice(begin, self._start)
-        for name, count in (("A_t", rows * nv), ("bias_t", rows)):
+        begin = self._start
+        self._add("limited", motors, "efforts within the limits")
+        self._add("finished", 1, "1 where there are no better ones")
+        self.allocation = slice(begin, self._start)
+        for name, count in (("A_t", rows * nv), ("bias_t", rows), ("last", motors)):
             self._add(name, count, "")
         self.size = self._start

@@ -3,7 +3,7 @@
 #ifdef UK_PYTHON
 
 #define UK_ERRORS (offsetof(uk_memory, efforts) - offsetof(uk_memory, tracking_error))
-#define UK_DECISION (offsetof(uk_memory, A_t) - offsetof(uk_memory, efforts))
+#define UK_DECISION (offsetof(uk_memory, limited) - offsetof(uk_memory, efforts))
 
 /* t, q, v and value, rate, acceleration of the references. */
 static int uk_servo_inputs(uk_memory *m, PyObject *const *args) {
@@ -52,18 +52,29 @@ static PyObject *uk_python_servo(PyObject *self, PyObject *const *args, Py_ssize
                        uk_fresh(m->efforts, UK_DECISION / sizeof(double)));
 }
 
+/* (lower, upper): efforts within them, and 1 where there are no better ones; None: none. */
+static PyObject *uk_python_allocate(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  uk_memory *m = uk_memory_of(self);
+  if (count != 2 || !uk_copy(args[0], m->lower, UK_NU) || !uk_copy(args[1], m->upper, UK_NU))
+    Py_RETURN_NOTIMPLEMENTED;
+  if (uk_allocate(m)) Py_RETURN_NONE;
+  return uk_fresh(m->limited, UK_NU + 1);
+}
+
 static PyMethodDef uk_servo_methods[] = {
     {"gap", (PyCFunction)(void (*)(void))uk_python_gap, METH_FASTCALL, NULL},
     {"errors", (PyCFunction)(void (*)(void))uk_python_errors, METH_FASTCALL, NULL},
     {"servo", (PyCFunction)(void (*)(void))uk_python_servo, METH_FASTCALL, NULL},
+    {"allocate", (PyCFunction)(void (*)(void))uk_python_allocate, METH_FASTCALL, NULL},
 };
 
-/* All three, bound to a memory. */
+/* All of them, bound to a memory. */
 UK_EXPORT PyObject *uk_bind_servo(PyObject *memory) {
   if (PyArray_API == NULL && _import_array() < 0) return NULL;
-  return Py_BuildValue("(NNN)", PyCFunction_New(uk_servo_methods, memory),
+  return Py_BuildValue("(NNNN)", PyCFunction_New(uk_servo_methods, memory),
                        PyCFunction_New(uk_servo_methods + 1, memory),
-                       PyCFunction_New(uk_servo_methods + 2, memory));
+                       PyCFunction_New(uk_servo_methods + 2, memory),
+                       PyCFunction_New(uk_servo_methods + 3, memory));
 }
 
 #endif

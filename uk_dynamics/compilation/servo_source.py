@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from uk_dynamics.compilation.c_function import function
 from uk_dynamics.compilation.c_source import number
 from uk_dynamics.compilation.generate import declarations, definitions, part, table
@@ -19,6 +21,7 @@ def servo_source(tasks: Tasks) -> str:
     """C source of ``uk_servo`` and ``uk_errors``, also as functions of Python."""
     mechanism = tasks.mechanism
     rows, structure = trace_tasks(tasks), trace(mechanism)
+    levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
     motors, count = len(mechanism.actuators), len(tasks.constraints)
     columns = [
         "{" + ", ".join(map(number, column)) + "}" for column in mechanism.actuators.matrix.T
@@ -32,13 +35,18 @@ def servo_source(tasks: Tasks) -> str:
             f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
             f"#define UK_ZERO_ROW {number(ZERO_ROW)} /* of the largest row: rounding of nothing */",
             f"#define UK_MET {number(MET)} /* of its size: a residual below is none */",
-            table("double", "uk_task_handicap", handicap(max(motors, count))),
+            table("double", "uk_task_handicap", handicap(count + 2 * motors)),
             f"static const double uk_motors[][UK_NV] = {{{', '.join(columns)}}};",
             function("uk_task_terms", _STATE, ("A", "bias"), targets(rows)),
             function("uk_task_errors", _STATE, ("residual", "rate"), error_targets(rows)),
             function("uk_gaps", _STATE, ("residual",), gap_targets(structure)),
+            f"#define UK_LEVELS {len(set(levels))}",
+            table("int", "uk_level", levels),
             part("row_basis.c"),
             part("servo.c"),
+            part("nonnegative.c"),
+            part("bounded_search.c"),
+            part("allocate.c"),
             part("python.c"),
             part("servo_python.c"),
         ]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.control.friction_compensation import compensate_friction
-from uk_dynamics.core.servo import servo_efforts
+from uk_dynamics.control.limited_allocation import LimitedAllocation
+from uk_dynamics.core.servo import ServoSolution, servo_efforts
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.servo_evaluation import (
@@ -36,6 +37,11 @@ class InterpretedServo:
         self._friction = friction
         self._dynamics = InterpretedDynamics(tasks.mechanism, tasks.model)
         self._workspace = tasks.model.workspace()
+        self._allocation = LimitedAllocation(
+            tasks.priorities,
+            tasks.allocation.weights,
+            tasks.mechanism.spec.solver.task_rank_tolerance,
+        )
         self._by_generalized_inverse = generalized_inverse_rows(tasks)
 
     def gap(self, state: State, inputs: Inputs) -> float:
@@ -84,6 +90,18 @@ class InterpretedServo:
             return prepared.factorization.admissible(S @ efforts)
 
         return ServoOutcome(servo, free, moving.qdd, response)
+
+    def allocate(
+        self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
+    ) -> tuple[Array, bool]:
+        """Efforts within limits."""
+        self._allocation.weights = demand.weights
+        efforts = self._allocation.solve(servo.map, servo.wanted, lower, upper, servo.efforts)
+        return efforts, self._allocation.finished
+
+    def forget(self) -> None:
+        """Forget where the last search ended."""
+        self._allocation.reset()
 
     def _at_rest(self, prepared: Prepared, state: State, inputs: Inputs) -> Solution:
         """The motion of the structure while motors rest."""

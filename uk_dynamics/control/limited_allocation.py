@@ -21,6 +21,7 @@ class LimitedAllocation:
 
     Attributes:
         levels: Rows of each priority, the first served first.
+        weights: Diagonal of W, positive, (nu,).
         finished: Whether the last search came to its end; else its efforts are within the limits,
             but others may serve the tasks better.
     """
@@ -37,7 +38,7 @@ class LimitedAllocation:
             np.flatnonzero(priorities == priority) for priority in np.unique(priorities)
         )
         self.finished = True
-        self._root = np.sqrt(weights)
+        self.weights = weights
         self._tolerance = rank_tolerance
         self._last: Array | None = None
 
@@ -51,23 +52,24 @@ class LimitedAllocation:
             upper: Largest efforts, (nu,).
             preferred: Efforts to come close to where several give the same, (nu,).
         """
-        low, high, goal = self._root * lower, self._root * upper, self._root * preferred
+        root = np.sqrt(self.weights)
+        low, high, goal = root * lower, root * upper, root * preferred
         x = np.clip(goal if self._last is None else self._last, low, high)
-        scaled = C / self._root
+        scaled = C / root
         stages = [(scaled[rows], wanted[rows]) for rows in self.levels]
         stages.append((np.eye(len(x)), goal))
-        motions = np.eye(len(x))
+        motions = np.eye(len(x))[:, low < high]  # a motor whose limits leave no choice has none
         self.finished = True
         for rows, right in stages:
+            if not motions.shape[1]:
+                break
             found = bounded_least_squares(
                 rows, right, motions, x, low, high, rank_tolerance=self._tolerance
             )
             x, motions = found.x, found.motions
             self.finished &= found.finished
-            if not motions.shape[1]:
-                break
         self._last = x
-        efforts: Array = np.clip(x / self._root, lower, upper)
+        efforts: Array = np.clip(x / root, lower, upper)
         return efforts
 
     def reset(self) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.bumpless_start import BumplessStart
 from uk_dynamics.control.command import Command, missing_by_task, selected
-from uk_dynamics.control.limited_allocation import LimitedAllocation
 from uk_dynamics.control.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.prediction import Prediction
 from uk_dynamics.control.servo_backend import servo_evaluator
@@ -112,9 +111,7 @@ class ServoController:
         if control_period is not None:
             self._prediction = Prediction(mechanism.model, control_period)
         self.limits = MotorLimits(mechanism, control_period)
-        self._allocation = LimitedAllocation(
-            tasks.priorities, self.weights, mechanism.spec.solver.task_rank_tolerance
-        )
+        self._ranked = len(np.unique(tasks.priorities)) > 1
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -132,7 +129,7 @@ class ServoController:
             UnknownNameError, StateError: There are no such efforts.
         """
         self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
-        self._allocation.reset()
+        self._evaluator.forget()
         self._start.reset()
         if self._prediction is not None:
             self._prediction.reset()
@@ -175,7 +172,7 @@ class ServoController:
         demand = Demand(self.gains.feedback(left), approach, self.weights, wished, inputs)
         servo, free, at_rest, response = self._evaluator.evaluate(ahead, demand, references)
         bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # the period's two ends
-        efforts = self._within(servo, bounds)
+        efforts, settled = self._within(servo, demand, bounds)
         self.limits.remember(efforts)
         qdd = at_rest + response(efforts)
         residual, missing = servo.residual, dict[str, float]()
@@ -196,7 +193,7 @@ class ServoController:
             qdd=qdd,
             servo=servo,
             free=free,
-            settled=efforts is servo.efforts or self._allocation.finished,
+            settled=settled,
         )
 
     def gap(self, state: State) -> float:
@@ -212,11 +209,12 @@ class ServoController:
         tau = self.mechanism.actuators.matrix @ command.efforts
         return Inputs(tau=tau, active=self.active, references=self.structure)
 
-    def _within(self, servo: ServoSolution, bounds: Bounds) -> Array:
-        """The efforts of the closed form where they are allowed and serve all they can."""
-        conflict = len(self._allocation.levels) > 1 and not servo.fully_reachable
+    def _within(self, servo: ServoSolution, demand: Demand, bounds: Bounds) -> tuple[Array, bool]:
+        """The efforts of the closed form where they are allowed and serve all they can.
+
+        Otherwise the best that there are, and whether the search for them came to its end.
+        """
+        conflict = self._ranked and not servo.fully_reachable
         if bounds.contain(servo.efforts) and not conflict:
-            return servo.efforts
-        return self._allocation.solve(
-            servo.map, servo.wanted, bounds.lower, bounds.upper, servo.efforts
-        )
+            return servo.efforts, True
+        return self._evaluator.allocate(servo, demand, bounds.lower, bounds.upper)

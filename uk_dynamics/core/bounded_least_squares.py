@@ -74,7 +74,10 @@ def bounded_least_squares(
     still = np.add.reduce(motions * motions, 1) <= _FIXED**2
     if still.any():  # rounding of unknowns that an earlier problem has fixed
         motions = np.where(still[:, None], 0.0, motions)
-    rows, range_basis = _independent(C @ motions, rank_tolerance)
+    rows = C @ motions
+    spent = np.linalg.norm(rows, axis=1) <= _FIXED * np.linalg.norm(C, axis=1)
+    rows[spent] = 0.0  # rounding of rows that earlier problems have fixed
+    rows, range_basis = _independent(rows, rank_tolerance)
     held = (x <= lower) | (x >= upper)
     size = np.linalg.norm(rows)
     finished = False

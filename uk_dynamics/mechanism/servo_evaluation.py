@@ -101,3 +101,24 @@ class ServoEvaluator(Protocol):
             UnknownNameError, StateError: As :meth:`Tasks.sample`.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
+
+    def allocate(
+        self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
+    ) -> tuple[Array, bool]:
+        """Efforts within limits: least task slack by priority, then nearest to those without.
+
+        The search begins where the last one ended, unless :meth:`forget` was called.
+
+        Args:
+            servo: Of the last evaluation.
+            demand: What was asked for there.
+            lower: Smallest efforts, (motors,), in N or N·m.
+            upper: Largest efforts, (motors,).
+
+        Returns:
+            The efforts, (motors,), and whether there are no better ones; else the search was cut
+            short.
+        """
+
+    def forget(self) -> None:
+        """Forget where the last search ended."""

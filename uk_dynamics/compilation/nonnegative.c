@@ -1,0 +1,60 @@
+/* Non-negative least squares, Lawson and Hanson's active set. */
+
+#define UK_WEAK 1e-13 /* of what it would be if nothing cancelled: a gradient below is rounding */
+
+/* The y >= 0 of least |sum y_j normal_j - u|; normals are (count, n). Whether it was found. */
+static int uk_nonnegative(uk_basis *basis, int count, int n, const double *normals,
+                          const double *u, double *y) {
+  int in[UK_NU], barred[UK_NU];
+  double size = sqrt(uk_squares(u, 0, n));
+  for (int j = 0; j < count; ++j) y[j] = 0.0, in[j] = barred[j] = 0;
+  for (int round = 0; round < 10 * count + 1; ++round) {
+    double rest[UK_LENGTH], steepest = 0.0;
+    int next = -1;
+    memcpy(rest, u, sizeof(double) * n);
+    for (int j = 0; j < count; ++j)
+      for (int i = 0; i < n; ++i) rest[i] -= y[j] * normals[j * n + i];
+    for (int j = 0; j < count; ++j) {
+      if (in[j] || barred[j]) continue;
+      const double *x = normals + j * n;
+      double slope = 0.0;
+      for (int i = 0; i < n; ++i) slope += x[i] * rest[i];
+      if (slope > steepest && slope > UK_WEAK * size * sqrt(uk_squares(x, 0, n)))
+        steepest = slope, next = j;
+    }
+    if (next < 0) return 1;
+    in[next] = 1;
+    for (;;) {
+      int place[UK_NU], used = 0, worst = -1;
+      double part[UK_NU], asked[UK_LENGTH], step = 1.0;
+      for (int j = 0; j < count; ++j)
+        if (in[j]) {
+          memcpy(basis->rows + used * n, normals + j * n, sizeof(double) * n);
+          place[used++] = j;
+        }
+      basis->n = n, basis->count = used;
+      uk_factor_rows(basis, NULL, UK_DEPENDENT);
+      if (basis->rank < used) { /* nothing that the others do not give */
+        in[next] = 0, barred[next] = 1;
+        break;
+      }
+      memcpy(asked, u, sizeof(double) * n);
+      uk_nearest_combination(basis, asked, part);
+      for (int k = 0; k < used; ++k) {
+        const int j = place[k];
+        if (part[k] > 0.0) continue;
+        const double way = y[j] > 0.0 ? y[j] / (y[j] - part[k]) : 0.0;
+        if (worst < 0 || way < step) step = way, worst = j;
+      }
+      for (int k = 0; k < used; ++k) y[place[k]] += step * (part[k] - y[place[k]]);
+      if (worst < 0) {
+        for (int j = 0; j < count; ++j) barred[j] = 0;
+        break;
+      }
+      if (worst == next && y[next] <= 0.0) barred[next] = 1; /* rounding said it would help */
+      in[worst] = 0;
+      y[worst] = 0.0;
+    }
+  }
+  return 0;
+}
