@@ -140,9 +140,32 @@ static void uk_solve_upper(const uk_memory *m, int rank, double *z) {
   }
 }
 
-/* Combinations of scaled rows that vanish, as rows of the kernel; times the scale where asked for,
- * made orthonormal. */
-static void uk_kernel(uk_memory *m, int rank, int scaled) {
+static void uk_normalize(double *x) {
+  double size = 0.0;
+  for (int r = 0; r < UK_M; ++r) size += x[r] * x[r];
+  size = 1.0 / sqrt(size);
+  for (int r = 0; r < UK_M; ++r) x[r] *= size;
+}
+
+/* Make the first rows of the kernel orthonormal: Gram-Schmidt, twice. */
+static void uk_orthonormalize(uk_memory *m, int count) {
+  for (int d = 0; d < count; ++d) {
+    double *x = m->kernel + d * UK_M;
+    uk_normalize(x);
+    for (int twice = 0; d > 0 && twice < 2; ++twice) {
+      for (int e = 0; e < d; ++e) {
+        const double *y = m->kernel + e * UK_M;
+        double s = 0.0;
+        for (int r = 0; r < UK_M; ++r) s += x[r] * y[r];
+        for (int r = 0; r < UK_M; ++r) x[r] -= s * y[r];
+      }
+      uk_normalize(x);
+    }
+  }
+}
+
+/* Orthonormal combinations of scaled rows that vanish, as rows of the kernel. */
+static void uk_kernel(uk_memory *m, int rank) {
   for (int d = rank; d < UK_M; ++d) {
     double *x = m->kernel + (d - rank) * UK_M;
     const double *row = uk_row(m, d);
@@ -151,25 +174,8 @@ static void uk_kernel(uk_memory *m, int rank, int scaled) {
     uk_solve_upper(m, rank, m->scratch);
     for (int k = 0; k < rank; ++k) x[(int)m->order[k]] = -m->scratch[k];
     x[(int)m->order[d]] = 1.0;
-    if (scaled)
-      for (int r = 0; r < UK_M; ++r) x[r] *= m->inverse_scale[r];
-    double size = 0.0;
-    for (int r = 0; r < UK_M; ++r) size += x[r] * x[r];
-    size = 1.0 / sqrt(size);
-    for (int r = 0; r < UK_M; ++r) x[r] *= size;
-    for (int twice = 0; twice < 2; ++twice) {
-      for (int e = rank; e < d; ++e) {
-        const double *y = m->kernel + (e - rank) * UK_M;
-        double s = 0.0;
-        for (int r = 0; r < UK_M; ++r) s += x[r] * y[r];
-        for (int r = 0; r < UK_M; ++r) x[r] -= s * y[r];
-      }
-      size = 0.0;
-      for (int r = 0; r < UK_M; ++r) size += x[r] * x[r];
-      size = 1.0 / sqrt(size);
-      for (int r = 0; r < UK_M; ++r) x[r] *= size;
-    }
   }
+  uk_orthonormalize(m, UK_M - rank);
 }
 
 /* Multipliers of least norm of the ideal force with coordinates z, and which of them are unique. */
@@ -181,13 +187,16 @@ static void uk_multipliers(uk_memory *m, int rank, double *z) {
     m->multipliers[r] = z[k] * m->inverse_scale[r];
   }
   if (rank == UK_M) return;
-  uk_kernel(m, rank, 0);
+  uk_kernel(m, rank);
   for (int r = 0; r < UK_M; ++r) {
     double sum = 0.0;
     for (int d = 0; d < UK_M - rank; ++d) sum += m->kernel[d * UK_M + r] * m->kernel[d * UK_M + r];
     m->determined[r] = sqrt(sum) <= UK_KERNEL_ROUNDING;
   }
-  uk_kernel(m, rank, 1);
+  /* the same of the rows themselves */
+  for (int d = 0; d < UK_M - rank; ++d)
+    for (int r = 0; r < UK_M; ++r) m->kernel[d * UK_M + r] *= m->inverse_scale[r];
+  uk_orthonormalize(m, UK_M - rank);
   for (int d = 0; d < UK_M - rank; ++d) {
     const double *x = m->kernel + d * UK_M;
     double s = 0.0;
