@@ -3,8 +3,8 @@
 Phases of some seconds follow each other in rounds, so that other work on the computer falls on all
 of them alike: the nodes alone, with a viewer that a browser looks at, and with a viewer that nobody
 looks at. The browser is a headless Chromium, which without a graphics card draws in software; its
-processes have the lowest priority, since they would do their work elsewhere. A picture counts as
-painted when the page drew its scene between two of its animation frames.
+processes have a low priority, since they would do their work elsewhere. A picture counts as painted
+when the page drew its scene between two of its animation frames.
 """
 
 from __future__ import annotations
@@ -34,7 +34,14 @@ from uk_dynamics.ros.run_node import make_executor
 _START = 60.0  # s
 _PORT = 8091
 _SETTLE = 3.0  # s at the beginning of a phase that do not count
-_OPTIONS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
+_OPTIONS = (
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--no-sandbox",
+    # without a screen nothing paces the pictures, and on a busy computer they may stop altogether
+    "--disable-frame-rate-limit",
+    "--disable-gpu-vsync",
+)
 # Draw calls of WebGL mark the animation frame in which they happen.
 _COUNTER = """
 window.painted = 0;
@@ -79,6 +86,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--phase", type=float, default=10.0, help="in s")
     parser.add_argument("--chromium", default=os.environ.get("CHROMIUM"), help="its executable")
     parser.add_argument("--size", default="1280x720", help="of the page")
+    parser.add_argument("--dpr", type=float, default=1.0, help="points painted per point of it")
+    parser.add_argument("--nice", type=int, default=19, help="priority of the browser")
     return parser.parse_args()
 
 
@@ -100,18 +109,19 @@ def _rounds(
         chromium = play.chromium.launch(
             executable_path=arguments.chromium or None, args=list(_OPTIONS)
         )
-        _step_back()
+        _step_back(arguments.nice)
         files = {"mechanism": arguments.mechanism, "tasks": arguments.tasks}
         for _ in range(arguments.rounds):
             measured["nodes alone"].append(rates.during(arguments.phase))
             processes.start("viewer", {**files, "port": _PORT})
-            with _page(chromium, arguments.size) as page:
+            with _page(chromium, arguments) as page:
                 rates.during(0.0)
                 page.evaluate("window.painted = 0")
-                began = time.monotonic()
+                began, worked = time.monotonic(), _processor_time("chrom", "headless")
                 seen = rates.during(arguments.phase)
-                elapsed = time.monotonic() - began
-                seen["painted"] = page.evaluate("window.painted") / elapsed
+                count, elapsed = page.evaluate("window.painted"), time.monotonic() - began
+                worked = _processor_time("chrom", "headless") - worked
+                seen |= {"painted": count / elapsed, "work": worked / max(count, 1)}
                 measured["with a viewer and a browser"].append(seen)
             measured["with a viewer, no browser"].append(rates.during(arguments.phase))
             processes.kill("viewer")
@@ -119,10 +129,10 @@ def _rounds(
     return measured
 
 
-def _step_back() -> None:
-    """Give the browser's processes the lowest priority."""
+def _step_back(priority: int) -> None:
+    """Give the browser's processes a priority."""
     for pid in _children("chrom", "headless"):
-        os.setpriority(os.PRIO_PROCESS, pid, 19)
+        os.setpriority(os.PRIO_PROCESS, pid, priority)
 
 
 def _children(*names: str) -> list[int]:
@@ -145,16 +155,25 @@ def _children(*names: str) -> list[int]:
     return [pid for pid, name in called.items() if name.startswith(names) and descends(pid)]
 
 
+def _processor_time(*names: str) -> float:
+    """User and system time of running descendants whose names begin so, in s."""
+    total = 0.0
+    for pid in _children(*names):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
 @contextmanager
-def _page(chromium: Any, size: str) -> Iterator[Any]:
-    width, _, height = size.partition("x")
+def _page(chromium: Any, arguments: argparse.Namespace) -> Iterator[Any]:
+    width, _, height = arguments.size.partition("x")
     page = chromium.new_page(viewport={"width": int(width), "height": int(height)})
     page.set_default_timeout(_START * 1e3)
     page.add_init_script(_COUNTER)
     _await_server()
-    page.goto(f"http://127.0.0.1:{_PORT}")
+    page.goto(f"http://127.0.0.1:{_PORT}/?fixedDpr={arguments.dpr}")
     page.get_by_text("residual rate").wait_for()
-    _step_back()
+    _step_back(arguments.nice)
     try:
         yield page
     finally:
@@ -228,11 +247,15 @@ class _Rates:
 
 def _print(measured: dict[str, list[dict[str, float]]]) -> None:
     alone = np.mean([seen["rate"] for seen in measured["nodes alone"]])
-    sys.stdout.write(f"{'phase':30} {'rate [Hz]':>10} {'of alone':>9} {'painted [Hz]':>13}  load\n")
+    head = f"{'phase':30} {'rate [Hz]':>10} {'of alone':>9} {'painted [Hz]':>13}"
+    sys.stdout.write(f"{head} {'work per picture [ms]':>22}  load\n")
     for name, phases in measured.items():
         rate = np.mean([seen["rate"] for seen in phases])
         painted = [seen["painted"] for seen in phases if "painted" in seen]
-        shown = f"{np.mean(painted):13.1f}" if painted else f"{'':13}"
+        shown = " " * 36
+        if painted:
+            work = 1e3 * np.mean([seen["work"] for seen in phases])
+            shown = f"{np.mean(painted):13.1f} {work:22.1f}"
         load = np.mean([seen["load"] for seen in phases])
         sys.stdout.write(f"{name:30} {rate:10.1f} {rate / alone:9.3f} {shown}  {load:.1f}\n")
 
