@@ -9,13 +9,14 @@ pytest.importorskip("visualization_msgs")
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from ros_ears import Ear, overrides
+from ros_ears import DiagnosticsEar, Ear, overrides
 from ros_fixtures import Ros
 from std_srvs.srv import SetBool
 from visualization_msgs.msg import Marker as MarkerMessage
 from visualization_msgs.msg import MarkerArray
 
-from uk_dynamics import Mechanism
+from uk_dynamics import Mechanism, Tasks
+from uk_dynamics.ros.clock import nanoseconds
 from uk_dynamics.ros.marker_messages import (
     FORCES,
     FRAMES,
@@ -123,3 +124,30 @@ def test_markers_follow_a_simulator(ros: Ros, start_node):
         return bool(np.abs([_point(p) for p in points] - drawn).max() > 0.02)
 
     ros.until(moved, "motion")
+
+
+def test_targets_stand_where_the_controller_wants_them_though_it_began_later(ros: Ros, start_node):
+    files = {"mechanism": "five_bar", "tasks": "five_bar_lift"}
+    five_bar = Mechanism.from_file("five_bar")
+    tasks = Tasks.from_file("five_bar_lift", five_bar)
+    start_node("simulator", parameters={"mechanism": "five_bar", "rate": 100.0, "brakes": True})
+    ros.add(Markers(**overrides(**files)))
+    node = ros.node()
+    ear = Ear(node, MarkerArray, TOPIC)
+    told = DiagnosticsEar(node, "servo_controller")
+    ros.until(lambda: len(ear.messages) > 10, "markers before the controller")
+    driving = {"update_rate": 100.0, "autostart": True, "state_timeout": 10.0}
+    start_node("servo_controller", parameters={**files, **driving})
+    ros.until(lambda: "time_origin" in told.values, "the controller's time", 60.0)
+    origin = int(told.values["time_origin"])
+    ear.messages.clear()
+    ros.until(lambda: len(ear.messages) > 2, "markers after it")
+    target = _shown(ear.messages[-1])[TARGETS, 0]
+    state = five_bar.start()
+    t = 1e-9 * (nanoseconds(target.header.stamp) - origin)
+    residual = np.zeros(len(five_bar.row_names))
+    expected = Marker(five_bar, tasks).marks(state, residual, None, t).task_targets[0]
+    early = Marker(five_bar, tasks).marks(state, residual, None, t + 0.2).task_targets[0]
+    # the task is about the height alone; times are whole nanoseconds
+    assert abs(target.pose.position.z - expected[2]) < 1e-8
+    assert abs(early[2] - expected[2]) > 1e-6

@@ -35,8 +35,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "forward_dynamics": {"mechanism": "five_bar"},
     "joint_state_completer": {"mechanism": "five_bar"},
     "command_watchdog": {"mechanism": "five_bar"},
-    "viewer": {"mechanism": "five_bar", "port": 0},
-    "markers": {"mechanism": "five_bar"},
+    "viewer": {"mechanism": "five_bar", "tasks": "five_bar_track", "port": 0},
+    "markers": {"mechanism": "five_bar", "tasks": "five_bar_track"},
     "recorder": {"mechanism": "five_bar", "file": "run.mcap"},
     "servo_controller": {"mechanism": "five_bar", "tasks": "five_bar_track", "autostart": True},
 }

@@ -60,6 +60,11 @@ class TimeOrigin:
         """From now on it is this stamp, in ns."""
         self._known = self._origin = total
 
+    @property
+    def total(self) -> int | None:
+        """The origin in ns; None before the first stamp."""
+        return self._origin
+
     def since(self, stamp: Time) -> float:
         """Time between the origin and a stamp, in s."""
         total = nanoseconds(stamp)

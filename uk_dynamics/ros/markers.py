@@ -14,6 +14,7 @@ from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.clock import steady_clock
+from uk_dynamics.ros.control_time import ControlTime
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.marker_messages import MarkerMessages
@@ -57,6 +58,7 @@ class Markers(Node):
         problems = MessageProblems(self.get_logger())
         self._structure = StructureInput(self, mechanism, problems)
         self._origin = self._structure.origin
+        self._control = ControlTime(self) if tasks else None
         self._stamp: Time | None = None
         self._states = StateInput(self, mechanism, problems, self._on_state)
         self._publisher = self.create_publisher(MarkerArray, TOPIC, 10)
@@ -85,7 +87,8 @@ class Markers(Node):
             self.get_logger().warning(f"no forces: {error}", throttle_duration_sec=5.0)
         if solution is not None and not np.isfinite(solution.loads).all():
             solution = None
-        marks = self._marker.marks(state, residual, solution)
+        task_time = self._control.since(stamp) if self._control else None
+        marks = self._marker.marks(state, residual, solution, task_time)
         longest = self._settings["arrow_length"]
         self._publisher.publish(self._messages.array(marks, stamp, longest))
 

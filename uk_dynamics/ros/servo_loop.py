@@ -160,6 +160,7 @@ class ServoLoop:
         command = self.command
         if command is None or not self.running:
             return
+        report.add("time_origin", str(self._origin.total))
         reader = self._states.reader
         report_dynamics(
             report,

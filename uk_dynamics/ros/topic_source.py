@@ -13,6 +13,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.ros.control_time import ControlTime
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.structure_input import StructureInput
@@ -35,7 +36,13 @@ class TopicSource:
     duration = 0.0
 
     def __init__(
-        self, node: Node, mechanism: Mechanism, simulator: str, state_timeout: float
+        self,
+        node: Node,
+        mechanism: Mechanism,
+        simulator: str,
+        state_timeout: float,
+        *,
+        follows_tasks: bool = False,
     ) -> None:
         """Listen.
 
@@ -44,12 +51,15 @@ class TopicSource:
             mechanism: What is shown.
             simulator: Name of the node that simulates it, if one does.
             state_timeout: Age of a state above which the view says so, in s.
+            follows_tasks: Whether the time of the tasks' references is wanted.
         """
         problems = MessageProblems(node.get_logger())
         self._simulator = simulator
         self._state_timeout = state_timeout
         self._structure = StructureInput(node, mechanism, problems)
         self._origin = self._structure.origin
+        self._control = ControlTime(node) if follows_tasks else None
+        self._task_time: float | None = None
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._t = 0.0
@@ -100,10 +110,15 @@ class TopicSource:
         tau = reader.effort.copy()
         state = State(self._t, reader.q.copy(), reader.v.copy())
         inputs = self._structure.inputs(tau)
-        return Snapshot(state, inputs, self._motors @ tau, message, "heard from topics")
+        efforts = self._motors @ tau
+        return Snapshot(
+            state, inputs, efforts, message, "heard from topics", task_time=self._task_time
+        )
 
     def _on_state(self, stamp: Time) -> None:
         self._t = self._origin.since(stamp)
+        if self._control is not None:
+            self._task_time = self._control.since(stamp)
 
     def _on_answer(self, future: Any) -> None:
         if not future.result().success:

@@ -40,7 +40,13 @@ class Viewer(Node):
         settings = Parameters(self, VIEWER)
         mechanism = load_mechanism(self, settings)
         tasks = Tasks.from_file(settings["tasks"], mechanism) if settings["tasks"] else None
-        source = TopicSource(self, mechanism, settings["simulator"], settings["state_timeout"])
+        source = TopicSource(
+            self,
+            mechanism,
+            settings["simulator"],
+            settings["state_timeout"],
+            follows_tasks=tasks is not None,
+        )
         title = f"{self.get_namespace()} {mechanism.name}".strip("/ ").replace("_", " ")
         self._server = open_server(settings["host"], settings["port"], title)
         self._view = MechanismView(self._server, mechanism, source, tasks=tasks)

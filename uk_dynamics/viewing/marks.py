@@ -69,13 +69,20 @@ class Marker:
         self._task_frames = _framed(tasks.constraints) if tasks else {}
         self.tasks = tuple(self._task_frames)
 
-    def marks(self, state: State, residual: Array, solution: Solution | None) -> Marks:
+    def marks(
+        self,
+        state: State,
+        residual: Array,
+        solution: Solution | None,
+        task_time: float | None = None,
+    ) -> Marks:
         """Everything to be drawn at a state.
 
         Args:
             state: Where the mechanism is.
             residual: ψ of all rows there, 0 where they do not act, (m,).
             solution: Its dynamics there; None: no forces.
+            task_time: Time of the tasks' references, in s; None: that of the state.
         """
         constraints = self._mechanism.constraints
         self._workspace.update_positions(state.q)
@@ -93,7 +100,7 @@ class Marker:
                 forces[k] = total[:3]
                 torques[k] = total[3:] - np.cross(children[k], total[:3])
                 determined[k] = solution.determined[rows].all()
-        points, targets = self._task_marks(state)
+        points, targets = self._task_marks(state, task_time)
         pairs = _pairs(self._frames)
         return Marks(
             parents=parents,
@@ -108,17 +115,18 @@ class Marker:
             task_targets=targets,
         )
 
-    def tracking_error(self, state: State) -> Array:
+    def tracking_error(self, state: State, task_time: float | None = None) -> Array:
         """Error of each task row, (mt,), in m or rad."""
+        t = state.t if task_time is None else task_time
         if self._tasks is None or self._task_workspace is None:
             return np.zeros(0)
         self._task_workspace.update(state.q, state.v)
-        return self._tasks.evaluate(self._task_workspace, state.q, state.v, state.t).residual
+        return self._tasks.evaluate(self._task_workspace, state.q, state.v, t).residual
 
-    def _task_marks(self, state: State) -> tuple[Array, Array]:
+    def _task_marks(self, state: State, task_time: float | None) -> tuple[Array, Array]:
         if self._tasks is None or self._task_workspace is None:
             return np.zeros((0, 3)), np.zeros((0, 3))
-        residual = self.tracking_error(state)  # updates the workspace
+        residual = self.tracking_error(state, task_time)  # updates the workspace
         constraints = self._tasks.constraints
         _, points = _origins(self._task_workspace, self._task_frames)
         wrenches = constraints.wrenches(self._task_workspace)

@@ -126,10 +126,10 @@ class MechanismView:
         residual = self._dynamics.residual(state, snapshot.inputs)
         try:
             solution = self._dynamics.evaluate(state, snapshot.inputs)
-            marks = self._marker.marks(state, residual.position, solution)
+            marks = self._marker.marks(state, residual.position, solution, snapshot.task_time)
         except UkDynamicsError as error:
             solution, message = None, message or str(error)
-            marks = self._marker.marks(state, residual.position, None)
+            marks = self._marker.marks(state, residual.position, None, snapshot.task_time)
         self._overlay.show(marks)
         if self._panel.dragged:
             frame = model.frame_index(self._panel.dragged)
@@ -139,7 +139,7 @@ class MechanismView:
             solution,
             residual,
             self._dynamics.energy(state),
-            self._marker.tracking_error(state),
+            self._marker.tracking_error(state, snapshot.task_time),
             message,
         )
 

@@ -22,6 +22,7 @@ class Snapshot:
         efforts: Motor efforts, (motors,), in N or N·m.
         message: What the user should know; empty when there is nothing.
         mode: What goes on, such as ``running``, in a word or two.
+        task_time: Time of the tasks' references, in s; None: that of the state.
     """
 
     state: State
@@ -29,3 +30,4 @@ class Snapshot:
     efforts: Array
     message: str = ""
     mode: str = ""
+    task_time: float | None = None
