@@ -160,6 +160,15 @@ def test_near_frames_are_mentioned_and_not_closed(here, capsys):
     assert "5 mm apart" in " ".join((here / "own.yaml").read_text().split())
 
 
+def test_markers_named_alike_are_mentioned(here, capsys):
+    parts = two_arms().replace("left_tip", "loop_1A").replace("right_tip", "loop_1B")
+    assert main(["init", write(here / "own.urdf", parts), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["constraints"] == {}
+    assert list(facts["suggestions"]) == ["loop_1b"]
+    assert "  #   child: {link: loop_1B}" in (here / "own.yaml").read_text()
+
+
 def test_a_ball_joint_in_space(here, capsys):
     parts = arm([1.0, 1.0]).replace('"0 1 0"', '"0 0 1"', 1)
     parts += link("rod") + joint("j5", "base", "rod", axis="1 0 0", xyz="0 1 0")

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from uk_dynamics.conversion.mechanism_text import identifier
-from uk_dynamics.model.coincident_frames import NEAR, Coincidence, coincident_frames
+from uk_dynamics.model.coincident_frames import (
+    NEAR,
+    Coincidence,
+    coincidence,
+    coincident_frames,
+    marker_links,
+)
 from uk_dynamics.model.description import Array
 from uk_dynamics.model.loop_directions import loop_directions
 from uk_dynamics.model.robot_model import RobotModel
 
 _PARALLEL = 1e-6  # rad
 _ALIGNED = 1e-9  # of a unit vector: its other components
+_ENDING = re.compile(r"(.+[_\-.0-9])[ABab]")
 _SAME = 1e-3  # rad: frames that a hinge or weld may join as they stand
 
 
@@ -56,11 +64,30 @@ def candidate_cuts(model: RobotModel, q: Array) -> tuple[CandidateCut, ...]:
         for pair in coincident_frames(model, q, within=NEAR)
         if pair.marked and frozenset((pair.parent, pair.child)) not in known
     ]
+    known |= {frozenset((pair.parent, pair.child)) for pair in near}
+    alike = [
+        pair for pair in _named_alike(model, q) if frozenset((pair.parent, pair.child)) not in known
+    ]
     cuts: list[CandidateCut] = []
-    for pair in (*closed, *near):
+    for pair in (*closed, *near, *alike):
         name = identifier(_name(model, pair), [cut.name for cut in cuts])
         cuts.append(_cut(model, q, name, pair, pair in closed))
     return tuple(cuts)
+
+
+def _named_alike(model: RobotModel, q: Array) -> Iterator[Coincidence]:
+    """Markers whose names differ in their last letter only, as in ``pin_A`` and ``pin_B``."""
+    workspace = model.workspace()
+    workspace.update_positions(q)
+    first: dict[str, str] = {}
+    for name in marker_links(model):
+        ending = _ENDING.fullmatch(name)
+        if ending is None:
+            continue
+        other = first.setdefault(ending.group(1), name)
+        if other != name:
+            frames = model.frame_index(other), model.frame_index(name)
+            yield coincidence(model, workspace, *frames, marked=True)
 
 
 def _name(model: RobotModel, pair: Coincidence) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy.spatial import cKDTree
 
 from uk_dynamics.model.description import Array
 from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.workspace import Workspace
 
 COINCIDENT = 1e-3  # of the machine's size: what descriptions with rounded lengths leave open
 NEAR = 2e-2
@@ -50,7 +50,8 @@ def coincident_frames(
     """Find the pairs of links whose origins coincide, but only here.
 
     Of several links at one place each is paired with the first, so that no loop is closed twice;
-    links that are always together count as one. Links that one joint connects are no loop.
+    links that are always together count as one. Links that one joint connects are no loop, and
+    links without mass that carry others, such as carriages of slides, are nobody's pin.
 
     Args:
         model: The tree.
@@ -61,28 +62,23 @@ def coincident_frames(
     workspace.update_positions(q)
     count = len(model.link_names)
     places = workspace.translation[:count].copy()
-    rotations = workspace.rotation[:count].copy()
     radius = within * machine_size(model, q)
     pairs = sorted(cKDTree(places).query_pairs(radius))
     together = _always_together(model, q, pairs, radius)
-    markers = set(_markers(model))
+    markers = _markers(model)
     groups = _representatives(together, markers)
     candidates = {(_root(groups, a), _root(groups, b)) for a, b in pairs}
+    weightless = _weightless(model)
     partner: dict[int, int] = {}
     found = []
     for a, b in sorted(candidates, key=lambda pair: (not markers & set(pair), pair)):
         if a == b or _root(partner, a) == _root(partner, b):
             continue
         moving, _ = model.ancestry.between(a, b)
-        if len(moving) < 2:
+        if len(moving) < 2 or not (markers & {a, b} or weightless.isdisjoint((a, b))):
             continue
         partner[_root(partner, b)] = _root(partner, a)
-        parent, child = sorted((a, b), key=lambda frame: (len(model.ancestry.path(frame)), frame))
-        relative = rotations[parent].T @ rotations[child]
-        turned = float(np.arccos(np.clip((np.trace(relative) - 1.0) / 2.0, -1.0, 1.0)))
-        gap = float(np.linalg.norm(places[parent] - places[child]))
-        names = model.link_names[parent], model.link_names[child]
-        found.append(Coincidence(*names, gap, turned, bool(markers & {a, b})))
+        found.append(coincidence(model, workspace, a, b, marked=bool(markers & {a, b})))
     return tuple(found)
 
 
@@ -92,13 +88,31 @@ def _root(partner: dict[int, int], frame: int) -> int:
     return frame
 
 
-def _markers(model: RobotModel) -> Iterator[int]:
-    """Links that carry nothing and weigh nothing."""
-    carriers = {joint.parent for joint in model.description.joints}
+def coincidence(
+    model: RobotModel, workspace: Workspace, a: int, b: int, *, marked: bool
+) -> Coincidence:
+    """Two frames, by number, where a workspace was updated."""
+    parent, child = sorted((a, b), key=lambda frame: (len(model.ancestry.path(frame)), frame))
+    relative = workspace.rotation[parent].T @ workspace.rotation[child]
+    turned = float(np.arccos(np.clip((np.trace(relative) - 1.0) / 2.0, -1.0, 1.0)))
+    gap = float(np.linalg.norm(workspace.translation[parent] - workspace.translation[child]))
+    return Coincidence(model.frame_names[parent], model.frame_names[child], gap, turned, marked)
+
+
+def marker_links(model: RobotModel) -> tuple[str, ...]:
+    """Links that carry nothing and weigh nothing: they are there for their place."""
+    return tuple(model.frame_names[index] for index in sorted(_markers(model)))
+
+
+def _markers(model: RobotModel) -> set[int]:
+    carriers = {model.frame_index(joint.parent) for joint in model.description.joints}
+    return _weightless(model) - carriers
+
+
+def _weightless(model: RobotModel) -> set[int]:
     heaviest = _MARKER_MASS * (model.total_mass or 1.0)
-    for link in model.description.links:
-        if link.name not in carriers and link.mass <= heaviest:
-            yield model.frame_index(link.name)
+    links = model.description.links
+    return {model.frame_index(link.name) for link in links if link.mass <= heaviest}
 
 
 def _always_together(
