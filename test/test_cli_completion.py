@@ -57,6 +57,10 @@ def press(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         ("uk_dynamics des", {"describe"}),
         ("uk_dynamics describe four_b", {"four_bar"}),
         ("uk_dynamics describe rock", {"rocker.yaml"}),
+        (
+            "uk_dynamics init package://uk_dynamics/urdf/four_bar_gripper.urdf --at upper_w",
+            {"upper_wrist="},
+        ),
         ("uk_dynamics simulate four_bar --tasks four_bar_t", {"four_bar_turn"}),
         ("uk_dynamics simulate four_bar --set c", {"crank=", "coupler="}),
         ("uk_dynamics inverse-dynamics four_bar --preload ", {"crank_motor="}),

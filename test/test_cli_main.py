@@ -84,8 +84,9 @@ def test_wrong_usage_says_how_it_is_used(arguments, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["describe", "--help"], ["simulate", "--help"]])
-def test_help_has_examples_that_the_command_line_accepts(arguments, monkeypatch, capsys):
+def test_help_has_examples_that_the_command_line_accepts(arguments, monkeypatch, capsys, tmp_path):
     entries(monkeypatch)
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as end:
         main(arguments)
     assert end.value.code == 0

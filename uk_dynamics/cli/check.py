@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import add_mechanism
+from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
@@ -56,12 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     findings = check_file(arguments.file, arguments.tasks, dict(arguments.positions))
     errors = sum(finding.severity == "error" for finding in findings)
     if arguments.json:
-        facts = {
-            "file": arguments.file,
-            "errors": errors,
-            "findings": [asdict(finding) for finding in findings],
-        }
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        print(json_text({"file": arguments.file, "errors": errors, "findings": findings}))
     else:
         print(f"{arguments.file}: {_summary(findings)}")
         if findings:

@@ -89,6 +89,8 @@ def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[
         return _shipped_or_files("tasks")
     if action.dest == "paper":
         return _papers
+    if action.metavar == "JOINT=VALUE" and command == "init":
+        return _joints_of_urdf
     if action.metavar == "JOINT=VALUE":
         return _assigned(lambda mechanism: mechanism.model.position_names)
     if action.metavar == "MOTOR=VALUE":
@@ -129,3 +131,14 @@ def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iter
         return [f"{name}=" for name in names(mechanism)]
 
     return offered
+
+
+def _joints_of_urdf(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
+    """Names of the joints of a robot description that is given before."""
+    from uk_dynamics.model.robot_model import RobotModel
+
+    try:
+        model = RobotModel.from_urdf(parsed_args.file)
+    except UkDynamicsError:  # not written to its end yet
+        return []
+    return [f"{name}=" for name in model.position_names]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
@@ -68,8 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     texts = dict(zip(paths, (found.urdf, found.mechanism), strict=True))
     write_files(texts, force=arguments.force)
     if arguments.json:
-        data = {"files": [str(path) for path in paths], **_remarks(found)}
-        print(json.dumps(data, indent=2, ensure_ascii=False))
+        print(json_text({"files": paths, **_remarks(found)}))
         return 0
     print("\n".join(str(path) for path in paths))
     rows = [
@@ -87,11 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _remarks(found: Import) -> dict[str, object]:
-    remarks = [asdict(remark) for remark in found.remarks]
-    for remark in remarks:
-        del remark["lost"]
-    flags = [remark.lost for remark in found.remarks]
-    return {
-        "not_carried_over": [r for r, lost in zip(remarks, flags, strict=True) if lost],
-        "in_another_form": [r for r, lost in zip(remarks, flags, strict=True) if not lost],
-    }
+    def chosen(*, lost: bool) -> list[dict[str, str]]:
+        remarks = [remark for remark in found.remarks if remark.lost == lost]
+        return [{"subject": remark.subject, "reason": remark.reason} for remark in remarks]
+
+    return {"not_carried_over": chosen(lost=True), "in_another_form": chosen(lost=False)}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import assignment
+from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def register(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "urdf", metavar="URDF", help="robot description: a .urdf or .xacro file, or package://"
+        "file", metavar="URDF", help="robot description: a .urdf or .xacro file, or package://"
     )
     parser.add_argument(
         "--out",
@@ -73,17 +73,17 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.conversion.draft import draft
     from uk_dynamics.conversion.output_files import write_files
 
-    name = arguments.urdf.rstrip("/").rpartition("/")[2].partition(".")[0]
+    name = arguments.file.rstrip("/").rpartition("/")[2].partition(".")[0]
     path: Path = arguments.out or Path(f"{name}.yaml")
     found = draft(
-        arguments.urdf,
+        arguments.file,
         path.absolute().parent,
         positions=dict(arguments.positions),
         xacro=dict(arguments.xacro),
     )
     write_files({path: found.text}, force=arguments.force)
     if arguments.json:
-        print(json.dumps(_facts(path, found), indent=2))
+        print(json_text(_facts(path, found)))
     else:
         print(f"{path}\n{table(_rows(path, found))}")
     return 0
@@ -106,7 +106,7 @@ def _rows(path: Path, found: Draft) -> list[tuple[str, str]]:
 
 def _facts(path: Path, found: Draft) -> dict[str, object]:
     return {
-        "file": str(path),
+        "file": path,
         "constraints": {cut.name: cut.data for cut in found.cuts},
         "suggestions": {cut.name: cut.data for cut in found.suggestions},
         "motors": list(found.motors),

@@ -63,7 +63,8 @@ examples:
   uk_dynamics describe five_bar
   uk_dynamics simulate five_bar --duration 5 --plot motion.png
   uk_dynamics simulate my_robot.yaml --tasks my_tasks.yaml --out run.npz
-  uk_dynamics init my_robot.urdf && uk_dynamics check my_robot.yaml
+  uk_dynamics init package://uk_dynamics/urdf/four_bar_gripper.urdf
+  uk_dynamics check four_bar
   uk_dynamics reproduce --list
 
 "uk_dynamics COMMAND --help" says more about a command.

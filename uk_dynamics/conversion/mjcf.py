@@ -35,7 +35,7 @@ def read_mjcf(path: Path) -> ImportedRobot:
     """
     if importlib.util.find_spec("mujoco") is None:
         raise InputError(
-            'MJCF is read by MuJoCo, which is not installed; pip install "uk_dynamics[benchmark]"',
+            'MJCF is read by MuJoCo, which is not installed; pip install "uk_dynamics[mjcf]"',
             file=path.name,
         )
     mujoco: Any = importlib.import_module("mujoco")

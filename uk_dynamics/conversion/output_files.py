@@ -1,14 +1,12 @@
-"""Writing files that a user may have edited: never over one that is there, and whole or not."""
+"""Writing files that a user may have edited: never over one that is there."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.whole_file import whole_file
 
 
 def write_files(texts: Mapping[Path, str], *, force: bool) -> None:
@@ -19,7 +17,7 @@ def write_files(texts: Mapping[Path, str], *, force: bool) -> None:
         force: Whether existing files may be replaced.
 
     Raises:
-        InputError: A file exists, or cannot be written; then nothing has been written over.
+        InputError: A file exists, before anything is written, or cannot be written.
     """
     if not force:
         for path in texts:
@@ -32,22 +30,8 @@ def write_files(texts: Mapping[Path, str], *, force: bool) -> None:
 def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, text)
+        with whole_file(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"cannot be written ({reason})", file=str(path)) from None
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
