@@ -313,6 +313,7 @@ def test_a_platform_is_controlled_by_the_encoders_of_its_legs(
     commands = Ear(node, Float64MultiArray, "/arm/effort_controller/commands")
     ros.until(lambda: commands.messages and any(commands.messages[-1].data), "controller")
     ros.call(node.create_client(SetBool, "/arm/simulator/pause"), SetBool.Request(data=False))
+    ros.until(lambda: truth.messages and states.messages, "both kinds of states")
     start = nanoseconds(truth.messages[0].header.stamp)
 
     def moved() -> bool:
