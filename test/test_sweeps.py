@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
+import os
 import re
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from uk_dynamics import resources
 from uk_dynamics.cli.main import main
@@ -14,6 +22,7 @@ from uk_dynamics.simulation.simulate import simulate
 from uk_dynamics.sweeps.run import sweep
 from uk_dynamics.sweeps.specification import SweepSpec
 from uk_dynamics.sweeps.store import Store
+from uk_dynamics.sweeps.workers import own_workers
 
 HEAD = "schema: 1\nmechanism: five_bar\nsimulation: {duration: 0.05, method: rk4, step: 0.01}\n"
 GRID = """vary:
@@ -79,13 +88,10 @@ def test_a_sweep_that_is_none_is_told(tmp_path, text, said):
 @pytest.fixture(scope="module")
 def scheduler():
     """A Dask scheduler with one worker process, as a cluster would have it."""
-    distributed = pytest.importorskip("distributed")
+    pytest.importorskip("distributed")
     pytest.importorskip("pyarrow")
-    cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0"
-    )
-    yield cluster.scheduler_address
-    cluster.close()
+    with own_workers(1) as cluster:
+        yield cluster.scheduler_address
 
 
 def test_every_point_is_a_row(tmp_path, scheduler):
@@ -153,6 +159,105 @@ def test_points_of_a_robot_that_changed_are_simulated_anew(tmp_path, scheduler):
     assert abs(energies[1] - energies[0]) > 0.1
     again = sweep(SweepSpec.from_file(declaration), store, scheduler=scheduler)
     assert (again.found, again.ok) == (1, 0)
+
+
+@pytest.fixture
+def waiting_robot(tmp_path):
+    """A sweep of four points; the robot of the second reads a pipe: whoever simulates it waits.
+
+    Gives the sweep, the pipe, and a file that may take its place.
+    """
+    text = Mechanism.from_file("five_bar").model.description.text
+    (tmp_path / "plain.urdf").write_text(text)
+    pipe, whole = tmp_path / "part.xacro", tmp_path / "whole.xacro"
+    head = '<robot name="five_bar" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+    (tmp_path / "piped.urdf.xacro").write_text(f'{head}<xacro:include filename="{pipe}"/></robot>')
+    whole.write_text(re.sub("<robot[^>]*>", head, text))
+    pipe.write_bytes(whole.read_bytes())
+    text = resources.resolve("package://uk_dynamics/config/five_bar.yaml").read_text()
+    (tmp_path / "machine.yaml").write_text(re.sub(r"urdf: \S+", "urdf: plain.urdf", text))
+    text = HEAD.replace("mechanism: five_bar", "mechanism: machine.yaml") + (
+        "combine: together\nvary:\n  positions.crank: [0.3, 0.5, 0.7, 0.9]\n"
+        "  mechanism.model.urdf: [plain.urdf, piped.urdf.xacro, plain.urdf, plain.urdf]\n"
+    )
+    spec = SweepSpec.from_file(declared(tmp_path, text))
+    assert all(point.robot for point in spec.points())
+    pipe.unlink()
+    os.mkfifo(pipe)
+    return spec, pipe, whole
+
+
+def alive(process):
+    """Whether a process is neither gone nor a zombie, which holds nothing open any more."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def killed(pipe, ended, before_that=lambda: None):
+    """Kill the process that reads a pipe; True, or False when nobody did before the end."""
+    psutil = pytest.importorskip("psutil")  # Dask needs it as well
+    writing, readers = [], []
+
+    def somebody_reads():
+        with contextlib.suppress(OSError):  # nobody does
+            writing.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        return writing or ended.is_set()
+
+    def found():
+        for process in psutil.Process().children(recursive=True):
+            for entry in glob.glob(f"/proc/{process.pid}/fd/*"):
+                with contextlib.suppress(OSError):
+                    if os.readlink(entry) == str(pipe):
+                        readers.append(process.pid)
+        return readers or ended.is_set()
+
+    wait_until(somebody_reads, "a process that reads the pipe", timeout=60.0)
+    if not writing:
+        return False
+    # what was there may have been the last of a process that ends; then it is the next one
+    wait_until(found, "the process that reads the pipe", timeout=60.0)
+    if not readers:
+        return False
+    before_that()
+    os.kill(readers[0], signal.SIGKILL)
+    wait_until(lambda: not alive(readers[0]), "its end")
+    os.close(writing[0])
+    return True
+
+
+def test_a_worker_that_dies_takes_no_point_with_it(tmp_path, scheduler, waiting_robot):
+    spec, pipe, whole = waiting_robot
+    store, ended = Store(tmp_path / "out"), threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        death = pool.submit(killed, pipe, ended, lambda: whole.replace(pipe))
+        outcome = sweep(spec, store, scheduler=scheduler)
+        ended.set()
+        assert death.result()
+    assert (outcome.ok, outcome.failed) == (4, {})
+
+
+@pytest.mark.slow
+def test_a_point_that_kills_its_worker_each_time_fails_alone(tmp_path, scheduler, waiting_robot):
+    spec, pipe, whole = waiting_robot
+    store, ended, deaths = Store(tmp_path / "out"), threading.Event(), []
+
+    def kill_all():
+        while killed(pipe, ended):
+            deaths.append(1)
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(kill_all)
+        outcome = sweep(spec, store, scheduler=scheduler)
+        ended.set()
+        done.result()
+    ill = spec.points()[1].key
+    assert (outcome.ok, set(outcome.failed), len(deaths)) == (3, {ill}, 3)
+    assert "died, each time" in outcome.failed[ill]
+    whole.replace(pipe)
+    again = sweep(spec, store, scheduler=scheduler, retry_failed=True)
+    assert (again.found, again.ok, again.failed) == (3, 1, {})
 
 
 def test_trajectories_are_kept_where_wanted(tmp_path, scheduler):

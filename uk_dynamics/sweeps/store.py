@@ -91,5 +91,8 @@ class Store:
     def _write(self, table: Any, path: Path) -> None:
         """Under another name first: a part that exists is whole."""
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        self._parquet.write_table(table, temporary)
-        temporary.replace(path)
+        try:
+            self._parquet.write_table(table, temporary)
+            temporary.replace(path)
+        finally:  # interrupted, or no space left
+            temporary.unlink(missing_ok=True)
