@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from uk_dynamics.benchmarks.device import on_device
 from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
 from uk_dynamics.benchmarks.peer import PeerError, check_same_machine, closures
 from uk_dynamics.benchmarks.pinocchio_peer import PinocchioPeer
@@ -54,6 +55,19 @@ def test_pinocchio_gets_the_same_machine(name, algorithm):
     expected = ours(mechanism, state, tau)
     # lcaba is a proximal method: it ends some 1e-10 of the acceleration away.
     np.testing.assert_allclose(peer.acceleration(state, tau), expected, rtol=0.0, atol=1e-7)
+
+
+def test_batches_in_jax_are_measured_with_their_error():
+    jax = pytest.importorskip("jax")
+    mechanism = Mechanism.from_file("four_bar")
+    some = states(mechanism, 4)
+    q, v = np.array([s.q for s in some]), np.array([s.v for s in some])
+    expected = np.array([ours(mechanism, s, np.zeros(s.v.shape)) for s in some])
+    found = on_device(mechanism, q, v, expected, platform=jax.default_backend(), count=256)
+    assert found.error <= 1e-9
+    assert found.device_seconds > 0.0
+    assert found.share > 0.0
+    assert on_device(mechanism, q, v, expected, platform="another") is None
 
 
 def test_another_machine_is_refused():

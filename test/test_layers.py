@@ -43,6 +43,8 @@ HOME = {
     "urdf_parser_py": ("model",),
     "xacro": ("model",),
     "mujoco": ("benchmarks", "conversion"),
+    "pydrake": ("benchmarks",),
+    "jax": ("compilation", "benchmarks"),
     "viser": ("viewing",),
 }
 CORE_LIBRARIES = {"numpy", "scipy"}

@@ -9,12 +9,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.benchmarks.device import on_device
 from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
 from uk_dynamics.benchmarks.peer import PeerError, check_same_machine
 from uk_dynamics.benchmarks.pinocchio_peer import Algorithm, PinocchioPeer
 from uk_dynamics.benchmarks.timing import medians
 from uk_dynamics.compilation.compiled import CompiledDynamics
 from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 
@@ -147,10 +149,31 @@ def batch(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
             missing.append(Measured(mechanism.name, engine, None, None, problem.problem))
     times = medians(functions, rounds=10, seconds=seconds) if functions else {}
     ours = "uk_dynamics evaluate_batch"
-    return [
+    rows = [
         Measured(mechanism.name, engine, time / BATCH, error if engine == ours else None)
         for engine, time in times.items()
-    ] + missing
+    ]
+    return rows + _in_jax(mechanism, q, v) + missing
+
+
+def _in_jax(mechanism: Mechanism, q: Array, v: Array) -> list[Measured]:
+    """Rows of a GPU, where JAX has one."""
+    inputs = Inputs(stabilize=False)
+    expected = mechanism.dynamics("interpreted").evaluate_batch(q[:16], v[:16], inputs=inputs).qdd
+    try:
+        found = on_device(mechanism, q, v, expected)
+    except InputError:  # refused, as by the evaluator in C, which has said why
+        return []
+    if found is None:
+        return []
+    engine = f"uk_dynamics in JAX, {found.device}"
+    note = f"{100.0 * found.share:.0f} % of its memory rate"
+    return [
+        Measured(mechanism.name, engine, found.seconds, found.error),
+        Measured(
+            mechanism.name, f"{engine}, transfers left out ({note})", found.device_seconds, None
+        ),
+    ]
 
 
 def _peers(

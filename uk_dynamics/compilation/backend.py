@@ -14,15 +14,21 @@ def dynamics(mechanism: Mechanism, backend: str) -> InterpretedDynamics:
 
     Args:
         mechanism: What to evaluate.
-        backend: ``compiled``; ``auto`` to fall back on the interpreted evaluator, which the log
-            says once; ``cached`` to do so silently where compiling would take time.
+        backend: ``compiled``; ``jax``, for batches on a GPU; ``auto`` to fall back on the
+            interpreted evaluator, which the log says once; ``cached`` to do so silently where
+            compiling would take time.
 
     Raises:
-        CompilationError: With ``compiled``: the mechanism has parts that cannot be compiled, or
-            there is no compiler.
+        CompilationError: With ``compiled`` and ``jax``: the mechanism has parts that cannot be
+            compiled, or there is no compiler.
+        InputError: With ``jax``: it is not installed.
     """
     if backend == "compiled":
         return CompiledDynamics(mechanism)
+    if backend == "jax":
+        from uk_dynamics.compilation.jax_dynamics import JaxDynamics
+
+        return JaxDynamics(mechanism)
     if backend == "cached" and not is_cached(mechanism):
         return InterpretedDynamics(mechanism)
     try:

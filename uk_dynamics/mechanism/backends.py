@@ -11,7 +11,7 @@ from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
 
-Backend = Literal["auto", "cached", "interpreted", "compiled"]
+Backend = Literal["auto", "cached", "interpreted", "compiled", "jax"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
 # Module of each backend beside the interpreted one; it has ``dynamics(mechanism, backend)``. By
@@ -20,6 +20,7 @@ _MODULES = {
     "auto": "uk_dynamics.compilation.backend",
     "cached": "uk_dynamics.compilation.backend",
     "compiled": "uk_dynamics.compilation.backend",
+    "jax": "uk_dynamics.compilation.backend",
 }
 
 
