@@ -69,10 +69,11 @@ def test_joints_are_turned_into_others(kind, joints, gone, tmp_path):
 
 
 def test_limits_left_out_are_none(tmp_path):
-    parts = arm([1.0], [(0.0, 0.0)])
+    parts = arm([1.0], [(0.0, 0.0)]) + link("slider")
+    parts += joint("slide", "base", "slider", kind="prismatic", limits=(0.0, 0.0))
     found = import_file(write(tmp_path, "closed_loop: []\ntype: []\n", parts))
-    assert np.isinf(found.load().model.upper).all()
-    assert "without limits" in found.remarks[0].reason
+    assert (found.load().model.upper > 1e6).all()
+    assert "j1, slide" in found.remarks[0].subject
 
 
 def test_unknown_words_are_named(tmp_path):

@@ -14,6 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.imported_robot import Data, ImportedRobot
+from uk_dynamics.conversion.urdf_text import FAR
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.yaml_file import read_yaml
 from uk_dynamics.model.description import RobotDescription
@@ -179,13 +180,13 @@ def _unlimited(tree: ET.Element, robot: ImportedRobot) -> None:
     names = []
     for joint in tree.iterfind("joint"):
         limit = joint.find("limit")
-        if joint.get("type") != "revolute" or limit is None:
+        if joint.get("type") not in ("revolute", "prismatic") or limit is None:
             continue
-        lower, upper = float(limit.get("lower", "0")), float(limit.get("upper", "0"))
-        if lower == upper == 0.0:
-            joint.set("type", "continuous")
+        if float(limit.get("lower", "0")) == float(limit.get("upper", "0")) == 0.0:
             names.append(joint.get("name", ""))
+            if joint.get("type") == "revolute":
+                joint.set("type", "continuous")
+            else:
+                limit.attrib.update(lower=repr(-FAR), upper=repr(FAR))
     if names:
-        robot.changed(
-            f"joints {', '.join(names)}", "without limits in the URDF: continuous, not held at 0"
-        )
+        robot.changed(f"joints {', '.join(names)}", "without limits in the URDF: not held at 0")

@@ -13,7 +13,7 @@ from uk_dynamics.model.description import Array, Joint, Link, Pose
 from uk_dynamics.model.rotation import to_rpy
 from uk_dynamics.model.visuals import Box, Cylinder, MeshFile, Shape, Sphere, Visual
 
-_FAR = 1e9  # a slide without limits: URDF knows none
+FAR = 1e9  # a slide without limits: URDF knows none
 
 
 def urdf_text(robot: ImportedRobot) -> str:
@@ -65,7 +65,7 @@ def _joint(root: ET.Element, joint: Joint) -> None:
         limits = {} if endless else {"lower": joint.lower, "upper": joint.upper}
         limits |= {"effort": joint.effort_limit, "velocity": joint.velocity_limit}
         bounded = {
-            name: (value if math.isfinite(value) else math.copysign(_FAR, value))
+            name: (value if math.isfinite(value) else math.copysign(FAR, value))
             for name, value in limits.items()
         }
         for name in ("effort", "velocity"):  # 0 is how URDF says that they are not known
