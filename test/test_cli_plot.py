@@ -13,6 +13,7 @@ import pytest
 
 import uk_dynamics as ukd
 from uk_dynamics.cli.main import main
+from uk_dynamics.cli.report_page import report_page
 
 pytest.importorskip("matplotlib", reason="reports are drawn")
 
@@ -110,3 +111,33 @@ def test_neighbouring_curves_differ_in_colour_and_in_style(trajectory):
     for one, other in itertools.pairwise(lines):
         assert one.get_color() != other.get_color()
         assert one.get_linestyle() != other.get_linestyle()
+
+
+def test_what_was_not_heard_is_left_out(trajectory):
+    residual = trajectory.residual.copy()
+    residual[0] = np.nan
+    heard = dataclasses.replace(trajectory, residual=residual)
+    text = report_page(heard, "live.mcap")
+    assert f"{np.nanmax(np.abs(residual)):.2e} m or rad" in text
+    assert "nan" not in text.split("<svg")[0]
+
+
+def test_energies_that_come_once_in_a_while_are_points_and_no_stairs(trajectory):
+    from matplotlib.figure import Figure
+
+    from uk_dynamics.simulation.plot import draw
+
+    carried = np.arange(len(trajectory.t)) // 8 * 8
+    kinetic = np.linspace(0.0, 1.0, len(trajectory.t))  # changes with every sample
+    for values, points in ((kinetic, len(trajectory.t)), (kinetic[carried], None)):
+        figure = Figure()
+        changed = dataclasses.replace(trajectory, kinetic=values, potential=0.0 * values)
+        draw(changed, figure)
+        (panel,) = (axis for axis in figure.axes if axis.get_ylabel().startswith("energy"))
+        drawn = panel.lines[0].get_xdata()
+        if points is None:
+            told = [*np.flatnonzero(np.diff(carried)) + 1]
+            assert drawn[:-1].tolist() == trajectory.t[[0, *told]].tolist()
+            assert drawn[-1] == trajectory.t[-1]
+        else:
+            assert len(drawn) == points

@@ -89,7 +89,8 @@ def summary_table(summary: dict[str, Any]) -> str:
 def _largest(values: Array, names: tuple[str, ...]) -> tuple[float, str]:
     if not values.size:
         return 0.0, ""
-    worst = np.max(np.abs(values), axis=0)
+    # what was not heard in a recording is not a number
+    worst = np.max(np.abs(values), axis=0, where=~np.isnan(values), initial=0.0)
     column = int(np.argmax(worst))
     return float(worst[column]), names[column]
 

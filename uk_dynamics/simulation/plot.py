@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
@@ -23,6 +24,7 @@ LINE_STYLES = ("-", "--", ":", "-.")
 _ON_PAPER = COLOURS[:-1]  # yellow lines are lost on white
 # Seven colours and four styles meet in 28 pairs; neighbours differ in both, also in grey print.
 _MOST_NAMES = len(_ON_PAPER) * len(LINE_STYLES)  # a longer legend hides more than it tells
+_RARELY = 4  # samples per new number from which each of these is a point
 _FAR = 4.0  # times the largest effort: limits beyond are named, not shown
 _MOST_WARNINGS = 3
 _SIZE = (10.0, 2.2)  # width, and height of a panel, in inches
@@ -131,7 +133,15 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
         gained = trajectory.potential - trajectory.potential[0]
         total = trajectory.energy - trajectory.energy[0]
         series = np.column_stack((trajectory.kinetic, gained, total))
-        _lines(axis, t, series, ("kinetic", "potential, from start", "total, from start"))
+        names = ("kinetic", "potential, from start", "total, from start")
+        told = _told(series)
+        if len(told) * _RARELY > len(t):
+            _lines(axis, t, series, names)
+            return
+        # of running nodes, whose diagnostics come once a second
+        _lines(axis, t[told], series[told], names)
+        for line in axis.lines:
+            line.set(marker="o", markersize=3.0, linewidth=0.6)
 
     panels: list[Panel] = [("motion from start\n[rad or m]", motion)]
     if np.any(trajectory.efforts):
@@ -145,6 +155,13 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
     if names.constraint_rows:
         panels.append(("rank [1]", rank))
     return panels
+
+
+def _told(series: Array) -> NDArray[np.intp]:
+    """Samples at which numbers are new; in between they were only carried on."""
+    changed = np.any(series[1:] != series[:-1], axis=1)
+    changed[-1:] = True
+    return np.flatnonzero(np.concatenate(([True], changed)))
 
 
 def _limits(axis: Any, trajectory: Trajectory) -> None:
