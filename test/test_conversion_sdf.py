@@ -353,3 +353,12 @@ def test_a_driven_joint_stays_a_coordinate(tmp_path):
     machine = read(tmp_path, bars + joints + driven).load()
     assert "three" in machine.joint_names
     assert machine.actuators.names == ("three_motor",)
+
+
+def test_the_model_is_placed_by_a_frame_of_its_own(tmp_path):
+    parts = "<pose>1 0 0 0 0 1.5707963267948966</pose>" + link("a", "0 2 0 0 0 0")
+    parts += link("b", "0 3 0 0 0 0") + joint("j", "fixed", "world", "a", axis="")
+    parts += joint("k", "revolute", "a", "b")
+    at = places(read(tmp_path, parts, attributes='placement_frame="a"').load())
+    np.testing.assert_allclose(at["a"][0], [1, 0, 0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(at["b"][0], [0, 0, 0], rtol=0, atol=1e-12)

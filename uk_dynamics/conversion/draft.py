@@ -11,6 +11,7 @@ import numpy as np
 from uk_dynamics.conversion.candidate_cuts import CandidateCut, candidate_cuts
 from uk_dynamics.conversion.joint_table import joint_table
 from uk_dynamics.conversion.mechanism_text import comment, entry, flow, identifier, short_entry
+from uk_dynamics.conversion.output_files import relative_address
 from uk_dynamics.exceptions import AssemblyError, InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.report import MechanismReport
@@ -19,7 +20,6 @@ from uk_dynamics.model.actuation_tags import ActuationTag, actuation_tags
 from uk_dynamics.model.description import ONE_DOF, Array, RobotDescription
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf import read_urdf
-from uk_dynamics.resources import resolve
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def draft(
     model = RobotModel(description)
     given = dict(positions or {})
     q = _configuration(model, given)
-    model_data: dict[str, object] = {"urdf": _address(urdf, directory)}
+    model_data: dict[str, object] = {"urdf": relative_address(urdf, directory)}
     if xacro:
         model_data["xacro"] = dict(xacro)
     drafter = _Drafter(description, model_data, directory, _guess(model, q))
@@ -96,19 +96,6 @@ def _guess(model: RobotModel, q: Array) -> dict[str, float]:
     by_name = model.positions_by_name(q)
     neutral = model.positions_by_name(model.neutral())
     return {name: value for name, value in by_name.items() if value != neutral[name]}
-
-
-def _address(urdf: str, directory: Path) -> str:
-    """As given where it is an address, otherwise relative to the mechanism file if that is near."""
-    if "://" in urdf:
-        return urdf
-    path, base = resolve(urdf).resolve(), directory.absolute().resolve()
-    if path.parent == base or base in path.parents:
-        return str(path.relative_to(base))
-    if path.parent.parent in (base, *base.parents):
-        shared = path.parent.parent
-        return str(Path(*[".."] * len(base.relative_to(shared).parts), path.relative_to(shared)))
-    return str(path)
 
 
 class _Drafter:

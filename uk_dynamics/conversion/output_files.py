@@ -1,4 +1,4 @@
-"""Writing files that a user may have edited: never over one that is there."""
+"""Files that users edit: never written over one that is there, and how they name a URDF."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.resources import resolve
 from uk_dynamics.whole_file import whole_file
 
 
@@ -35,3 +36,24 @@ def _write(path: Path, text: str) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"cannot be written ({reason})", file=str(path)) from None
+
+
+def relative_address(urdf: str, directory: Path) -> str:
+    """How a file names a URDF: as given where it is an address, relative to the file if that is near.
+
+    Args:
+        urdf: As the user gave it.
+        directory: Of the file.
+
+    Raises:
+        InputError: There is no such URDF.
+    """
+    if "://" in urdf:
+        return urdf
+    path, base = resolve(urdf).resolve(), directory.absolute().resolve()
+    if path.parent == base or base in path.parents:
+        return str(path.relative_to(base))
+    if path.parent.parent in (base, *base.parents):
+        shared = path.parent.parent
+        return str(Path(*[".."] * len(base.relative_to(shared).parts), path.relative_to(shared)))
+    return str(path)

@@ -13,7 +13,14 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.poses import compose, moved_link, moved_visual, quaternion, relative
+from uk_dynamics.conversion.poses import (
+    compose,
+    inverse,
+    moved_link,
+    moved_visual,
+    quaternion,
+    relative,
+)
 from uk_dynamics.conversion.sdf_closing import close_loop, drop_dangling, single_joints
 from uk_dynamics.conversion.sdf_frames import Frames, is_true, numbers, read_pose
 from uk_dynamics.conversion.sdf_joints import SdfJoint, read_joint
@@ -81,10 +88,22 @@ class _Reader:
         self.robot = robot
         self.axes_in_model = axes_in_model
         self.frames = Frames(model)
-        self.placed = read_pose(model.find("pose"))
+        self.placed = self._place()
         self.elements = {node.get("name", ""): node for node in model.iterfind("link")}
         # Of each link that is there: its frame in the URDF, seen from the world.
         self.where: dict[str, Pose] = {WORLD: Pose()}
+
+    def _place(self) -> Pose:
+        """Of the model in the world."""
+        pose, frame = self.model.find("pose"), self.model.get("placement_frame")
+        reference = "" if pose is None else pose.get("relative_to", "")
+        if reference not in ("", WORLD):
+            self.robot.lost(
+                f"model {self.robot.name}", f"its place relative to {reference}, taken as the world"
+            )
+        if frame is None:
+            return read_pose(pose)
+        return compose(read_pose(pose), inverse(self.frames.pose(frame)))
 
     def read(self) -> None:
         self._remark_the_rest()
