@@ -39,7 +39,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def relative_address(urdf: str, directory: Path) -> str:
-    """How a file names a URDF: as given where it is an address, relative to the file if that is near.
+    """How a file names a URDF: as given if that is an address, relative to the file if near.
 
     Args:
         urdf: As the user gave it.
