@@ -59,6 +59,20 @@ def test_a_reader_that_goes_away_is_no_error():
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+def test_a_bar_on_a_terminal_and_none_in_a_pipe():
+    command = [sys.executable, "-m", "uk_dynamics", "simulate", "four_bar", "--duration", "0.5"]
+    ours, theirs = os.openpty()
+    on_terminal = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 100_000)
+    os.close(ours)
+    in_pipe = subprocess.run(command, capture_output=True, timeout=60)
+    assert (on_terminal.returncode, in_pipe.returncode) == (0, 0)
+    assert b"of 0.5 s" in shown
+    assert in_pipe.stderr == b""
+    assert b"\x1b" not in in_pipe.stdout  # no colours
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
@@ -63,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            (arguments.out / name).write_text(text, encoding="utf-8")
+            with whole_file(arguments.out / name) as temporary:
+                temporary.write_text(text, encoding="utf-8")
             print(arguments.out / name)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(arguments.out)) from None
