@@ -1,9 +1,12 @@
 """The command line as a whole: exit statuses, help, commands of other packages."""
 
+import fcntl
 import importlib.metadata
 import os
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -62,10 +65,12 @@ def test_a_reader_that_goes_away_is_no_error():
 def test_a_bar_on_a_terminal_and_none_in_a_pipe():
     command = [sys.executable, "-m", "uk_dynamics", "simulate", "four_bar", "--duration", "0.5"]
     ours, theirs = os.openpty()
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    os.set_blocking(ours, False)
     on_terminal = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, timeout=60)
-    os.close(theirs)
     shown = os.read(ours, 100_000)
-    os.close(ours)
+    for end in (ours, theirs):
+        os.close(end)
     in_pipe = subprocess.run(command, capture_output=True, timeout=60)
     assert (on_terminal.returncode, in_pipe.returncode) == (0, 0)
     assert b"of 0.5 s" in shown

@@ -154,6 +154,10 @@ def shortened(arguments: list[str], *, drawn: bool) -> list[str]:
             arguments = without(arguments, "--plot")
         if "--switch" not in arguments:
             arguments = [*without(arguments, "--duration"), "--duration", str(DURATION)]
+    if command == "sweep":
+        file = Path(arguments[1])
+        text = re.sub(r"duration: [\d.]+", f"duration: {DURATION}", file.read_text())
+        file.write_text(re.sub(r"count: \d+", "count: 2", text))
     return arguments + SHORT.get(command, [])
 
 
