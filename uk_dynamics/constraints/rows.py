@@ -12,8 +12,10 @@ import numpy as np
 
 import uk_dynamics.core.so3 as so3
 from uk_dynamics.constraints.relative_motion import FrameKinematics, Index, RelativeTwist
-from uk_dynamics.constraints.vectors import Array, apply, cross, dot
+from uk_dynamics.constraints.vectors import Array, Bilinear, apply, cross, dot
 
+_AS_COUPLE = np.eye(6)[3:]  # a moment as a wrench without force
+_MOMENT = Bilinear((3, 0, 0))  # point × force where a wrench has its moment
 _TINY = 1e-300  # coinciding origins give a zero row, which the rank rule reports, instead of NaN
 
 
@@ -152,8 +154,11 @@ class DistanceRows:
 
 
 def _force_through(point: Array, force: Array) -> Array:
-    return np.concatenate((force, cross(point, force)), axis=1)
+    wrench = _MOMENT(point, force)
+    wrench[:, :3] = force
+    return wrench
 
 
 def _couple(moment: Array) -> Array:
-    return np.concatenate((np.zeros_like(moment), moment), axis=1)
+    wrench: Array = moment.dot(_AS_COUPLE)
+    return wrench

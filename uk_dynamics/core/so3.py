@@ -33,6 +33,7 @@ def _sine_and_trace() -> Array:
 
 
 _SINE_AND_TRACE = _sine_and_trace()
+_ONES = np.ones(3)
 _SERIES_BELOW = 1.0  # rad²; above it the closed forms lose at most two digits to cancellation
 _TERMS = 10  # of the series in θ²: the first one left out is below 1e-19
 _FEWER_TERMS = ((1e-5, 3), (1e-2, 5), (_SERIES_BELOW, _TERMS))  # the same holds with these
@@ -92,8 +93,8 @@ def log(rotation: Array) -> Array:
         return _log_by_choice(rotation)
     parts = np.dot(rotation.reshape(-1, 9), _SINE_AND_TRACE)
     sine_axis, cosine = parts[:, :3], 0.5 * (parts[:, 3] - 1.0)
-    if np.all(cosine > -0.5):
-        sine = np.sqrt(np.add.reduce(sine_axis * sine_axis, 1)) + _TINY
+    if np.minimum.reduce(cosine, initial=1.0) > -0.5:
+        sine = np.sqrt((sine_axis * sine_axis).dot(_ONES)) + _TINY
         near: Array = sine_axis * (np.arctan2(sine, cosine) / sine)[:, None]
         return near.reshape(rotation.shape[:-1])
     quaternion = _quaternion(rotation)
