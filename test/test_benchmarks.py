@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from uk_dynamics.benchmarks.device import on_device
+from uk_dynamics.benchmarks.drake_peer import DrakePeer
 from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
 from uk_dynamics.benchmarks.peer import PeerError, check_same_machine, closures
 from uk_dynamics.benchmarks.pinocchio_peer import PinocchioPeer
@@ -39,6 +40,27 @@ def test_mujoco_gets_the_same_machine(name):
         # Its constraints always give way a little: some 1e-4 of the acceleration.
         off = np.abs(peer.acceleration(state, tau) - expected).max()
         assert off <= 2e-3 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", ["five_bar", "stewart_platform"])
+def test_drake_gets_the_same_machine(name):
+    pytest.importorskip("pydrake")
+    mechanism = Mechanism.from_file(name)
+    chosen = states(mechanism, 2)
+    peer = DrakePeer(mechanism)
+    check_same_machine(peer, mechanism, chosen)
+    tau = np.random.default_rng(0).standard_normal(mechanism.model.nv)
+    for state in chosen:
+        expected = ours(mechanism, state, tau)
+        # SAP's constraints give way whatever the step is: by up to a tenth of the acceleration
+        off = np.abs(peer.acceleration(state, tau) - expected).max()
+        assert off <= 0.2 * np.abs(expected).max()
+
+
+def test_what_ends_drake_is_told():
+    pytest.importorskip("pydrake")
+    with pytest.raises(PeerError, match="five_bar_maximal"):
+        DrakePeer(Mechanism.from_file("five_bar_maximal"))
 
 
 @pytest.mark.parametrize("algorithm", ["constraintDynamics", "lcaba"])

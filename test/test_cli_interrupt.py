@@ -118,6 +118,23 @@ def test_plot(tmp_path: Path, recording: Path) -> None:
     assert (tmp_path / "report.html").read_text() == "yesterday's"
 
 
+def test_sweep(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    declaration = (
+        "schema: 1\nmechanism: five_bar\nsimulation: {duration: 0.2, method: rk4, step: 0.01}\n"
+        "vary: {positions.crank: {from: 0.3, to: 0.9, count: 5000}}\n"
+    )
+    (tmp_path / "sweep.yaml").write_text(declaration)
+    rows = tmp_path / "out" / "rows"
+    command = Command(tmp_path, "sweep", "sweep.yaml", "--out", "out", "--workers", "1")
+    status, _, err = command.interrupt(lambda _: list(rows.glob("*.parquet")))
+    assert status == INTERRUPTED
+    assert "Traceback" not in err
+    kept = sum(parquet.read_table(part).num_rows for part in rows.iterdir())
+    assert f"interrupted; {kept} points are kept" in err
+
+
 def test_compile(tmp_path: Path) -> None:
     command = Command(tmp_path, "compile", "stewart_platform")
     compiling = {"cc1", "clang"}

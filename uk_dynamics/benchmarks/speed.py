@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.device import on_device
+from uk_dynamics.benchmarks.drake_peer import DrakePeer
 from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
 from uk_dynamics.benchmarks.peer import PeerError, check_same_machine
 from uk_dynamics.benchmarks.pinocchio_peer import Algorithm, PinocchioPeer
@@ -103,6 +104,9 @@ def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
             add(engine, partial(peer.bare, state.q, state.v, force), answers)
             continue
         peer.set(state, tau)
+        if isinstance(peer, DrakePeer):
+            add(engine, peer.forward, answers)
+            continue
         add(f"{engine}, mj_forward", peer.forward, answers)
         stepping = f"{engine}, mj_step"
         moving = MujocoPeer(mechanism, stiff=engine == _STIFF)
@@ -178,11 +182,11 @@ def _in_jax(mechanism: Mechanism, q: Array, v: Array) -> list[Measured]:
 
 def _peers(
     mechanism: Mechanism, chosen: list[State], missing: list[Measured]
-) -> list[tuple[str, PinocchioPeer | MujocoPeer]]:
+) -> list[tuple[str, PinocchioPeer | MujocoPeer | DrakePeer]]:
     """Engines that can simulate the mechanism; why others cannot goes to ``missing``."""
-    found: list[tuple[str, PinocchioPeer | MujocoPeer]] = []
+    found: list[tuple[str, PinocchioPeer | MujocoPeer | DrakePeer]] = []
 
-    def make(engine: str, build: Callable[[], PinocchioPeer | MujocoPeer]) -> None:
+    def make(engine: str, build: Callable[[], PinocchioPeer | MujocoPeer | DrakePeer]) -> None:
         try:
             peer = build()
             check_same_machine(peer, mechanism, chosen[:2])
@@ -196,4 +200,5 @@ def _peers(
     for stiff in (False, True):
         engine = _STIFF if stiff else "MuJoCo default"
         make(engine, partial(MujocoPeer, mechanism, stiff=stiff))
+    make("Drake, SAP", partial(DrakePeer, mechanism))
     return found

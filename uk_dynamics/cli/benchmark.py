@@ -28,11 +28,11 @@ PARTS = ("single", "batch", "simulation", "growth")
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 
 _DESCRIPTION = """\
-Measure this package beside Pinocchio (constraintDynamics, lcaba) and MuJoCo (mj_forward, mj_step,
-rollout; default and stiff constraints): the same mechanisms, the same states, the same
-run, with accuracy beside the time. Before timing, mass matrix and bias forces of every other engine
-are compared with ours. Engines that are not installed, or do not know a constraint, are left out
-and said so.
+Measure this package beside Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step,
+rollout; default and stiff constraints) and Drake (SAP): the same mechanisms, the same states, the
+same run, with accuracy beside the time. Before timing, mass matrix and bias forces of every other
+engine are compared with ours. Engines that are not installed, or do not know a constraint, are left
+out and said so.
 """
 
 _EXAMPLES = """\
