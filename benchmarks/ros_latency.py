@@ -5,6 +5,7 @@ to a bare rclpy node that answers at once. Both are processes of their own.
 
     python benchmarks/ros_latency.py
     python benchmarks/ros_latency.py --rate 1000 --duration 300
+    python benchmarks/ros_latency.py --backend interpreted
     chrt -f 1 python benchmarks/ros_latency.py
 """
 
@@ -95,6 +96,7 @@ def main() -> int:
     parser.add_argument("--tasks", default="five_bar_sweep", help="of 0.5 Hz, or its multiples")
     parser.add_argument("--rate", type=float, nargs="+", default=[500.0, 1000.0], help="in Hz")
     parser.add_argument("--duration", type=float, default=60.0, help="of each rate, in s")
+    parser.add_argument("--backend", default="auto", help="of the servo law, as of the node")
     arguments = parser.parse_args()
     policy = {os.SCHED_FIFO: "SCHED_FIFO", os.SCHED_RR: "SCHED_RR"}
     print(
@@ -131,6 +133,7 @@ def measure(arguments: argparse.Namespace, rate: float, directory: Path) -> None
                 "tasks": arguments.tasks,
                 "update_rate": rate,
                 "command_mode": "joint_state",
+                "backend": arguments.backend,
                 "autostart": True,
                 "state_timeout": 5.0,
                 "listener_timeout": 30.0,

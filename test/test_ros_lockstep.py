@@ -87,7 +87,7 @@ def test_runs_are_identical_and_as_computed_without_ros(
         pytest.skip("there is no C compiler")
     states, commands = _run(ros, start_node, backend)
     tasks = Tasks.from_file("five_bar_sweep", mechanism)
-    controller = ServoController(mechanism, tasks, control_period=1.0 / RATE)
+    controller = ServoController(mechanism, tasks, control_period=1.0 / RATE, backend=backend)
     machine = SimulatedMachine(mechanism, 1.0 / RATE, dynamics=dynamics)
     heard = 0
     for step in range(STEPS):
