@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -59,19 +57,6 @@ def test_the_other_commands_exist():
     for arguments in commands(PAGE, run=False):
         if arguments[0] != "demo":  # one of those that need ROS
             build_parser(arguments).parse_args(arguments)
-
-
-@pytest.mark.ros
-@pytest.mark.slow
-def test_the_gripper_moves_as_nodes(here):
-    pytest.importorskip("rclpy", reason="needs ROS 2")
-    pytest.importorskip("matplotlib", reason="the demo draws a picture")
-    assert main(commands(PATH)[0]) == 0
-    (demo,) = [arguments for arguments in commands(PATH, run=False) if arguments[0] == "demo"]
-    command = [sys.executable, "-m", "uk_dynamics", *demo[:-1], "1", "--out", "demo"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert list((here / "demo").glob("*.png"))
 
 
 def test_every_finding_is_explained():
