@@ -1,4 +1,4 @@
-"""The README's tables of topics, services and parameters against the running nodes."""
+"""Tables of topics and services (README) and of parameters (docs) against the running nodes."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ NODES = (
     "markers",
     "recorder",
 )
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "nodes.md"
 CONSTRAINTS = ("middle_pin", "right_pin")
 # What every ROS node has without being asked for.
 COMMON = {"/rosout", "/parameter_events", "/clock", "/robot_description"}
@@ -82,6 +83,15 @@ def _documented(node: str, direction: str) -> dict[str, str]:
     }
 
 
+def _documented_defaults(node: str) -> dict[str, str]:
+    """Defaults of the parameters that the page of nodes says a node has, by name."""
+    section = PAGE.read_text(encoding="utf-8").split(f"\n## {node}\n")[1].split("\n## ")[0]
+    head = "| parameter | default |"
+    lines = section[section.index(head) :].splitlines()[2:]
+    rows = [line.strip("|").split("|") for line in lines if line.startswith("|")]
+    return {_placed(row[0].strip().strip("`")): row[1].strip().strip("`") for row in rows}
+
+
 def _own(found: list[tuple[str, list[str]]]) -> dict[str, str]:
     # the action is there where its messages are installed
     return {n: types[0] for n, types in found if n not in COMMON and "/_action/" not in n}
@@ -126,10 +136,10 @@ def test_parameters(ros: Ros, start_node, tmp_path, name):
         node.create_client(ListParameters, f"/{name}/list_parameters"), ListParameters.Request()
     )
     own = set(listed.result.names) - EVERYWHERE
-    rows = {_placed(row[1]): row for row in readme_parts.table("parameters") if row[0] == name}
-    assert set(rows) == {p for p in own if not p.startswith("qos_overrides")}
+    defaults = _documented_defaults(name)
+    assert set(defaults) == {p for p in own if not p.startswith("qos_overrides")}
 
-    free = sorted(set(rows) - SETTINGS[name].keys())
+    free = sorted(set(defaults) - SETTINGS[name].keys())
     values = ros.call(
         node.create_client(GetParameters, f"/{name}/get_parameters"),
         GetParameters.Request(names=free),
@@ -141,7 +151,7 @@ def test_parameters(ros: Ros, start_node, tmp_path, name):
             3: str(value.double_value),
             4: value.string_value or '""',
         }[value.type]
-        documented = rows[parameter][2]
+        documented = defaults[parameter]
         if documented.startswith("of the "):  # a file's
             assert value.type == 3
         else:

@@ -1,6 +1,6 @@
 """Reference page of the nodes: parameters as they are declared, topics and faults of the README.
 
-The README's tables are compared with the running nodes by ``test/test_ros_readme.py``.
+The README's tables and this page are compared with the running nodes by ``test_ros_readme.py``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,31 @@ from uk_dynamics.ros.parameter_tables import TABLES
 from uk_dynamics.ros.parameters import Parameter
 
 README = Path(__file__).resolve().parent.parent.parent / "README.md"
-# Parameters that appear with the files of a configured node; the README has their rows too.
-_BY_FILE = ("gains.", "limits.", "preload.")
+# Parameters that appear with the files of a configured node: name, default, what it is.
+_OF_FILES = {
+    "servo_controller": (
+        (
+            "gains.<task>.frequency",
+            "of the tasks file",
+            "How stiffly task <task> is followed: natural frequency; 0: no feedback. [Hz]",
+        ),
+        (
+            "gains.<task>.damping_ratio",
+            "of the tasks file",
+            "Damping of the error of task <task>; 1 is critical.",
+        ),
+        (
+            "limits.<motor>.effort",
+            "of the mechanism file",
+            "Largest effort of <motor>, at most that of the mechanism file. [N or N m]",
+        ),
+        (
+            "preload.<motor>",
+            "of the tasks file",
+            "Effort of <motor> to come close to where this changes no motion. [N or N m]",
+        ),
+    )
+}
 _WHAT = {
     "simulator": "The machine, when there is no machine.",
     "forward_dynamics": "What the forces do, beside a real or simulated machine.",
@@ -39,7 +62,7 @@ def page() -> str:
         heading(1, "Nodes, topics, parameters"),
         _INTRODUCTION,
     ]
-    topics, parameters = _rows("topics"), _rows("parameters")
+    topics = _rows("topics")
     for node, declared in TABLES.items():
         own = [row for row in topics if row[0] == code(node)]
         parts += [
@@ -48,7 +71,7 @@ def page() -> str:
             table(("direction", "name", "type"), ([row[1], row[2], row[3]] for row in own)),
             table(
                 ("parameter", "default", "valid", "live", "what it is"),
-                [*_declared(declared), *_of_files(node, parameters)],
+                [*_declared(declared), *_of_files(node)],
             ),
         ]
     parts += [
@@ -68,10 +91,9 @@ def _declared(parameters: Sequence[Parameter]) -> Iterator[tuple[str, ...]]:
         yield code(parameter.name), written, parameter.valid, live, description
 
 
-def _of_files(node: str, parameters: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    for owner, name, default, description in parameters:
-        if owner == code(node) and name.strip("`").startswith(_BY_FILE):
-            yield name, default, "", "yes", description
+def _of_files(node: str) -> Iterator[tuple[str, ...]]:
+    for name, default, description in _OF_FILES.get(node, ()):
+        yield code(name), default, "", "yes", plain(description)
 
 
 def _rows(name: str) -> list[tuple[str, ...]]:
