@@ -4,6 +4,7 @@ A block of code is run, a file is read; what ``ros2`` starts is looked for. A co
 block may say otherwise:
 
     <!-- not run: REASON -->            nobody can run this here
+    <!-- needs: MODULE -->              it is run where this module is installed
     <!-- file: NAME -->                 the block is a file of this name for the blocks after it
     <!-- file: NAME = MECHANISM -->     so is a shipped mechanism, for the block below
 """
@@ -21,7 +22,7 @@ PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "refer
 _BLOCK = re.compile(
     r"((?:^<!--[^\n]*-->\n+)*)^```(\w*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL
 )
-_COMMENT = re.compile(r"<!-- (not run|file): (.*?) -->")
+_COMMENT = re.compile(r"<!-- (not run|needs|file): (.*?) -->")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Block:
     Attributes:
         language: What stands behind the fence.
         text: Its lines.
-        comments: Pairs of ``not run`` or ``file`` and what is said.
+        comments: Pairs of ``not run``, ``needs`` or ``file`` and what is said.
     """
 
     language: str
@@ -42,6 +43,11 @@ class Block:
     def not_run(self) -> str:
         """Why it is not run; empty where it is."""
         return next((said for kind, said in self.comments if kind == "not run"), "")
+
+    @property
+    def needs(self) -> list[str]:
+        """Modules without which it is not run."""
+        return [said for kind, said in self.comments if kind == "needs"]
 
     @property
     def files(self) -> Iterator[tuple[str, str]]:
