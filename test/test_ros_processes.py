@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sys
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -169,6 +171,28 @@ def test_demo_without_tasks_lets_the_mechanism_move_by_itself(
     # RK4 at 10 ms: the energy of a pendulum of some 10 J is kept to a millionth
     assert numbers["energy_change"] < 1e-4
     assert numbers["energy_range"] > 1.0
+
+
+def test_demo_is_shown_in_the_browser(start_process: StartProcess, tmp_path: Path) -> None:
+    pytest.importorskip("viser", reason="needs viser")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    out = ("--out", str(tmp_path / "demo"))
+    process = start_process(
+        demo_command("five_bar", "--view", str(port), "--duration", "600", *out)
+    )
+
+    def served() -> bool:
+        assert process.running, process.output
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=1.0) as page:
+                return b"<html" in page.read().lower()
+        except OSError:
+            return False
+
+    wait_until(served, "the page", 120.0)
+    process.wait_for_output("tracking error", 120.0)  # it moves
 
 
 def test_interrupted_demo_leaves_no_processes(start_process: StartProcess, tmp_path: Path) -> None:

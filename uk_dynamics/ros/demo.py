@@ -8,8 +8,9 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import positive
+from uk_dynamics.cli.arguments import count, positive
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.viewing.server import PORT
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
@@ -24,6 +25,7 @@ _EXAMPLES = """\
 examples:
   uk_dynamics demo
   uk_dynamics demo five_bar --duration 5
+  uk_dynamics demo --view --duration 60
   uk_dynamics demo five_bar --tasks five_bar_lift --rate 200 --out lift
 """
 
@@ -80,6 +82,15 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--record", action="store_true", help="record the topics too, as DIR/NAME.mcap"
     )
+    parser.add_argument(
+        "--view",
+        metavar="PORT",
+        type=count,
+        nargs="?",
+        const=PORT,
+        help=f'show it in the browser too, at http://127.0.0.1:PORT ({PORT}; extra "view"); with a'
+        " longer --duration there is time to look",
+    )
     parser.set_defaults(run=run)
 
 
@@ -106,6 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         directory=arguments.out,
         say=print,
         record=arguments.record,
+        view=arguments.view,
     )
     return demonstration.run(arguments.duration, arguments.tolerance)
 

@@ -14,6 +14,7 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool
 
 from uk_dynamics.cli.simulation_summary import summarize
+from uk_dynamics.compilation.library import is_cached
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.control.servo_examination import examine
 from uk_dynamics.exceptions import InputError, UkDynamicsError
@@ -26,10 +27,11 @@ from uk_dynamics.ros.node_processes import NodeProcesses
 from uk_dynamics.ros.run_node import make_executor
 from uk_dynamics.ros.topic_recorder import TopicRecorder
 from uk_dynamics.simulation.trajectory import Trajectory
+from uk_dynamics.viewing.server import LOOPBACK
 
 NODES = ("simulator", "forward_dynamics", "servo_controller")
 PASSIVE_NODES = ("simulator", "forward_dynamics")
-_START_DEADLINE = 30.0  # s; discovery takes seconds on a busy machine
+_START_DEADLINE = 180.0  # s; a first start compiles, and a busy computer takes long for that
 _SLOWEST = 4.0  # real time per simulated time that is waited for
 _LIVE_PERIOD = 0.2  # s
 _KEPT_PERIOD = 1.0  # s
@@ -53,6 +55,7 @@ class Demonstration:
         directory: Path,
         say: Callable[[str], object],
         record: bool = False,
+        view: int | None = None,
     ) -> None:
         """Read the files.
 
@@ -64,13 +67,15 @@ class Demonstration:
             directory: Where the results are written.
             say: Tells the user a line.
             record: Whether the topics are recorded as well.
+            view: Port at which a browser finds it too; None: no view.
 
         Raises:
             UkDynamicsError: Anything wrong in the files.
         """
         self._mechanism = Mechanism.from_file(mechanism)
         self._tasks = Tasks.from_file(tasks, self._mechanism) if tasks else None
-        self._nodes = NODES if tasks else PASSIVE_NODES
+        shown = () if view is None else ("viewer",)
+        self._nodes = (*(NODES if tasks else PASSIVE_NODES), *shown)
         self._directory = directory
         self._say = say
         self._record = record
@@ -92,6 +97,7 @@ class Demonstration:
                 "autostart": True,
                 "state_timeout": 5.0,  # a busy computer is no fault of the machine
             },
+            "viewer": {**files, "tasks": tasks or "", "port": view},
         }
 
     def run(self, duration: float, tolerance: float) -> int:
@@ -109,6 +115,10 @@ class Demonstration:
         name = self._mechanism.name
         with own_domain() as domain, NodeProcesses(self._directory) as processes:
             self._say(f"{name}: {', '.join(self._nodes)} on ROS_DOMAIN_ID={domain}")
+            if not is_cached(self._mechanism):
+                self._say("a first start compiles it, where there is a C compiler: some seconds")
+            if (port := self._parameters["viewer"]["port"]) is not None:
+                self._say(f"in the browser: http://{LOOPBACK}:{port}")
             for node in self._nodes:
                 processes.start(node, self._parameters[node])
             # rclpy's own handlers would close the context, and this process would wait in vain
