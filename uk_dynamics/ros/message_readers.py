@@ -6,6 +6,7 @@ not to be used.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -205,7 +206,7 @@ def _unusable(values: Array, index: NameIndex, field: str) -> str:
 
 def _first_unusable(values: Array) -> int | None:
     """Place of the first number that is not finite or absurdly large."""
-    if values.dot(values) < LARGEST * LARGEST:  # as a rule, and quickly; false for nan
+    if math.hypot(*values.tolist()) < LARGEST:  # as a rule, and quickly; false for nan
         return None
     usable = np.abs(values) < LARGEST  # false for nan
     return None if usable.all() else int(np.argmin(usable))
