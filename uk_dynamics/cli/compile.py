@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     for entry in found:
         print(
-            f"{mechanism.name}, {entry['for']}: compiled in {entry['seconds']:.1f} s: "
+            f"{mechanism.name}, {entry['for']}: ready after {entry['seconds']:.1f} s: "
             f"{entry['library']}"
         )
     return 0
