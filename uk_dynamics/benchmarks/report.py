@@ -95,7 +95,8 @@ def duration(seconds: float | None) -> str:
     """A time with three digits and a unit; a dash for none."""
     if seconds is None:
         return "–"
-    scale, unit = next((s, u) for s, u in _UNITS if seconds >= s or u == "ns")
+    rounded = float(f"{seconds:.3g}")  # 999.6 ns are 1 µs
+    scale, unit = next((s, u) for s, u in _UNITS if rounded >= s or u == "ns")
     return f"{seconds / scale:.3g} {unit}"
 
 
