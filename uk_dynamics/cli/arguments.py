@@ -10,13 +10,18 @@ from pathlib import Path
 from uk_dynamics.exceptions import InputError
 
 
-def add_mechanism(parser: argparse.ArgumentParser) -> None:
-    """Add ``FILE``, ``--tasks`` and ``--set``."""
+def add_file(parser: argparse.ArgumentParser) -> None:
+    """Add ``FILE``."""
     parser.add_argument(
         "file",
         metavar="FILE",
         help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
     )
+
+
+def add_mechanism(parser: argparse.ArgumentParser) -> None:
+    """Add ``FILE``, ``--tasks`` and ``--set``."""
+    add_file(parser)
     parser.add_argument(
         "--tasks", metavar="FILE", help="tasks file (YAML), or the name of a shipped one"
     )

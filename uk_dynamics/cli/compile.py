@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from uk_dynamics.cli.arguments import add_file
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.progress import progress_bar
 
@@ -37,11 +38,7 @@ def register(commands: Commands) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
-    )
+    add_file(parser)
     parser.add_argument(
         "--tasks",
         metavar="FILE",

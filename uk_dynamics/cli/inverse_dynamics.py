@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import assignment
+from uk_dynamics.cli.arguments import add_file, assignment
 from uk_dynamics.cli.table import table
 from uk_dynamics.exceptions import InputError
 
@@ -43,11 +43,7 @@ def register(commands: Commands) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
-    )
+    add_file(parser)
     for option, name, help_text in _JOINTS:
         parser.add_argument(
             option,

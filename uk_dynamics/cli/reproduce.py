@@ -27,7 +27,7 @@ _EXAMPLES = """\
 examples:
   uk_dynamics reproduce --list
   uk_dynamics reproduce servo
-  uk_dynamics reproduce --quick --out /tmp/studies      all papers, shortened
+  uk_dynamics reproduce --quick --out out/studies       all papers, shortened
   uk_dynamics reproduce servo --markdown --out docs/papers
 
 exit status: 0, 1 when something that must hold does not, 2 for a mistake of the user

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from uk_dynamics.cli.arguments import add_file
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
 
@@ -42,11 +43,7 @@ def register(commands: Commands) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
-    )
+    add_file(parser)
     parser.add_argument(
         "--hardware",
         metavar="PLUGIN",
