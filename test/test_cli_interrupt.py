@@ -140,7 +140,10 @@ def test_compile(tmp_path: Path) -> None:
     compiling = {"cc1", "clang"}
     status, out, err = command.interrupt(lambda command: compiling & {*command.programs()})
     assert (status, out, err) == (INTERRUPTED, "", "")
-    assert command.files == set()
+    # One of the two libraries may have been ready by then: it stays, with its digest.
+    left = [Path(name) for name in command.files]
+    assert len({path.stem for path in left}) <= 1
+    assert {path.suffix for path in left} in (set(), {".so", ".sha256"})
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ class Compiler:
         """
         command = [*self.command, *_FLAGS, *_LIBRARY, _EXPORT, *_python()]
         command += [str(source), "-o", str(library), "-lm"]
-        status, said_all = _run(command)
+        status, said_all = _run(command, library.parent)
         if status != 0:
             lines = (said_all.strip() or "nothing").splitlines()
             said = next((line for line in lines if "error" in line), lines[0])
@@ -71,10 +71,11 @@ class Compiler:
 _running: set[subprocess.Popen[str]] = set()
 
 
-def _run(command: list[str]) -> tuple[int, str]:
+def _run(command: list[str], temporary: Path) -> tuple[int, str]:
     """Exit status of a compiler, and what it complains about.
 
     It has a session of its own: an interrupt reaches this process alone, which ends the compiler.
+    Its temporary files are in a directory that the caller removes, in whichever way it ends.
     """
     process = subprocess.Popen(
         command,
@@ -83,6 +84,7 @@ def _run(command: list[str]) -> tuple[int, str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
     )
     _running.add(process)
     try:
