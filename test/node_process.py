@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from forked_process import ForkedProcess, ForkServer
 from waiting import DEADLINE, wait_until
 
 _numbers = itertools.count()
@@ -57,7 +58,7 @@ class NodeProcess:
     """A running process whose output goes to a file.
 
     Attributes:
-        command: What was started.
+        command: What was started; forked where a server for that is given.
     """
 
     def __init__(
@@ -68,19 +69,23 @@ class NodeProcess:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         new_session: bool = False,
+        fork_server: ForkServer | None = None,
     ) -> None:
         self.command = command
         self._log = log
+        options: dict[str, Any] = {"env": env, "cwd": cwd, "start_new_session": new_session}
+        self._process: subprocess.Popen[bytes] | ForkedProcess
         with log.open("wb") as output:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=env,
-                cwd=cwd,
-                start_new_session=new_session,
-            )
+            if fork_server:
+                self._process = fork_server.start(command, stdout=output, **options)
+            else:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    **options,
+                )
 
     @property
     def pid(self) -> int:
@@ -122,6 +127,10 @@ class NodeProcess:
             return self._process.wait(timeout)
         except subprocess.TimeoutExpired:
             raise AssertionError(self._report(f"still runs after {timeout:.0f} s")) from None
+
+    def send_signal(self, signum: int) -> None:
+        """Send a signal, unless the process has ended."""
+        self._process.send_signal(signum)
 
     def stop(self, signum: int = signal.SIGINT, timeout: float = DEADLINE) -> int:
         """Send a signal, wait for the end of the process and return its exit code."""

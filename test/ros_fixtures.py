@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from forked_process import ForkServer
 from node_process import NodeProcess, node_command
 from waiting import DEADLINE, wait_until
 
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
     from rclpy.node import Node
 
 DOMAINS = range(1, 102)
+NODES = (
+    "simulator",
+    "forward_dynamics",
+    "servo_controller",
+    "command_watchdog",
+    "joint_state_completer",
+    "markers",
+)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -130,15 +139,26 @@ def start_process(tmp_path: Path) -> Iterator[StartProcess]:
     assert all(obeyed), "a process did not end on SIGINT and was killed"
 
 
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[ForkServer]:
+    """A process that has imported what nodes import."""
+    server = ForkServer([f"uk_dynamics.ros.{node}" for node in NODES])
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def start_node(start_process: StartProcess, tmp_path: Path) -> StartProcess:
-    """Start nodes of this package as processes of their own.
+def start_node(
+    start_process: StartProcess, fork_server: ForkServer, tmp_path: Path
+) -> StartProcess:
+    """Start nodes of this package as processes of their own, forked where imports are done.
 
     ``start_node("simulator", parameters={"rate": 500.0}, remappings={"joint_states": "states"},
     namespace="left", name="arm")``; all but the executable may be left out.
     """
 
     def start(executable: str, **arguments: Any) -> NodeProcess:
-        return start_process(node_command(executable, directory=tmp_path, **arguments))
+        command = node_command(executable, directory=tmp_path, **arguments)
+        return start_process(command, fork_server=fork_server)
 
     return start

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from typing import Any
@@ -64,7 +63,7 @@ def test_a_controller_that_is_gone_leaves_no_effort(
     watchdog = DiagnosticsEar(ears.node, "command_watchdog")
     ros.until(lambda: ears.efforts and ears.efforts[-1][1] > 1.0, "efforts")
     ros.until(lambda: watchdog.values.get("driving") == "true", "the heartbeat")
-    os.kill(controller.pid, end)
+    controller.send_signal(end)
     try:
         gone = time.monotonic()
         ros.until(lambda: ears.zero, "zero efforts")
@@ -75,7 +74,7 @@ def test_a_controller_that_is_gone_leaves_no_effort(
         ros.until(lambda: len(ears.efforts) > heard + 10, "zero efforts again and again")
         assert all(effort == 0.0 for _, effort in ears.efforts[heard:])
     finally:
-        os.kill(controller.pid, signal.SIGCONT)
+        controller.send_signal(signal.SIGCONT)
         if end == signal.SIGKILL:
             controller.wait()
 

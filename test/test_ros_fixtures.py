@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from pathlib import Path
 
 import pytest
+from forked_process import ForkServer
 from node_process import NodeProcess
 from ros_fixtures import DOMAINS, Ros, StartProcess, reserved_domain
 
@@ -37,6 +39,31 @@ class Echo(Node):
 code = run_node(Echo)
 print("done", flush=True)
 raise SystemExit(code)
+"""
+
+PROBE = """
+import atexit, json, os, signal, sys, threading
+facts = {
+    "name": __name__,
+    "arguments": sys.argv,
+    "directory": os.getcwd(),
+    "path": sys.path[0],
+    "flags": list(sys.flags),
+    "greeting": os.environ.get("GREETING"),
+    "variables": len(os.environ),
+    "leads session": os.getsid(0) == os.getpid(),
+    "descriptors": sorted(os.listdir("/proc/self/fd")),
+    "input": sys.stdin.read(),
+    "signals": [str(signal.getsignal(n)) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)],
+    "blocked": [int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, ())],
+    "threads": threading.active_count(),
+}
+print(json.dumps(facts))
+atexit.register(print, "handler of the exit")
+print("ready", flush=True)
+if sys.argv[1] == "pause":
+    signal.pause()
+exec(sys.argv[1])
 """
 
 
@@ -86,3 +113,35 @@ def test_waiting_for_the_output_of_a_process_that_fails(start_process: StartProc
     with pytest.raises(AssertionError, match="broken"):
         process.wait_for_output("ready")
     assert process.wait() == 1
+
+
+@pytest.mark.parametrize("new_session", [False, True])
+@pytest.mark.parametrize(
+    ("what", "signum", "code"),
+    [
+        ("pass", None, 0),
+        ("raise SystemExit(3)", None, 3),
+        ("raise SystemExit('broken')", None, 1),
+        ("1 / 0", None, 1),
+        ("pause", signal.SIGINT, -signal.SIGINT),
+        ("pause", signal.SIGKILL, -signal.SIGKILL),
+    ],
+)
+def test_forked_process_is_like_one_that_was_started(
+    fork_server: ForkServer, tmp_path: Path, what: str, signum: int, code: int, new_session: bool
+) -> None:
+    (tmp_path / "probe.py").write_text(PROBE)
+    options = {"cwd": tmp_path, "env": os.environ | {"GREETING": "hi"}, "new_session": new_session}
+    outputs = []
+    for server in (None, fork_server):
+        command = [sys.executable, "-m", "probe", what]
+        process = NodeProcess(command, tmp_path / "log", fork_server=server, **options)
+        process.wait_for_output("ready")
+        if signum:
+            process.send_signal(signum)
+        assert process.wait() == code
+        process.send_signal(signal.SIGKILL)  # without effect on anybody
+        outputs.append([line for line in process.output.splitlines() if "File" not in line])
+    assert outputs[1][0] == outputs[0][0], "the facts"
+    assert outputs[1][-1] == outputs[0][-1], "the last words"
+    assert ("handler of the exit" in outputs[1]) == ("handler of the exit" in outputs[0])

@@ -6,7 +6,6 @@ by ``robot_description``, as a controller_manager does.
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 from pathlib import Path
@@ -197,7 +196,7 @@ def test_a_machine_behind_joint_trajectory_controller_follows_and_is_held(
     assert min(angles) > 0.3
     assert max(angles) < 1.6
 
-    os.kill(controller.pid, signal.SIGKILL)
+    controller.send_signal(signal.SIGKILL)
     controller.wait()
     ros.until(lambda: follower.holding, "cmd_timeout")
     ros.until(lambda: abs(states.messages[-1].velocity[0]) < 0.1, "rest")

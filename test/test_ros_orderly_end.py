@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from array import array
 from typing import Any
@@ -67,7 +66,7 @@ def test_the_last_command_of_a_controller_is_zero(ros: Ros, start_node: StartPro
 
     ros.until(driven, "efforts from all three", 60.0)  # three processes start at once
     for mode, (number, _, _) in ENDS.items():
-        os.kill(processes[mode].pid, number)
+        processes[mode].send_signal(number)
     for mode, process in processes.items():
         assert process.wait() == 0, mode
         assert "Traceback" not in process.output

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
 
-from node_process import NodeProcess
+from node_process import NodeProcess, node_command
 from ros_ears import Ear
 from ros_fixtures import Ros, StartProcess
 from sensor_msgs.msg import JointState
@@ -30,6 +30,16 @@ from uk_dynamics.ros import demonstration
 from uk_dynamics.ros.clock import nanoseconds
 
 pytestmark = pytest.mark.ros
+
+
+@pytest.fixture
+def start_node(start_process: StartProcess, tmp_path: Path) -> StartProcess:
+    """Start nodes with all their imports, not forked from a process that has done them."""
+
+    def start(executable: str, **arguments: Any) -> NodeProcess:
+        return start_process(node_command(executable, directory=tmp_path, **arguments))
+
+    return start
 
 
 DEMO = """
@@ -108,7 +118,7 @@ def test_three_nodes_close_the_loop_and_end_in_order(ros: Ros, start_node: Start
 
     assert controller.stop(signal.SIGINT) == 0
     ros.until(lambda: commands.messages[-1].data[0] == 0.0, "the last word: zero effort")
-    os.kill(dynamics.pid, signal.SIGINT)  # Ctrl-C reaches a node twice: by terminal and by launch
+    dynamics.send_signal(signal.SIGINT)  # Ctrl-C reaches a node twice: by terminal and by launch
     assert dynamics.stop(signal.SIGINT) == 0
     assert simulator.stop(signal.SIGTERM) == 0
     for process in (controller, dynamics, simulator):
