@@ -16,7 +16,7 @@ from uk_dynamics.mechanism.expression_specification import (
     label_of,
     passes,
 )
-from uk_dynamics.mechanism.wording import place_text
+from uk_dynamics.mechanism.wording import located, place_text
 
 _SUBSCRIPTED = re.compile(r"[A-Za-z_]\w*\[[^\]]*\]")
 
@@ -40,14 +40,11 @@ def write_out_families(data: object, section: str, file: str) -> object:
     constraints: dict[str, Any] = {}
     for name, entry in data[section].items():
         if _is_family(entry):
-            try:
+            with located(file, place_text((section, name))):
                 members = _members(str(name), entry)
                 for taken in members.keys() & {*constraints, *data[section]}:
                     raise ExpressionError(f'it makes a second constraint named "{taken}"')
                 constraints |= members
-            except ExpressionError as error:
-                place = place_text((section, name))
-                raise error.located(file=file, place=place) from None
         else:
             constraints[name] = entry
     return {**data, section: constraints}

@@ -12,6 +12,7 @@ from uk_dynamics.constraints.expressions.scope import Scope
 from uk_dynamics.constraints.row_types import ExpressionRow
 from uk_dynamics.exceptions import ExpressionError
 from uk_dynamics.mechanism.expression_specification import ExpressionSpec
+from uk_dynamics.mechanism.wording import located
 from uk_dynamics.model.coordinates import Coordinates
 
 
@@ -24,10 +25,8 @@ def resolve_expressions(
         ExpressionError: A text is no expression that can be a constraint; says place and column.
     """
     places = JointPlaces.of(coordinates)
-    try:
+    with located(file, place):
         scope = _scope(spec, places)
-    except ExpressionError as error:
-        raise error.located(file=file, place=place) from None
     rows = []
     operations = 0
     for row in spec.rows:

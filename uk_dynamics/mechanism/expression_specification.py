@@ -14,6 +14,7 @@ from uk_dynamics.constraints.expressions.scope import IndexValue, Scope
 from uk_dynamics.constraints.expressions.syntax import syntax
 from uk_dynamics.constraints.row_types import Order
 from uk_dynamics.exceptions import ExpressionError, MechanismFileError
+from uk_dynamics.mechanism.wording import located
 
 FAMILY_KEYS = ("indices", "for_each", "where")
 _MOST_PASSES = 10 * MOST_ROWS  # of which ``where`` may leave MOST_ROWS
@@ -61,7 +62,7 @@ class ExpressionSpec:
         Raises:
             MechanismFileError: An index set, loop or condition that is none.
         """
-        try:
+        with located(file, place):
             scope = index_scope(data.get("indices", {}))
             bindings = list(passes(data.get("for_each", {}), data.get("where"), scope))
             texts = _texts(data)
@@ -70,8 +71,6 @@ class ExpressionSpec:
                 for indices in bindings
                 for label, (text, key) in texts.items()
             )
-        except ExpressionError as error:
-            raise error.located(file=file, place=place) from None
         if not 0 < len(rows) <= MOST_ROWS:
             problem = f"for_each and where make {len(rows)} rows; 1 to {MOST_ROWS} can be used"
             raise MechanismFileError(problem, file=file, place=place)

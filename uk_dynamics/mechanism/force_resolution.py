@@ -15,7 +15,7 @@ from uk_dynamics.constraints.row_types import (
     LinearRow,
     RotationVectorRow,
 )
-from uk_dynamics.exceptions import ExpressionError, UnknownNameError
+from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.forces.constant_forces import ConstantEffort, ConstantWrench
 from uk_dynamics.forces.expression_efforts import ExpressionEffort
 from uk_dynamics.forces.force_elements import ForceElement, ForceElements
@@ -27,6 +27,7 @@ from uk_dynamics.mechanism.force_specification import ForceSpec
 from uk_dynamics.mechanism.friction_specification import FrictionSpec
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.mechanism.weighted_joints import joint_terms
+from uk_dynamics.mechanism.wording import located
 from uk_dynamics.model.description import WORLD, AttachedFrame
 from uk_dynamics.model.robot_model import RobotModel
 
@@ -99,7 +100,7 @@ def _element(spec: ForceSpec, model: RobotModel, file: str) -> ForceElement:
 def _expression(
     spec: ForceSpec, terms: tuple[JointTerm, ...], model: RobotModel, file: str
 ) -> ExpressionEffort:
-    try:
+    with located(file, f"forces.{spec.name}.expression"):
         effort = compile_expressions(
             [spec.expression],
             model.coordinates,
@@ -107,9 +108,6 @@ def _expression(
             parameters=dict(spec.parameters),
             aliases=dict(spec.names),
         )
-    except ExpressionError as error:
-        place = f"forces.{spec.name}.expression"
-        raise error.located(file=file, place=place) from None
     return ExpressionEffort(terms, effort)
 
 

@@ -14,8 +14,8 @@ from uk_dynamics.mechanism.assembly import Assembly, assemble
 from uk_dynamics.mechanism.backends import Backend, make_dynamics
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.report import MechanismReport, report
-from uk_dynamics.mechanism.resolution import read_description
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.robot_resolution import read_description
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.start import consistent_velocity
 from uk_dynamics.mechanism.state import (

@@ -8,7 +8,8 @@ from typing import Any
 
 from uk_dynamics.constraints.expression_reference import ExpressionReference
 from uk_dynamics.constraints.spline_reference import Boundary, Spline
-from uk_dynamics.exceptions import ExpressionError, InputError, MechanismFileError
+from uk_dynamics.exceptions import InputError, MechanismFileError
+from uk_dynamics.mechanism.wording import located
 
 Values = tuple[float, ...]
 _KEYS = {
@@ -123,10 +124,8 @@ def _expression(data: Mapping[str, Any], rows: int, file: str, place: str) -> Ex
         problem = _wrong_count(len(texts), "expressions", rows)
         raise MechanismFileError(problem, file=file, place=place)
     parameters = {name: float(value) for name, value in data.get("parameters", {}).items()}
-    try:
+    with located(file, place):
         return ExpressionReference(texts, parameters, owner=place)
-    except ExpressionError as error:
-        raise error.located(file=file, place=place) from None
 
 
 def _wrong_count(found: int, what: str, rows: int) -> str:

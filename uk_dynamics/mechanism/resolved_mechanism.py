@@ -11,24 +11,22 @@ from numpy.typing import ArrayLike
 from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.core.methods import WHITENING
 from uk_dynamics.exceptions import StateError
+from uk_dynamics.mechanism.actuator_resolution import resolve_actuators
 from uk_dynamics.mechanism.actuators import Actuators
+from uk_dynamics.mechanism.constraint_resolution import (
+    resolve_references,
+    structural_constraints,
+)
 from uk_dynamics.mechanism.force_resolution import force_frames, resolve_forces, resolve_friction
 from uk_dynamics.mechanism.hierarchy import Hierarchy
 from uk_dynamics.mechanism.local_structure import LocalStructure, local_structure
 from uk_dynamics.mechanism.measurements import Measurements
 from uk_dynamics.mechanism.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.reference_resolution import STANDING
-from uk_dynamics.mechanism.resolution import (
-    attached_frames,
-    build_model,
-    joint_forces,
-    located,
-    resolve_actuators,
-    resolve_references,
-    structural_constraints,
-)
+from uk_dynamics.mechanism.robot_resolution import attached_frames, build_model, joint_forces
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import Array, Inputs, NonidealFunction, State
+from uk_dynamics.mechanism.wording import located
 from uk_dynamics.model.description import AttachedFrame, RobotDescription
 from uk_dynamics.model.passive import PassiveForces
 from uk_dynamics.model.robot_model import RobotModel

@@ -11,12 +11,9 @@ from numpy.typing import NDArray
 from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism.allocation import Allocation
+from uk_dynamics.mechanism.constraint_resolution import resolve_constraint, resolve_references
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import (
-    attached_frames,
-    resolve_constraint,
-    resolve_references,
-)
+from uk_dynamics.mechanism.robot_resolution import attached_frames
 from uk_dynamics.mechanism.specification import TasksSpec
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.model.workspace import Workspace

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from uk_dynamics.constraints.constraint import JointTerm
-from uk_dynamics.exceptions import InputError, MechanismFileError
+from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.wording import located
 from uk_dynamics.model.robot_model import RobotModel
 
 WeightedJoints = tuple[tuple[str, float], ...]
@@ -32,10 +33,8 @@ def joint_terms(
     Raises:
         UnknownNameError: A joint does not exist.
     """
-    try:
+    with located(file, place):
         return tuple(
             JointTerm(model.position_index(name), model.velocity_index(name), factor)
             for name, factor in joints
         )
-    except InputError as error:
-        raise error.located(file=file, place=place) from None

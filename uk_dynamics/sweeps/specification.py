@@ -16,7 +16,7 @@ import numpy as np
 
 from uk_dynamics.exceptions import MechanismFileError, UkDynamicsError
 from uk_dynamics.mechanism.file_location import find_file
-from uk_dynamics.mechanism.resolution import read_description
+from uk_dynamics.mechanism.robot_resolution import read_description
 from uk_dynamics.mechanism.schema_check import check_schema
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.wording import place_text
