@@ -34,6 +34,8 @@ setup(
     version="0.1.0",
     description="Constrained dynamics and servo control of closed-loop mechanisms by the"
     " Udwadia-Kalaba equation",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
     author="uk_dynamics maintainers",
     maintainer="uk_dynamics maintainers",
     maintainer_email="maintainers@uk-dynamics.example",

@@ -161,6 +161,12 @@ def test_every_part_of_the_package_has_its_layer() -> None:
     assert parts - {"__init__"} <= set(RANK)
 
 
+def test_contributors_are_told_of_every_layer() -> None:
+    told = (ROOT / "CONTRIBUTING.md").read_text()
+    for layer in set(RANK) - {"", "__main__"}:
+        assert f"{layer}/`" in told or f"{layer}.py`" in told, f"CONTRIBUTING.md misses {layer}"
+
+
 @pytest.mark.parametrize(
     ("file", "statement", "reason"),
     [
