@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uk_dynamics.compilation.compiled_batch import Common, CompiledBatch, to_solution
+from uk_dynamics.compilation.batch_call import Common
+from uk_dynamics.compilation.compiled_batch import CompiledBatch, to_solution
 from uk_dynamics.compilation.compiled_call import CompiledCall
 from uk_dynamics.compilation.compiled_projection import CompiledProjection
 from uk_dynamics.compilation.compiled_solution import CompiledSolution

@@ -7,7 +7,8 @@ import ctypes
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.compiled_batch import CompiledBatch, Trajectories
+from uk_dynamics.compilation.batch_call import TrajectoriesCall
+from uk_dynamics.compilation.compiled_batch import CompiledBatch
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.state import Array
 
@@ -31,7 +32,7 @@ class CompiledProjection:
         self._end = np.zeros(2)
         self._active = np.ones(m)
         self._followed = np.zeros(3 * m) if followed else None
-        self._call = Trajectories(
+        self._call = TrajectoriesCall(
             count=1,
             every=1,
             project=1,

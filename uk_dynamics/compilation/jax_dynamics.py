@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.compilation import jax_solve
-from uk_dynamics.compilation.compiled_batch import Common
+from uk_dynamics.compilation.batch_call import Common
 from uk_dynamics.compilation.jax_tape import Arrays, double_precision, jax_modules, run
 from uk_dynamics.compilation.limits import check
 from uk_dynamics.compilation.tape import record

@@ -8,6 +8,7 @@ from uk_dynamics.compilation import regular
 from uk_dynamics.compilation.c_function import function
 from uk_dynamics.compilation.c_source import LANES, Dialect, Writer
 from uk_dynamics.compilation.pieces import in_pieces
+from uk_dynamics.compilation.sparse_elimination import is_zero
 from uk_dynamics.compilation.terms import SymbolicTerms, as_inputs
 from uk_dynamics.mechanism.mechanism import Mechanism
 
@@ -98,5 +99,5 @@ def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> list[tuple[str, 
         values = getattr(terms, name)
         targets += [(f"{name}[{i}]", x) for i, x in enumerate(values)]
     flat = enumerate(terms.A.reshape(-1))
-    targets += [(f"A[{i}]", x) for i, x in flat if not regular.is_zero(x)]
+    targets += [(f"A[{i}]", x) for i, x in flat if not is_zero(x)]
     return targets

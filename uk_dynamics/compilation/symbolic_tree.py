@@ -11,27 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.compilation.symbols import Objects, as_objects, sine_and_cosine
+from uk_dynamics.compilation.symbolic_joints import (
+    Placement,
+    constant,
+    cross,
+    motions,
+    placements,
+    skew,
+    zeros,
+)
+from uk_dynamics.compilation.symbols import Objects, as_objects
 from uk_dynamics.model.bodies import Body, BodyFrame
-
-_ROUNDING = 4e-16  # entries of a rotation matrix below this are rounding of π/2
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Where a body stands: in its parent and in the world.
-
-    Attributes:
-        local: Rotation in the parent, (3, 3).
-        offset: Origin in the parent, (3,).
-        rotation: Rotation in the world, (3, 3).
-        translation: Origin in the world, (3,).
-    """
-
-    local: Objects
-    offset: Objects
-    rotation: Objects
-    translation: Objects
 
 
 @dataclass(frozen=True)
@@ -96,22 +86,22 @@ class SymbolicTree:
             armature: Rotor inertia, (nv,).
         """
         self._bodies = bodies
-        self._places = _placements(bodies, q)
-        self._motions = [_motions(body) for body in bodies]
+        self._places = placements(bodies, q)
+        self._motions = [motions(body) for body in bodies]
         self.jacobian, self.jacobian_rate = self._jacobians(v)
         self.mass = self._mass(armature)
         self.bias = self._bias(v, gravity)
         self.rotation, self.translation = self._frames(frames)
 
     def _jacobians(self, v: Objects) -> tuple[Objects, Objects]:
-        J, rate = _zeros(6, len(v)), _zeros(6, len(v))
+        J, rate = zeros(6, len(v)), zeros(6, len(v))
         spins: list[Objects] = []
         flows: list[Objects] = []
-        for body, place, motions in zip(self._bodies, self._places, self._motions, strict=True):
-            spin = spins[body.parent] if body.parent >= 0 else _zeros(3)
-            flow = flows[body.parent] if body.parent >= 0 else _zeros(3)
+        for body, place, allowed in zip(self._bodies, self._places, self._motions, strict=True):
+            spin = spins[body.parent] if body.parent >= 0 else zeros(3)
+            flow = flows[body.parent] if body.parent >= 0 else zeros(3)
             columns = []
-            for k, (linear, angular) in enumerate(motions, start=body.velocity):
+            for k, (linear, angular) in enumerate(allowed, start=body.velocity):
                 turned = place.rotation @ angular
                 moved = place.rotation @ linear + cross(place.translation, turned)
                 columns.append((k, moved, turned))
@@ -131,7 +121,7 @@ class SymbolicTree:
             parent = bodies[i].parent
             if parent >= 0:
                 composite[parent] = composite[parent] + composite[i].seen_from(places[i])
-        M = _zeros(len(armature), len(armature))
+        M = zeros(len(armature), len(armature))
         for i, body in enumerate(bodies):
             for k, motion in enumerate(self._motions[i], start=body.velocity):
                 force, couple = composite[i].times(*motion)
@@ -154,13 +144,13 @@ class SymbolicTree:
         accelerations: list[tuple[Objects, Objects]] = []
         forces: list[tuple[Objects, Objects]] = []
         for i, body in enumerate(bodies):
-            still = (_zeros(3), _zeros(3))
+            still = (zeros(3), zeros(3))
             before = velocities[body.parent] if body.parent >= 0 else still
-            falling = (as_objects((-gravity).tolist()), _zeros(3))
+            falling = (as_objects((-gravity).tolist()), zeros(3))
             pushed = accelerations[body.parent] if body.parent >= 0 else falling
             flow, spin = _to_child(places[i], *before)
             linear, angular = _to_child(places[i], *pushed)
-            own_flow, own_spin = _zeros(3), _zeros(3)
+            own_flow, own_spin = zeros(3), zeros(3)
             for k, (along, about) in enumerate(self._motions[i], start=body.velocity):
                 own_flow, own_spin = own_flow + along * v[k], own_spin + about * v[k]
             linear = linear + cross(spin, own_flow) + cross(flow, own_spin)
@@ -174,7 +164,7 @@ class SymbolicTree:
             velocities.append((flow, spin))
             accelerations.append((linear, angular))
             forces.append((force, couple))
-        h = _zeros(len(v))
+        h = zeros(len(v))
         for i in reversed(range(len(bodies))):
             body, (force, couple) = bodies[i], forces[i]
             for k, (along, about) in enumerate(self._motions[i], start=body.velocity):
@@ -186,9 +176,9 @@ class SymbolicTree:
         return h
 
     def _frames(self, frames: tuple[BodyFrame, ...]) -> tuple[Objects, Objects]:
-        rotation, translation = _zeros(len(frames), 3, 3), _zeros(len(frames), 3)
+        rotation, translation = zeros(len(frames), 3, 3), zeros(len(frames), 3)
         for index, frame in enumerate(frames):
-            R, p = _constant(frame.rotation), as_objects(frame.translation.tolist())
+            R, p = constant(frame.rotation), as_objects(frame.translation.tolist())
             if frame.body >= 0:
                 place = self._places[frame.body]
                 R, p = place.rotation @ R, place.rotation @ p + place.translation
@@ -196,93 +186,11 @@ class SymbolicTree:
         return rotation, translation
 
 
-def skew(x: Objects) -> Objects:
-    """The matrix that multiplies y to x × y."""
-    return as_objects([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
-
-
-def cross(x: Objects, y: Objects) -> Objects:
-    """Vector product, (3,)."""
-    return as_objects(
-        [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]]
-    )
-
-
-def _zeros(*shape: int) -> Objects:
-    return np.full(shape, 0.0, dtype=object)
-
-
-def _constant(rotation: np.ndarray) -> Objects:
-    """A constant rotation whose zeros and ones are exact."""
-    whole = np.round(rotation)
-    near = np.abs(rotation - whole) < _ROUNDING
-    return as_objects(np.where(near, whole + 0.0, rotation).tolist())
-
-
 def _inertia(body: Body) -> _Inertia:
     c = body.center
     about_origin = body.inertia + body.mass * (np.dot(c, c) * np.eye(3) - np.outer(c, c))
     return _Inertia(
         body.mass, as_objects((body.mass * c).tolist()), as_objects(about_origin.tolist())
-    )
-
-
-def _motions(body: Body) -> list[tuple[Objects, Objects]]:
-    """Motion (linear, angular) of each velocity in the body's frame."""
-    zero = _zeros(3)
-    unit = [as_objects(row) for row in np.eye(3).tolist()]
-    if body.kind == "floating":
-        return [(e, zero) for e in unit] + [(zero, e) for e in unit]
-    if body.kind == "planar":
-        return [(unit[0], zero), (unit[1], zero), (zero, unit[2])]
-    axis = as_objects(body.axis.tolist())
-    return [(zero, axis) if body.kind == "revolute" else (axis, zero)]
-
-
-def _placements(bodies: tuple[Body, ...], q: Objects) -> list[Placement]:
-    places: list[Placement] = []
-    for body in bodies:
-        turned, moved = _joint(body, q)
-        fixed = _constant(body.rotation)
-        local = fixed @ turned
-        offset = fixed @ moved + as_objects(body.translation.tolist())
-        if body.parent < 0:
-            places.append(Placement(local, offset, local, offset))
-        else:
-            base = places[body.parent]
-            rotation = base.rotation @ local
-            translation = base.rotation @ offset + base.translation
-            places.append(Placement(local, offset, rotation, translation))
-    return places
-
-
-def _joint(body: Body, q: Objects) -> tuple[Objects, Objects]:
-    """Rotation and translation of a joint at its positions."""
-    at = body.position
-    if body.kind == "floating":
-        return _from_quaternion(q[at + 3 : at + 7]), q[at : at + 3]
-    if body.kind == "planar":
-        c, s = q[at + 2], q[at + 3]
-        turned = as_objects([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        return turned, as_objects([q[at], q[at + 1], 0.0])
-    axis = as_objects(body.axis.tolist())
-    identity = as_objects(np.eye(3).tolist())
-    if body.kind == "prismatic":
-        return identity, axis * q[at]
-    # Rodrigues in the form that leaves zeros of the axis zeros
-    s, c = sine_and_cosine(q[at])
-    outer = np.outer(body.axis, body.axis)
-    return identity * c + as_objects(outer.tolist()) * (1.0 - c) + skew(axis) * s, _zeros(3)
-
-
-def _from_quaternion(quaternion: Objects) -> Objects:
-    x, y, z, w = quaternion
-    return as_objects(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-        ]
     )
 
 
