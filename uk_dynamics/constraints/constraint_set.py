@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.frame_families import TURNING_ROWS, FrameRows
+from uk_dynamics.constraints.product_rows import FlatKinematics, ProductRows
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rotation_reference import RotationReference
@@ -90,6 +91,8 @@ class ConstraintSet:
         self._vectors = tuple(
             (f, rows) for f, rows in families if isinstance(f, RotationVectorRows)
         )
+        self._product_rows: ProductRows | None = None
+        self._are_products = ProductRows.express(self._families)
         self.time_dependent = any(family.time_dependent for family in self._layout.others)
         self.linear_in_rates = all(family.linear_in_rates for family in self._layout.others)
 
@@ -141,34 +144,88 @@ class ConstraintSet:
                 order velocity the value is what the rate shall be, of order acceleration it
                 is an acceleration.
         """
-        layout = self._layout
         rotation = self._rotation_reference(reference)
-        if not layout.families:
-            rows = self._other_rows(kinematics, t, q, v)
-        else:
-            twist = self._relative_twist(kinematics, v)
-            wrench, residual = self._wrenches(kinematics, rotation)
-            bias = dot(wrench, twist.bias.take(layout.pair_of_row, 0))
-            for turning, chosen in self._turning:
-                bias[chosen] += turning.extra_bias(kinematics, twist)
-            A = self._frame_jacobian(wrench, kinematics)
-            rate = A.dot(v)
-            for vectors, chosen in self._vectors:
-                followed = None if rotation is None else rotation.part(self._vector_rows)
-                missing = vectors.motion(kinematics, twist, followed)
-                rate[chosen] += missing[0]
-                bias[chosen] += missing[1]
-            rows = Rows(A, bias, residual, rate)
-            if layout.others:
-                others = self._other_rows(kinematics, t, q, v)
-                rows = Rows(*map(np.concatenate, zip(rows, others, strict=True)))
-        if not layout.declared_order:
-            rows = Rows(*(part[layout.order] for part in rows))
+        rows = self._evaluate(kinematics, t, q, v, rotation)
         if reference is not None:
             rows = self._follow(rows, reference, rotation)
         if self._velocity_rows is not None:
             rows.residual[self._velocity_rows] = rows.rate[self._velocity_rows]
         return rows
+
+    def second_order(
+        self,
+        kinematics: FrameKinematics,
+        t: float,
+        q: Array,
+        v: Array,
+        reference: ReferenceSample | None = None,
+    ) -> tuple[Array, Array]:
+        """A (m, nv) and bias (m,) of :meth:`evaluate` alone, for who does not stabilise."""
+        quick = self._as_products(kinematics)
+        if quick is not None and reference is None and not self._layout.others:
+            products, numbers = quick
+            return products.second_order(numbers, v)
+        return self.evaluate(kinematics, t, q, v, reference)[:2]
+
+    def _evaluate(
+        self,
+        kinematics: FrameKinematics,
+        t: float,
+        q: Array,
+        v: Array,
+        rotation: RotationReference | None,
+    ) -> Rows:
+        """All rows in declared order; of the references they follow rotations alone."""
+        layout = self._layout
+        if not layout.families:
+            rows = self._other_rows(kinematics, t, q, v)
+        else:
+            quick = self._as_products(kinematics) if rotation is None else None
+            if quick is not None:
+                products, numbers = quick
+                rows = products.evaluate(numbers, v)
+                if not layout.others:
+                    return rows
+            else:
+                rows = self._by_families(kinematics, v, rotation)
+            if layout.others:
+                others = self._other_rows(kinematics, t, q, v)
+                rows = Rows(*map(np.concatenate, zip(rows, others, strict=True)))
+        if not layout.declared_order:
+            rows = Rows(*(part[layout.order] for part in rows))
+        return rows
+
+    def _as_products(
+        self, kinematics: FrameKinematics
+    ) -> tuple[ProductRows, FlatKinematics] | None:
+        """The quick evaluation of rows of frame pairs, where there is one."""
+        if not self._are_products or getattr(kinematics, "placements", None) is None:
+            return None
+        numbers: FlatKinematics = kinematics  # type: ignore[assignment]
+        if self._product_rows is None:
+            # Without other rows between them they come in declared order at once.
+            order = None if self._layout.others else self._layout.order
+            families, pairs = self._families, self._layout.pairs
+            self._product_rows = ProductRows(families, pairs, numbers, order)
+        return self._product_rows, numbers
+
+    def _by_families(
+        self, kinematics: FrameKinematics, v: Array, rotation: RotationReference | None
+    ) -> Rows:
+        """Rows of frame pairs in the order of their families."""
+        twist = self._relative_twist(kinematics, v)
+        wrench, residual = self._wrenches(kinematics, rotation)
+        bias = dot(wrench, twist.bias.take(self._layout.pair_of_row, 0))
+        for turning, chosen in self._turning:
+            bias[chosen] += turning.extra_bias(kinematics, twist)
+        A = self._frame_jacobian(wrench, kinematics)
+        rate = A.dot(v)
+        for vectors, chosen in self._vectors:
+            followed = None if rotation is None else rotation.part(self._vector_rows)
+            missing = vectors.motion(kinematics, twist, followed)
+            rate[chosen] += missing[0]
+            bias[chosen] += missing[1]
+        return Rows(A, bias, residual, rate)
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
         """Rows with parent and child taken apart, (m, nv): their size if nothing cancelled."""

@@ -12,6 +12,7 @@ from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.integrators import ConfigurationSpace
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.batch import BatchSolution, evaluate_each, states, without_forces
+from uk_dynamics.mechanism.equation_terms import EquationTerms
 from uk_dynamics.mechanism.nonideal_forces import NonidealForces
 from uk_dynamics.mechanism.rollout import Plan, Rollout, RolloutMethod, plan, roll_each
 from uk_dynamics.mechanism.solver import Solver
@@ -65,9 +66,9 @@ class InterpretedDynamics:
         self._workspace = new_workspace()
         self.hierarchy = mechanism.hierarchy
         self.rows = len(mechanism.constraints)
-        self._soft = None if self.hierarchy.rigid.all() else ~self.hierarchy.rigid
         self._rows = StructuralRows(mechanism)
         self._constraints: ConstraintSet = self._rows.constraints
+        self._terms = EquationTerms(mechanism, self._workspace, self._rows)
         self._solver = Solver(mechanism)
         self._projection = StateProjection(
             mechanism, self._model, self._workspace, self._rows, self._solver
@@ -86,19 +87,21 @@ class InterpretedDynamics:
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-        terms, rows = self._terms(state, inputs)
+        terms, rows = self._terms.with_rows(state.t, state.q, state.v, inputs)
         return Prepared(terms, rows, self._solver.factorize(terms.M, terms.A), self._workspace)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
-        return self._terms(state, inputs or _NOTHING)[0]
+        return self._terms.evaluate(state.t, state.q, state.v, inputs or _NOTHING)
 
     def evaluate(
         self, state: State, inputs: Inputs | None = None, out: Solution | None = None
     ) -> Solution:
         """Constrained acceleration and forces (review (36)), fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
-        return self.solve(self.prepare(state, given), state, given)
+        terms = self._terms.evaluate(state.t, state.q, state.v, given)
+        factorization = self._solver.factorize(terms.M, terms.A)
+        return self._nonideal.solve(factorization, self._workspace, terms, state, given)
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
         """Constrained acceleration alone, (nv,), fresh; the quickest call of a compiled mechanism.
@@ -226,22 +229,3 @@ class InterpretedDynamics:
     def project(self, state: State, inputs: Inputs | None = None) -> State:
         """The nearest state on the constraints in the metric of M; see :class:`Dynamics`."""
         return self._projection.project(state, inputs or _NOTHING)
-
-    def _terms(self, state: State, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
-        workspace = self._workspace
-        q, v = state.q, state.v
-        workspace.update(q, v)
-        rows = self._rows.evaluate(workspace, state.t, q, v, inputs)
-        force = -workspace.bias if inputs.tau is None else inputs.tau - workspace.bias
-        if self._passive.active:
-            force += self._passive.force(q, v)
-        if self._forces.active:
-            self._forces.add_to(force, workspace, state.t, q, v)
-        if inputs.stabilize:
-            b = rows.right_hand_side(self._constraints.damping, self._constraints.stiffness)
-        else:
-            b = -rows.bias
-            if (soft := self._soft) is not None:  # nothing else holds compliant rows
-                damping, stiffness = self._constraints.damping, self._constraints.stiffness
-                b -= soft * (damping * rows.rate + stiffness * rows.residual)
-        return DynamicsTerms(workspace.mass, force, rows.A, b), rows

@@ -32,6 +32,8 @@ class StructuralRows:
     def reference(self, t: float, inputs: Inputs) -> ReferenceSample | None:
         """What rows follow at time t, in s: captured poses, given samples, those of the file."""
         live = inputs.references
+        if not live and inputs.active is None and not self._references.references:
+            return None
         if inputs.active is not None and inputs.active.captured:
             live = {**(live or {}), **self.hierarchy.captured(inputs.active)}
         return self._references.sample(t, live)
@@ -43,6 +45,16 @@ class StructuralRows:
         if mask is None:
             return rows
         return Rows(rows.A * mask[:, None], *(part * mask for part in rows[1:]))
+
+    def second_order(
+        self, workspace: Workspace, t: float, q: Array, v: Array, inputs: Inputs
+    ) -> tuple[Array, Array]:
+        """A, (m, nv), and bias, (m,), of :meth:`evaluate` alone."""
+        A, bias = self.constraints.second_order(workspace, t, q, v, self.reference(t, inputs))
+        mask = self.hierarchy.mask(inputs.active)
+        if mask is None:
+            return A, bias
+        return A * mask[:, None], bias * mask
 
     def position(
         self, workspace: Workspace, t: float, q: Array, inputs: Inputs

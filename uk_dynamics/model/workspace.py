@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from uk_dynamics.model.description import Array
-from uk_dynamics.model.views import live_view, placement_views
+from uk_dynamics.model.views import live_view, motion_view, placement_views
 
 
 class Workspace:
@@ -26,7 +27,16 @@ class Workspace:
         jacobian_rate: Its time derivative, (6, nv).
         rotation: Of each frame, maps its axes to world axes, (nframes, 3, 3).
         translation: Of each frame's origin in the world, (nframes, 3).
+        placements: The same numbers in a row, (12·(nframes + 1),): of the world, then of each
+            frame, the rotation column by column and the origin. None where there is no such view.
+        velocities: Spatial velocities of the bodies, at the world's origin in its axes, in a row,
+            (6·bodies,); the first is the world. None where there is no such view.
+        carriers: The body that carries each frame, (nframes,).
     """
+
+    placements: Array | None = None
+    velocities: Array | None = None
+    carriers: NDArray[np.intp]
 
     def __init__(self, model: Any) -> None:
         data = model.createData()
@@ -43,8 +53,12 @@ class Workspace:
         views = placement_views(data.oMf, data)
         self._copies_placements = views is None
         if views is None:
-            views = np.zeros((model.nframes, 3, 3)), np.zeros((model.nframes, 3))
-        self._all_rotation, self._all_translation = views
+            self._all_rotation = np.zeros((model.nframes, 3, 3))
+            self._all_translation = np.zeros((model.nframes, 3))
+        else:
+            self._all_rotation, self._all_translation, self.placements = views
+        self.velocities = motion_view(data.ov, data)
+        self.carriers = np.array([f.parentJoint for f in list(model.frames)[1:]], dtype=np.intp)
         self._copy_placements()
         # Frame 0 is Pinocchio's own universe.
         self.rotation: Array = self._all_rotation[1:]

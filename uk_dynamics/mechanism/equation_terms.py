@@ -1,0 +1,73 @@
+"""The terms of M q̈ = F + Q_c and A q̈ = b of a mechanism, from Pinocchio and its rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uk_dynamics.constraints.constraint_set import Rows
+from uk_dynamics.mechanism.state import Array, DynamicsTerms, Inputs
+from uk_dynamics.mechanism.structural_rows import StructuralRows
+from uk_dynamics.model.workspace import Workspace
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.mechanism import Mechanism
+
+
+class EquationTerms:
+    """Evaluates them in the memory of a workspace."""
+
+    def __init__(self, mechanism: Mechanism, workspace: Workspace, rows: StructuralRows) -> None:
+        """Use the memory of an evaluator.
+
+        Args:
+            mechanism: Whose terms.
+            workspace: Memory for its model.
+            rows: Its structural rows.
+        """
+        self._workspace = workspace
+        self._rows = rows
+        self._damping = rows.constraints.damping
+        self._stiffness = rows.constraints.stiffness
+        rigid = mechanism.hierarchy.rigid
+        self._soft = None if rigid.all() else ~rigid
+        self._passive = mechanism.passive if mechanism.passive.active else None
+        self._forces = mechanism.forces if mechanism.forces.active else None
+
+    def evaluate(self, t: float, q: Array, v: Array, inputs: Inputs) -> DynamicsTerms:
+        """The terms at a state; M is a live view.
+
+        Args:
+            t: Time, in s.
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            inputs: What acts.
+        """
+        if inputs.stabilize or self._soft is not None:
+            return self.with_rows(t, q, v, inputs)[0]
+        workspace = self._workspace
+        workspace.update(q, v)
+        A, bias = self._rows.second_order(workspace, t, q, v, inputs)
+        return DynamicsTerms(workspace.mass, self._force(t, q, v, inputs), A, -bias)
+
+    def with_rows(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
+        """The terms, and the rows behind A and b; see :meth:`evaluate`."""
+        workspace = self._workspace
+        workspace.update(q, v)
+        rows = self._rows.evaluate(workspace, t, q, v, inputs)
+        if inputs.stabilize:
+            b = rows.right_hand_side(self._damping, self._stiffness)
+        else:
+            b = -rows.bias
+            if (soft := self._soft) is not None:  # nothing else holds compliant rows
+                b -= soft * (self._damping * rows.rate + self._stiffness * rows.residual)
+        return DynamicsTerms(workspace.mass, self._force(t, q, v, inputs), rows.A, b), rows
+
+    def _force(self, t: float, q: Array, v: Array, inputs: Inputs) -> Array:
+        """F: all forces but those of the constraints, (nv,), fresh."""
+        bias = self._workspace.bias
+        force: Array = -bias if inputs.tau is None else inputs.tau - bias
+        if self._passive is not None:
+            force += self._passive.force(q, v)
+        if self._forces is not None:
+            self._forces.add_to(force, self._workspace, t, q, v)
+        return force
