@@ -29,6 +29,17 @@ def data_files():
     return list(files.items())
 
 
+NODES = (
+    "simulator",
+    "forward_dynamics",
+    "servo_controller",
+    "command_watchdog",
+    "joint_state_completer",
+    "viewer",
+    "markers",
+    "recorder",
+)
+
 setup(
     name=NAME,
     version="0.1.0",
@@ -85,14 +96,7 @@ setup(
     entry_points={
         "console_scripts": [
             f"{NAME} = {NAME}.cli.main:main",
-            f"simulator = {NAME}.ros.simulator:main",
-            f"forward_dynamics = {NAME}.ros.forward_dynamics:main",
-            f"servo_controller = {NAME}.ros.servo_controller:main",
-            f"command_watchdog = {NAME}.ros.command_watchdog:main",
-            f"joint_state_completer = {NAME}.ros.joint_state_completer:main",
-            f"viewer = {NAME}.ros.viewer:main",
-            f"markers = {NAME}.ros.markers:main",
-            f"recorder = {NAME}.ros.recorder:main",
+            *(f"{node} = {NAME}.ros.entry_points:{node}" for node in NODES),
         ],
         # commands that need running nodes; the command line finds them by name
         f"{NAME}.commands": [

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from launch.actions import RegisterEventHandler, Shutdown
+from launch.actions import RegisterEventHandler
 from launch.event_handlers import OnProcessExit
 from launch.logging import launch_config
 from launch_ros.actions import Node
@@ -17,9 +17,16 @@ from uk_dynamics.control.ros2_control_files import (
     complete_description,
     controllers,
 )
-from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.ros.launching import LastToEnd, installed, launch_description, require
+from uk_dynamics.ros.launching import (
+    LastToEnd,
+    ends_all,
+    installed,
+    launch_description,
+    number,
+    read_files,
+    require,
+    switched_on,
+)
 from uk_dynamics.ros.watching import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
@@ -45,25 +52,19 @@ def generate_launch_description():
 
 
 def nodes(given):
-    wanted = {
-        name: given[name].lower() == "true" for name in ("autostart", "watchdog", "use_sim_time")
-    }
+    wanted = {name: switched_on(given, name) for name in ("autostart", "watchdog", "use_sim_time")}
     plugin = given["hardware"]
     # others may be in a package of another name, and controller_manager tells what it misses
     plugins = [*CONTROLLER_TYPES.values(), *([plugin] if plugin == TOPIC else [])]
     packages = [kind.partition("/")[0] for kind in plugins]
     require(["robot_state_publisher", "controller_manager", *packages], "hardware.launch.py")
-    if not given["rate"].isdecimal() or int(given["rate"]) == 0:
-        raise InputError(
-            f'"{given["rate"]}" is no whole number of updates per second', place="rate"
-        )
-
-    mechanism = Mechanism.from_file(given["mechanism"])
+    rate = int(number(given, "rate", 1.0, whole=True))
+    mechanism = read_files(given)
     description = complete_description(mechanism, plugin, given["namespace"])
     text = {"robot_description": ParameterValue(description, value_type=str)}
     name = "_".join([*given["namespace"].strip("/").split("/"), mechanism.name, "controllers.yaml"])
     file = Path(launch_config.log_dir) / name.lstrip("_")
-    file.write_text(controllers(mechanism, int(given["rate"]), given["namespace"]))
+    file.write_text(controllers(mechanism, rate, given["namespace"]))
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     machine = {"mechanism": files["mechanism"]}
 
@@ -82,8 +83,8 @@ def nodes(given):
     if given["tasks"]:
         settings = {
             "autostart": wanted["autostart"],
-            "state_timeout": float(given["state_timeout"]),
-            "update_rate": float(given["rate"]),
+            "state_timeout": number(given, "state_timeout", 0.001),
+            "update_rate": float(rate),
         }
         driving.append(node(PACKAGE, "servo_controller", files, settings))
     guarding = []
@@ -101,7 +102,7 @@ def nodes(given):
         kind=LastToEnd,
         # the last effort is zero, and has reached the drives, before controllers are deactivated
         after=[*driving, *guarding],
-        on_exit=ended,
+        on_exit=ends_all("controller_manager has ended"),
     )
     spawner = node(
         "controller_manager",
@@ -113,7 +114,7 @@ def nodes(given):
         if context.is_shutdown:
             return []
         if event.returncode:
-            return [Shutdown(reason=f"the controllers did not start ({event.returncode})")]
+            return ends_all("the controllers did not start")(event, context)
         return driving
 
     root = mechanism.model.description.root
@@ -126,10 +127,3 @@ def nodes(given):
         spawner,
         RegisterEventHandler(OnProcessExit(target_action=spawner, on_exit=controllers_done)),
     ]
-
-
-def ended(event, context):
-    """Without controller_manager nothing here has any use."""
-    if context.is_shutdown:
-        return []
-    return [Shutdown(reason=f"controller_manager has ended ({event.returncode})")]

@@ -7,9 +7,15 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from uk_dynamics.control.ros2_control_files import MACHINE_STATES_TOPIC, TOPIC
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.resources import share_directory
-from uk_dynamics.ros.launching import installed, launch_description
+from uk_dynamics.ros.launching import (
+    ends_all,
+    installed,
+    launch_description,
+    number,
+    read_files,
+    switched_on,
+)
 from uk_dynamics.ros.watching import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
@@ -40,9 +46,10 @@ def generate_launch_description():
 def nodes(given):
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     mechanism = {"mechanism": files["mechanism"]}
-    clock = given["publish_clock"].lower() == "true"
-    ros2_control = given["ros2_control"].lower() == "true"
-    description = Mechanism.from_file(given["mechanism"]).model.description
+    clock = switched_on(given, "publish_clock")
+    ros2_control = switched_on(given, "ros2_control")
+    machine = read_files(given)
+    description = machine.model.description
 
     def node(package, executable, *parameters, kind=Node, remappings=(), **options):
         return kind(
@@ -57,9 +64,9 @@ def nodes(given):
         )
 
     simulation = {
-        "rate": float(given["rate"]),
-        "real_time_factor": float(given["real_time_factor"]),
-        "paused": given["paused"].lower() == "true",
+        "rate": number(given, "rate", 1.0, whole=ros2_control),
+        "real_time_factor": number(given, "real_time_factor"),
+        "paused": switched_on(given, "paused"),
         "publish_clock": clock,
         # or it would fall while its controller starts
         "brakes": bool(given["tasks"]),
@@ -69,7 +76,7 @@ def nodes(given):
     if ros2_control:
         started = behind_ros2_control(node, mechanism, simulation, given)
     else:
-        started = [node(PACKAGE, "simulator", mechanism, simulation)]
+        started = [simulator(node, mechanism, simulation)]
         driving = []
         if given["tasks"]:
             settings = {
@@ -111,5 +118,12 @@ def behind_ros2_control(node, mechanism, simulation, given):
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(machine), launch_arguments=arguments.items()
         ),
-        node(PACKAGE, "simulator", mechanism, simulation, by_joint, remappings=states),
+        simulator(node, mechanism, simulation, by_joint, remappings=states),
     ]
+
+
+def simulator(node, *parameters, **options):
+    """The machine; when it ends, so does everything."""
+    return node(
+        PACKAGE, "simulator", *parameters, on_exit=ends_all("simulator has ended"), **options
+    )

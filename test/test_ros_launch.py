@@ -61,6 +61,23 @@ def test_controller_comes_with_tasks(launch_file: Any) -> None:
     assert {"simulator", "forward_dynamics", "servo_controller"} <= set(nodes)
 
 
+def test_what_an_argument_cannot_be_is_said_before_anything_starts(launch_file: Any) -> None:
+    for given, text in (
+        ({"rate": "fast"}, '^rate: expected a number from 1 on, found "fast"'),
+        ({"rate": "0.5"}, "^rate: expected a number from 1 on"),
+        ({"rate": "99.5", "ros2_control": "true"}, "^rate: expected a whole number"),
+        ({"real_time_factor": "-1"}, "^real_time_factor: expected a number from 0 on"),
+        ({"mechanism": "nope"}, "neither a file nor a shipped mechanism file"),
+        ({"tasks": "nope"}, "neither a file nor a shipped tasks file"),
+        ({"tasks": "stewart_platform_heave_roll"}, "stewart_platform_heave_roll"),
+    ):
+        with pytest.raises(InputError, match=text):
+            started(launch_file, **given)
+    with pytest.raises(RuntimeError, match="yes"):  # launch's own, with the choices
+        started(launch_file, paused="yes")
+    assert started(launch_file, paused="True")
+
+
 def test_rviz_comes_where_it_is_installed(
     launch_file: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -178,6 +178,21 @@ def test_a_simulation_is_recorded_to_its_end(
     assert np.abs(motion.efforts).max() > 0.0
 
 
+def test_everything_ends_with_the_simulator(
+    ros: Ros, prefix: Path, launched: list[NodeProcess], tmp_path: Path
+) -> None:
+    process = launch(prefix, tmp_path, "simulation.launch.py", "mechanism:=four_bar", "rate:=100")
+    launched.append(process)
+    states = Ear(ros.node(), JointState, "joint_states")
+    ros.until(lambda: states.messages, "states", START)
+    (pid,) = re.findall(r"simulator-\d+\]: process started with pid \[(\d+)\]", process.output)
+    os.kill(int(pid), signal.SIGKILL)
+    ros.until(lambda: not process.running, "the end", START)
+    assert "simulator has ended (exit code -9)" in process.output
+    assert set(ends(process.output)) == {"simulator", "forward_dynamics"}
+    assert "Traceback" not in process.output
+
+
 def test_what_is_not_installed_is_named_and_nothing_is_started(
     prefix: Path, launched: list[NodeProcess], tmp_path: Path
 ) -> None:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
-from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler
+from launch import Action, LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    LogInfo,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+)
 from launch.event_handlers import OnProcessExit
+from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.tasks import Tasks
 
 Argument = tuple[str, str, str]  # name, default and description
+SWITCH = ("true", "false", "True", "False")
 
 
 def launch_description(
@@ -27,7 +38,12 @@ def launch_description(
         started: Makes the actions of the values that were given, by name.
     """
     declared = [
-        DeclareLaunchArgument(name, default_value=default, description=text)
+        DeclareLaunchArgument(
+            name,
+            default_value=default,
+            description=text,
+            choices=SWITCH if default in SWITCH else None,
+        )
         for name, default, text in arguments
     ]
 
@@ -63,6 +79,70 @@ def require(packages: Iterable[str], place: str) -> None:
             f"not installed, or not sourced: {', '.join(missing)}; try: sudo apt install {names}",
             place=place,
         )
+
+
+def switched_on(given: Mapping[str, str], name: str) -> bool:
+    """Whether an argument says true."""
+    return given[name].lower() == "true"
+
+
+def number(
+    given: Mapping[str, str], name: str, minimum: float = 0.0, *, whole: bool = False
+) -> float:
+    """An argument that is a number.
+
+    Args:
+        given: Arguments by name.
+        name: Of the argument.
+        minimum: Smallest value that is valid.
+        whole: Whether it counts something.
+
+    Raises:
+        InputError: It is none, or a smaller one.
+    """
+    text = given[name]
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (minimum <= value < math.inf) or (whole and value != int(value)):
+        kind = "a whole number" if whole else "a number"
+        raise InputError(f'expected {kind} from {minimum:g} on, found "{text}"', place=name)
+    return value
+
+
+def read_files(given: Mapping[str, str]) -> Mechanism:
+    """The mechanism that the arguments name; where there are tasks, they fit it.
+
+    Whatever is wrong in the files is said before anything is started.
+
+    Args:
+        given: Arguments by name, with ``mechanism`` and ``tasks``.
+
+    Raises:
+        UkDynamicsError: Anything wrong in the files.
+    """
+    mechanism = Mechanism.from_file(given["mechanism"])
+    if given["tasks"]:
+        Tasks.from_file(given["tasks"], mechanism)
+    return mechanism
+
+
+def ends_all(what: str) -> Callable[[ProcessExited, LaunchContext], list[Action]]:
+    """Reaction to the end of a process without which the others are of no use.
+
+    Args:
+        what: Has happened, in words.
+    """
+
+    def ended(event: ProcessExited, context: LaunchContext) -> list[Action]:
+        if context.is_shutdown:
+            return []
+        reason = f"{what} (exit code {event.returncode})"
+        # launch keeps the reason of a shutdown for itself
+        return [LogInfo(msg=f"{reason}: everything ends"), Shutdown(reason=reason)]
+
+    return ended
 
 
 class LastToEnd(Node):
