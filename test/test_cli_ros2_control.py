@@ -97,6 +97,27 @@ def test_an_encoder_on_a_mimic_joint_counts_and_its_motor_is_refused() -> None:
         hardware_block(driven, MOCK)
 
 
+def test_limits_of_zero_do_not_keep_all_efforts_back() -> None:
+    parts, text = link("base"), "actuators:\n"
+    for name, limit in (
+        ("none", ""),
+        ("real", '<limit effort="5" velocity="2"/>'),
+        ("no_effort", '<limit effort="0" velocity="2"/>'),
+        ("no_velocity", '<limit effort="5" velocity="0.0"/>'),
+    ):
+        parts += link(f"{name}_link") + urdf_joint(name, "base", f"{name}_link", more=limit)
+        text += f"  {name}_motor: {{joint: {name}, effort_limit: 5.0}}\n"
+    block = ET.fromstring(hardware_block(mechanism(parts, text), MOCK))
+    limits = {j.attrib["name"]: j.find("limits") for j in block.iter("joint")}
+    assert {name: found is None for name, found in limits.items()} == {
+        "none": True,
+        "real": True,
+        "no_effort": False,
+        "no_velocity": False,
+    }
+    assert all(found.get("enable") == "false" for found in limits.values() if found is not None)
+
+
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_controllers_take_the_motors_in_the_order_of_the_mechanism(name: str) -> None:
     machine = shipped(name)

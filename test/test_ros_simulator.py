@@ -244,6 +244,26 @@ def test_brakes_hold_the_machine_until_the_first_usable_command(ros: Ros) -> Non
     ros.until(lambda: bench.state().position == first.position, "the start again")
 
 
+def test_brakes_hold_after_a_reset_while_a_controller_is_still_stopping(ros: Ros) -> None:
+    bench = Bench(ros, brakes=True)
+    first = bench.state()
+    bench.command(0.0)
+    ros.until(lambda: bench.state().position[0] < first.position[0] - 0.01, "the fall")
+    bench.reset()
+    bench.command(1.0)  # of a ramp, say
+    ros.until(lambda: bench.state().position == first.position, "the start again")
+    start = nanoseconds(bench.state().header.stamp)
+    ros.until(lambda: nanoseconds(bench.state().header.stamp) > start + 200_000_000, "0.2 s")
+    assert bench.state().position == first.position
+    assert bench.state().effort[0] == 0.0
+
+    def falls() -> bool:
+        bench.command(0.0)  # a controller that begins anew goes on longer than the first second
+        return bench.state().position[0] < first.position[0] - 0.01
+
+    ros.until(falls, "the next fall")
+
+
 def test_lost_motion_pauses_the_simulator_until_it_is_reset(ros: Ros, pendulum: str) -> None:
     bench = Bench(ros, pendulum)
     bench.state()

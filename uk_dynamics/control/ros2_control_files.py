@@ -37,12 +37,14 @@ class HardwareJoint:
         effort_limit: Of its motor, in N or N·m, infinite where none is declared; None: no motor.
         measured: Whether it has an encoder.
         mimics: Whether the URDF lets it mimic another; its encoder counts, not the other joint.
+        limited: Whether limits of the URDF hold; not where one is 0, which means "not declared".
     """
 
     name: str
     effort_limit: float | None
     measured: bool
     mimics: bool = False
+    limited: bool = True
 
     @property
     def driven(self) -> bool:
@@ -64,6 +66,7 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
     """
     file, measured = mechanism.spec.file, set(mechanism.measured.names)
     followers = {mimic.joint: mimic.source for mimic in mechanism.model.mimic}
+    undeclared = _zero_limits(mechanism)
     owner: dict[str, str] = {}
     joints = []
     limits = mechanism.actuators.effort_limits
@@ -94,7 +97,8 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
                 place=place,
             )
         owner[joint] = motor.name
-        joints.append(HardwareJoint(joint, float(limit), joint in measured))
+        limited = joint not in undeclared
+        joints.append(HardwareJoint(joint, float(limit), joint in measured, limited=limited))
     if not joints:
         raise InputError(
             "the mechanism has no motors to command; add actuators", file=file, place="actuators"
@@ -102,6 +106,20 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
     rest = [name for name in mechanism.measured.names if name not in owner]
     encoders = (HardwareJoint(name, None, measured=True, mimics=name in followers) for name in rest)
     return (*joints, *encoders)
+
+
+def _zero_limits(mechanism: Mechanism) -> set[str]:
+    """Joints of which the URDF says that their effort or velocity is limited to 0."""
+    limits = {
+        joint.get("name", ""): limit
+        for joint in ET.fromstring(mechanism.model.description.text).findall("joint")
+        if (limit := joint.find("limit")) is not None
+    }
+    return {
+        name
+        for name, limit in limits.items()
+        if any(float(limit.get(of, "1")) == 0.0 for of in ("effort", "velocity"))
+    }
 
 
 def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:
@@ -152,6 +170,9 @@ def _system(
         element = ET.SubElement(system, "joint", name=joint.name)
         if joint.mimics:
             element.set("mimic", "false")
+        if not joint.limited:
+            # controller_manager enforces limits from Kilted on, and would let no effort through
+            ET.SubElement(element, "limits", enable="false")
         if joint.effort_limit is not None:
             command = ET.SubElement(element, "command_interface", name="effort")
             if np.isfinite(joint.effort_limit):

@@ -26,6 +26,7 @@ from uk_dynamics.mechanism.tasks import Tasks
 
 Argument = tuple[str, str, str]  # name, default and description
 SWITCH = ("true", "false", "True", "False")
+CHOICES = {"rviz": (*SWITCH, "auto")}  # of arguments that are not only on or off
 
 
 def launch_description(
@@ -42,7 +43,7 @@ def launch_description(
             name,
             default_value=default,
             description=text,
-            choices=SWITCH if default in SWITCH else None,
+            choices=CHOICES.get(name, SWITCH if default in SWITCH else None),
         )
         for name, default, text in arguments
     ]

@@ -69,7 +69,8 @@ SIMULATOR = (
     Parameter(
         "brakes",
         False,
-        "Hold the machine where it starts until the first usable command comes; time goes on.",
+        "Hold the machine where it starts until the first usable command comes; time goes on. After"
+        " ~/reset commands of the first second do not count: whoever drove is about to stop.",
     ),
     Parameter(
         "command_timeout",

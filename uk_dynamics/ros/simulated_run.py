@@ -10,6 +10,7 @@ from sensor_msgs.msg import JointState
 
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.ros.active_constraints import ConstraintSwitches
+from uk_dynamics.ros.clock import Watchdog
 from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS, JOINT_COMMANDS
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
@@ -22,6 +23,10 @@ from uk_dynamics.ros.reports import report_dynamics
 from uk_dynamics.ros.shared_time import ORIGIN_QOS
 from uk_dynamics.ros.simulation_time import SimulationTime
 from uk_dynamics.ros.structure_input import structural_references
+
+# s after a reset in which commands do not release the brakes: they come from a controller that was
+# driving, is surprised by the jump, and stops
+_SURPRISE = 1.0
 
 
 class SimulatedRun:
@@ -69,6 +74,7 @@ class SimulatedRun:
         )
         self.failure = ""
         self._waits = accept is not None
+        self._last_reset = Watchdog()
         self._on_state = on_state
         self._time = SimulationTime(node, publish=settings["publish_clock"], from_zero=self._waits)
         by_joint = settings["command_mode"] == "joint_state"
@@ -97,7 +103,9 @@ class SimulatedRun:
     def advance(self) -> bool:
         """Take a step, and publish the state where one is due; tell whether it succeeded."""
         machine = self.machine
-        if self.commands_are_stale:
+        if self._settings["brakes"] and self._last_reset.age < _SURPRISE:
+            self._commands.watchdog.forget()
+        if self.brakes_hold or self.commands_are_stale:
             self._commands.efforts[:] = 0.0
         machine.command(self._commands.efforts)
         try:
@@ -130,6 +138,8 @@ class SimulatedRun:
     def reset(self) -> None:
         """Back to the start, as if nobody had ever said anything."""
         self.failure = ""
+        if not self._waits:  # in lockstep commands answer a state, and none is left over
+            self._last_reset.feed()
         self._commands.efforts[:] = 0.0
         self._commands.watchdog.forget()
         self._references.followed.clear()

@@ -10,7 +10,7 @@ from launch_ros.actions import Node
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import share_directory
-from uk_dynamics.ros.launching import LastToEnd, installed, require
+from uk_dynamics.ros.launching import LastToEnd, installed, require, switched_on
 
 VIEW = ("view", "false", "Show it in the browser, at http://127.0.0.1:8080; needs viser.")
 RECORD = ("record", "", "Recording to write, a file that ends in .mcap; empty: none.")
@@ -35,11 +35,11 @@ def watchers(
         after: Processes whose last words are recorded too.
 
     Raises:
-        InputError: What an argument asks for is not installed, or it has no such value.
+        InputError: What an argument asks for is not installed, or names no recording.
     """
     package = "uk_dynamics"
     started = []
-    if _switch(given, "view", ("true", "false")) == "true":
+    if switched_on(given, "view"):
         _need("viser", "view", 'pip install viser, or ".[view]" of the sources')
         started.append(node(package, "viewer", files))
     if given["record"]:
@@ -49,21 +49,13 @@ def watchers(
             raise InputError(f'name a file that ends in .mcap, found "{file.name}"', place="record")
         recorded = {"mechanism": files["mechanism"], "file": str(file)}
         started.append(node(package, "recorder", recorded, kind=LastToEnd, after=after))
-    rviz = _switch(given, "rviz", ("true", "false", "auto"))
-    if rviz == "true":
+    if switched_on(given, "rviz"):
         require(["rviz2"], "rviz")
-    if rviz == "true" or (rviz == "auto" and installed("rviz2")):
+    if switched_on(given, "rviz") or (given["rviz"] == "auto" and installed("rviz2")):
         display = str(share_directory() / "rviz" / "mechanism.rviz")
         started.append(node(package, "markers", files))
         started.append(node("rviz2", "rviz2", arguments=["-d", display, "-f", root]))
     return started
-
-
-def _switch(given: Mapping[str, str], name: str, values: tuple[str, ...]) -> str:
-    value = given[name].lower()
-    if value not in values:
-        raise InputError(f'expected {", ".join(values)}, found "{given[name]}"', place=name)
-    return value
 
 
 def _need(module: str, place: str, remedy: str) -> None:
