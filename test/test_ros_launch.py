@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def test_every_argument_is_described_and_has_a_default(launch_file: Any) -> None
     arguments = launch_file.generate_launch_description().get_launch_arguments()
     assert {argument.name for argument in arguments} == {n for n, _, _ in launch_file.ARGUMENTS}
     for argument in arguments:
-        assert argument.description.endswith(".")
+        assert re.search(r"\.( Valid choices are: .*)?$", argument.description)
         assert argument.default_value is not None
 
 

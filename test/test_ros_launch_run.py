@@ -189,7 +189,7 @@ def test_everything_ends_with_the_simulator(
     os.kill(int(pid), signal.SIGKILL)
     ros.until(lambda: not process.running, "the end", START)
     assert "simulator has ended (exit code -9)" in process.output
-    assert set(ends(process.output)) == {"simulator", "forward_dynamics"}
+    assert {"simulator", "forward_dynamics"} <= set(ends(process.output))
     assert "Traceback" not in process.output
 
 
