@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import signal
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ import pytest
 pytest.importorskip("rclpy")
 
 from node_process import NodeProcess
+from ros_ears import Ear
+from ros_fixtures import Ros, StartProcess
+from sensor_msgs.msg import JointState
 from waiting import wait_until
 
 from uk_dynamics.ros import entry_points as started
@@ -36,6 +40,23 @@ def test_a_node_that_still_loads_ends_without_a_traceback(
     wait_until(lambda: loads_modules(process), "modules that are being loaded")
     assert process.stop(number) == 0
     assert not process.output
+
+
+def test_signals_do_not_disturb_a_node_that_is_ending(ros: Ros, start_node: StartProcess) -> None:
+    process = start_node(
+        "simulator", parameters={"mechanism": "four_bar", "backend": "interpreted"}
+    )
+    states = Ear(ros.node(), JointState, "joint_states")
+    ros.until(lambda: states.messages, "states")
+
+    def interrupt() -> None:
+        if process.running:
+            os.kill(process.pid, signal.SIGINT)
+
+    # to the very end, when Python has given back what it had set up
+    wait_until(lambda: not process.running, "the end", meanwhile=interrupt)
+    assert process.exit_code == 0
+    assert "Traceback" not in process.output
 
 
 def test_every_command_has_a_node_of_its_name() -> None:

@@ -19,6 +19,7 @@ from rclpy.signals import SignalHandlerOptions
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
 USER_ERROR = 2
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LONGEST_WAIT = 0.1  # s; a signal is noticed between two waits
 
 AnyNode = TypeVar("AnyNode", bound=Node)
@@ -37,8 +38,14 @@ class _Stop:
         self.interrupts = True
 
     def install(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in _SIGNALS:
             signal.signal(number, self._handle)
+
+    def ignore(self) -> None:
+        # Ctrl-C comes twice, from the terminal and from launch, and Python gives its own handlers
+        # back, which kill, before the process has ended
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         first = not self.requested
@@ -77,6 +84,7 @@ def run_node(
     finally:
         stop.interrupts = False
         rclpy.try_shutdown()
+        stop.ignore()
     return 0
 
 
