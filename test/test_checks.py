@@ -11,6 +11,7 @@ from mechanism_builder import pinned_arm as pinned
 
 from uk_dynamics.checks.checklist import check, check_file
 from uk_dynamics.cli.main import main
+from uk_dynamics.exceptions import AssemblyError
 from uk_dynamics.mechanism.file_location import shipped_files
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism.tasks_specification import TasksSpec
@@ -73,6 +74,42 @@ def test_a_loop_that_cannot_close():
     (found,) = findings(machine, "loop")
     assert (found.severity, found.subject) == ("error", ("pin",))
     assert "gap of 4" in found.problem  # the elbow reaches 1 m
+
+
+def two_loops(second):
+    """A four-bar whose rocker is held to the ground by a second pin, at ``second`` along x."""
+    pin = f"""
+  second:
+    type: frame
+    axes: [x, z]
+    parent: {{link: base, xyz: [{second}, 0.0, 0.0]}}
+    child: {{link: rod, xyz: [1.0, 0.0, 0.0]}}
+"""
+    rod = link("rod", com="0.5 0 0") + joint("j4", "rocker", "rod", xyz="1 0 0")
+    return four_bar(text=SOUND.replace(GUESS, pin + GUESS), parts=ROCKER + rod)
+
+
+def test_only_the_loop_that_does_not_close_is_blamed():
+    assert two_loops(1.0).assembly().closed
+    found = findings(two_loops(9.0), "loop")
+    # 9 m away: the rocker and the rod reach 3 m; the sound pin is pulled open a little by that
+    assert "second" in found[0].subject + found[-1].subject
+    assert not any("nearly" in finding.problem for finding in found)
+
+
+def test_lengths_in_millimetres():
+    (found,) = findings(two_loops(2000.0), "loop")
+    assert found.subject == ("second",)
+    assert "about 1 m long: lengths are in m here too" in found.remedy
+
+
+def test_the_error_names_the_open_loops_and_what_was_held():
+    machine = two_loops(1.0)
+    with pytest.raises(AssemblyError) as raised:
+        machine.assemble(j1=-1.2, j3=0.5)
+    assert "pin by" in str(raised.value)
+    assert "by 0" not in str(raised.value).replace("by 0.", "")
+    assert "j1, j3 were held: the loops may not allow that" in str(raised.value)
 
 
 def test_limits_that_exclude_the_assembly():
@@ -256,7 +293,7 @@ def test_a_task_out_of_reach():
     found = findings(machine, "task", tasks=tasks(machine, goal), positions={"j1": 0.5, "j2": 0.5})
     assert [finding.severity for finding in found][:1] == ["error"]
     assert set(found[0].subject) <= {"reach.x", "reach.z"}
-    assert "1 of 2 independent task rows" in found[0].problem
+    assert "1 of 2 independent task rows: they drive 1 freedom, all in use" in found[0].problem
 
 
 def test_a_task_that_the_structure_holds():

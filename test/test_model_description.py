@@ -301,3 +301,26 @@ def test_locked_joints_stay_where_the_free_ones_would_be(joint, tmp_path):
 def test_impossible_locks(lock, message, tmp_path):
     with pytest.raises(UrdfError, match=message):
         read_urdf(write_pair(tmp_path, lock))
+
+
+def test_what_xacro_says_of_every_use_of_a_macro_is_said_once(tmp_path):
+    path = tmp_path / "arm.urdf.xacro"
+    uses = "".join(f'<xacro:body name="l{index}"/>' for index in range(20))
+    path.write_text(
+        '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="base"/>'
+        '<xacro:macro name="body" params="name e:=1"><link name="${name}"/>'
+        f"</xacro:macro>{uses}</robot>"
+    )
+    (warning,) = RobotModel.from_urdf(path).warnings
+    assert "symbol: e (20 times)" in warning
+    assert len(warning) < 300
+
+
+def test_limits_that_nobody_declares_are_one_warning_each():
+    text = arm(LIMIT.replace('effort="1"', 'effort="0"'))
+    more = '<link name="x{0}"/><joint name="j{0}" type="revolute">'
+    more += '<parent link="base"/><child link="x{0}"/>'
+    more += '<limit lower="-1" upper="1" effort="0" velocity="1"/></joint>'
+    text = text.replace("</robot>", "".join(more.format(index) for index in range(8)) + "</robot>")
+    found = [warning for warning in RobotModel.from_text(text).warnings if "effort is 0" in warning]
+    assert len(found) == 1

@@ -27,7 +27,7 @@ def actuation(subject: Subject) -> Iterator[Finding]:
             "actuation",
             "note",
             (),
-            f"no motors: nothing drives its {facts.mobility} freedoms",
+            f"no motors: nothing drives its {facts.mobility} freedom{'s' * (facts.mobility > 1)}",
             "declare them under actuators, if it has some",
         )
     elif facts.actuated_freedoms < facts.mobility:

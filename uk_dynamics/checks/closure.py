@@ -13,6 +13,8 @@ from uk_dynamics.mechanism.state import Array
 
 _NEARLY = 1e-2  # of the machine's size
 _OPEN = 1e-9  # m or rad: what is below is closed
+_PULLED = 0.1  # of the largest gap: a loop that is open by less was pulled open by the other
+_OTHER_UNIT = 50.0  # times the longest link: mm instead of m
 _OUTSIDE = "outside the joint limits"
 
 
@@ -36,17 +38,31 @@ def closure(subject: Subject) -> Iterator[Finding]:
         )
         return
     gaps = {name: gap for name, gap in found.violations.items() if gap > _OPEN}
+    largest = max(gaps.values(), default=0.0)
     for name, gap in gaps.items():
-        if gap <= _NEARLY * subject.size:
+        if largest <= _NEARLY * subject.size:
             yield _nearly_closed(subject, name, gap)
-        else:
+        elif gap > _PULLED * largest:
+            remedy = found.reason
+            if gap > _OTHER_UNIT * (reach := _reach(subject.mechanism)):
+                remedy = (
+                    f"the links of the URDF are about {reach:.2g} m long: lengths are in m here too"
+                )
             yield Finding(
                 "loop",
                 "error",
                 (name,),
                 f"does not close: a gap of {gap:.3g} m or rad remains",
-                found.reason,
+                remedy,
             )
+
+
+def _reach(mechanism: Mechanism) -> float:
+    """Length of the longest link of the URDF, from joint to joint or to its mass, in m."""
+    description = mechanism.model.description
+    joints = [joint.pose.translation for joint in description.joints]
+    masses = [link.center_of_mass for link in description.links]
+    return max((float(np.linalg.norm(place)) for place in joints + masses), default=0.0) or 1.0
 
 
 def _nearly_closed(subject: Subject, name: str, gap: float) -> Finding:

@@ -211,8 +211,8 @@ class _Search:
         reason = ""
         if not closed:
             reason = (
-                "no further step brings the loops together; "
-                "check lengths and offsets, or start from another initial_guess"
+                "no further step brings the loops together; check lengths and offsets, or start "
+                f"from another initial_guess{self._or_hold_others()}"
             )
         else:
             reversed_axes = self._constraints.reversed_axes(self._workspace)
@@ -226,6 +226,14 @@ class _Search:
         return Assembly(
             q, closed, reason, violations, iterations, tuple(self._model.limit_violations(q))
         )
+
+    def _or_hold_others(self) -> str:
+        names = self._model.velocity_names
+        held = sorted(set(range(len(names))) - set(self._free.tolist()))
+        if not held:
+            return ""
+        shown = ", ".join(names[index] for index in held[:3]) + (", ..." if len(held) > 3 else "")
+        return f"; {shown} {'was' if len(held) == 1 else 'were'} held: the loops may not allow that"
 
 
 def _largest(values: Array) -> float:

@@ -84,7 +84,11 @@ def task_report(
     reason = ""
     if servo.rank < servo.task_rank:
         motion = factorization.admissible(S)
-        reason = _reason(mechanism, A[missed], motion, q, v)
+        freedoms = int(np.linalg.matrix_rank(motion)) if motion.size else 0
+        if 0 < freedoms <= servo.rank:
+            reason = f"they drive {freedoms} freedom{'s' * (freedoms > 1)}, all in use"
+        else:
+            reason = _reason(mechanism, A[missed], motion, q, v)
     return TaskReport(
         names=tasks.names,
         rows=len(A),

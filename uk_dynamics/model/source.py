@@ -119,9 +119,20 @@ def _expand_xacro(
         except Exception as error:  # noqa: BLE001 its expressions may raise anything
             reason = " ".join(str(error).split()) or repr(error)
             raise UrdfError(f"xacro: {reason[:300]}", file=source) from None
-    complaint = " ".join(complaints.getvalue().split())
-    warnings = (f"xacro: {complaint}",) if complaint else ()
+    warnings = tuple(f"xacro: {complaint}" for complaint in _each_once(complaints.getvalue()))
     return bytes(document.toxml(encoding="utf-8")), warnings
+
+
+def _each_once(text: str) -> Iterator[str]:
+    """What xacro wrote, one complaint each: it repeats itself wherever a macro is used."""
+    found: dict[str, list[str]] = {}
+    for complaint in re.split(r"^(?=warning: )", text, flags=re.MULTILINE):
+        first, _, places = complaint.strip().partition("\n")
+        if first:
+            found.setdefault(first, []).append(" ".join(places.split()))
+    for first, (place, *others) in found.items():
+        times = f" ({len(others) + 1} times)" if others else ""
+        yield f"{first}{times} {place}".rstrip()
 
 
 @contextlib.contextmanager

@@ -183,7 +183,8 @@ class _Reader:
     def _declared(self, element: Element, name: str, value: float) -> float:
         """URDF demands effort and velocity; zero is how authors say that they do not know."""
         if value == 0.0:
-            self.warnings.append(f"{element.place}: limit {name} is 0, taken as not declared")
+            complaint = f"limit {name} is 0, taken as not declared"
+            self.complaints.setdefault(complaint, []).append(element.place)
             return math.inf
         return float(value)
 
