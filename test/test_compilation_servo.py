@@ -4,7 +4,7 @@ import logging
 
 import numpy as np
 import pytest
-from mechanism_builder import closed_states, mechanism, near, pinned_arm, shipped
+from mechanism_builder import arm, closed_states, mechanism, near, pinned_arm, shipped
 
 from uk_dynamics.compilation import compiler, library
 from uk_dynamics.compilation.compiled_servo import CompiledServo
@@ -225,6 +225,15 @@ def test_live_references_and_switched_constraints_are_followed():
         )
         ranks.add(expected.free.rank)
     assert ranks == {0, 2}
+
+
+def test_a_loop_open_by_an_angle_is_open_in_radians_whatever_the_declared_length():
+    text = "model: {length: 0.2}\nactuators: {m: {joint: j1}}\nconstraints:\n"
+    text += "  seat: {type: weld, parent: {link: base}, child: {link: l1}}\n"
+    tasks = of(mechanism(arm([1.0]), text), f"tasks:\n  {ONE}\n")
+    compiled = servo_evaluator(tasks, "compiled")
+    # a rotation vector is exact to rounding
+    assert compiled.gap(tasks.mechanism.state({"j1": 0.03}), Inputs()) == pytest.approx(0.03)
 
 
 @pytest.mark.parametrize("options", [{}, {"blend_time": 0.1}, {"friction": "none"}])

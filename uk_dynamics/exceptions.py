@@ -110,10 +110,10 @@ class StateError(InputError):
 
 
 class AssemblyError(UkDynamicsError):
-    """The loops do not close from the given guess.
+    """The loops do not close from the given guess, or not where tasks want it.
 
     Attributes:
-        violations: Largest remaining violation by constraint name, in m or rad.
+        violations: Largest remaining violation by constraint or task name, in m or rad.
         configuration: Joint positions by name where the search ended, in m or rad.
         reason: Why the search ended there.
         file: Mechanism file, empty when there is none.
@@ -125,6 +125,7 @@ class AssemblyError(UkDynamicsError):
         violations: Mapping[str, float],
         configuration: Mapping[str, float],
         *,
+        problem: str = "",
         file: str = "",
     ) -> None:
         self.reason = reason
@@ -135,7 +136,7 @@ class AssemblyError(UkDynamicsError):
         # loops that closed to rounding are not to blame
         worst = [item for item in worst if item[1] > 1e-9 * worst[0][1]]
         gaps = ", ".join(f"{name} by {gap:.3g}" for name, gap in worst)
-        problem = f"the mechanism does not close ({gaps}, in m or rad): {reason}"
+        problem = f"{problem or 'the mechanism does not close'} ({gaps}, in m or rad): {reason}"
         super().__init__(f"{file}: {problem}" if file else problem)
 
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.mechanism.state import State
+    from uk_dynamics.mechanism.tasks import Tasks
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +40,34 @@ def add_mechanism(parser: argparse.ArgumentParser) -> None:
         dest="positions",
         help="start with this joint at VALUE (rad or m), the loops closed around it; repeatable",
     )
+
+
+def add_start_on_tasks(parser: argparse.ArgumentParser) -> None:
+    """Add ``--start-on-tasks``."""
+    parser.add_argument(
+        "--start-on-tasks",
+        action="store_true",
+        help="start where the references of the tasks begin, in position and velocity, near the"
+        " initial guess",
+    )
+
+
+def start_state(
+    arguments: argparse.Namespace,
+    mechanism: Mechanism,
+    tasks: Tasks | None,
+    velocities: Mapping[str, float] | None = None,
+) -> State:
+    """Where the motion begins, as the command line says.
+
+    Raises:
+        InputError: ``--start-on-tasks`` without tasks.
+        AssemblyError: The loops do not close, or the references are out of reach.
+    """
+    if arguments.start_on_tasks and tasks is None:
+        raise InputError("--start-on-tasks needs --tasks: without them there is no reference")
+    wanted = tasks if arguments.start_on_tasks else None
+    return mechanism.start(dict(arguments.positions), velocities, tasks=wanted)
 
 
 def assignment(text: str) -> tuple[str, float]:

@@ -7,13 +7,15 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import add_mechanism, count
+from uk_dynamics.cli.arguments import add_mechanism, add_start_on_tasks, count, start_state
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
     from uk_dynamics.mechanism.report import MechanismReport
     from uk_dynamics.mechanism.task_report import TaskReport
+
+_ON_REFERENCE = 1e-9  # m or rad
 
 _DESCRIPTION = """\
 Read a mechanism, close its loops, and say what it is: links, joints, mobility, how many constraint
@@ -40,6 +42,7 @@ def register(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_mechanism(parser)
+    add_start_on_tasks(parser)
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     parser.add_argument(
         "--samples",
@@ -58,8 +61,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
-    positions = dict(arguments.positions)
-    q = mechanism.assemble(positions, hold=positions)
+    if arguments.start_on_tasks:
+        q = start_state(arguments, mechanism, tasks).q
+    else:
+        positions = dict(arguments.positions)
+        q = mechanism.assemble(positions, hold=positions)
     facts = report(mechanism, q, tasks, samples=arguments.samples)
     if arguments.json:
         print(json.dumps(facts.to_dict(), indent=2, ensure_ascii=False))
@@ -89,6 +95,8 @@ def describe(facts: MechanismReport) -> str:
             ("task rows", _reach(facts.tasks)),
             ("task actuation", facts.tasks.actuation),
         ]
+        if any(abs(error) > _ON_REFERENCE for error in facts.tasks.errors.values()):
+            rows.append(("tasks off by", _errors(facts.tasks)))
         for name, norm in facts.tasks.missing.items():
             rows.append(("out of reach", f"{name} lacks {norm:.3g} m/s^2 or rad/s^2 at t = 0"))
         if facts.tasks.reason:
@@ -102,6 +110,11 @@ def describe(facts: MechanismReport) -> str:
         *(("warning", warning) for warning in facts.warnings),
     ]
     return f"{facts.name}\n{table(rows)}"
+
+
+def _errors(tasks: TaskReport) -> str:
+    errors = ", ".join(f"{row} {error:.4g}" for row, error in tasks.errors.items())
+    return f"{errors} at t = 0  (m or rad; --start-on-tasks starts on the references)"
 
 
 def _typed(kinds: dict[str, str]) -> list[str]:

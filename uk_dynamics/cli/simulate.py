@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import (
     add_mechanism,
+    add_start_on_tasks,
     assignment,
     check_writable,
     positive,
+    start_state,
     switchings,
 )
 from uk_dynamics.cli.controllers import MODES, controller_maker
@@ -22,8 +24,6 @@ from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.simulation.controller import Controller
 
 # As uk_dynamics.simulation offers them; importing it for --help would take long.
 ADAPTIVE = ("DOP853", "RK45", "RK23", "Radau")
@@ -38,6 +38,7 @@ _EXAMPLES = """\
 examples:
   uk_dynamics simulate five_bar --set crank=0.9 --duration 20 --plot fall.png
   uk_dynamics simulate five_bar --tasks five_bar_sweep --control-period 0.002 --out run.npz
+  uk_dynamics simulate my_robot.yaml --tasks reach.yaml --start-on-tasks --control-period 0.002
   uk_dynamics simulate coordinated_robots --control hold --duration 1
   uk_dynamics simulate five_bar --method rk4 --step 0.001 --out run.csv
   uk_dynamics simulate five_bar --json | jq .largest_violation
@@ -54,6 +55,7 @@ def register(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_mechanism(parser)
+    add_start_on_tasks(parser)
     parser.add_argument(
         "--velocity",
         metavar="JOINT=VALUE",
@@ -126,7 +128,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, write the files asked for, print the summary."""
-    from uk_dynamics import Mechanism
+    from uk_dynamics import Mechanism, Tasks
     from uk_dynamics import simulate as run_simulation
     from uk_dynamics.mechanism.constraint_work import workless
 
@@ -134,8 +136,9 @@ def run(arguments: argparse.Namespace) -> int:
     check_writable(arguments.out, (".npz", ".mcap", ".csv"))
     check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     mechanism = Mechanism.from_file(arguments.file)
-    controller = _controller(arguments, mechanism)
-    state = mechanism.start(dict(arguments.positions), dict(arguments.velocities))
+    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    controller = controller_maker(mechanism, tasks, arguments.control, arguments.control_period)()
+    state = start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     with _progress(arguments.duration) as progress:
         trajectory = run_simulation(
             mechanism,
@@ -164,14 +167,6 @@ def run(arguments: argparse.Namespace) -> int:
     summary = summarize(trajectory, conservative=undisturbed)
     print(json.dumps(summary, indent=2) if arguments.json else summary_table(summary))
     return 0
-
-
-def _controller(arguments: argparse.Namespace, mechanism: Mechanism) -> Controller | None:
-    """What drives the motors; None leaves them at rest."""
-    from uk_dynamics import Tasks
-
-    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
-    return controller_maker(mechanism, tasks, arguments.control, arguments.control_period)()
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, float]:

@@ -21,6 +21,7 @@ def servo_source(tasks: Tasks) -> str:
     """C source of ``uk_servo`` and ``uk_errors``, also as functions of Python."""
     mechanism = tasks.mechanism
     rows, structure = trace_tasks(tasks), trace(mechanism)
+    scale = mechanism.constraints.reference_scale
     levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
     motors, count = len(mechanism.actuators), len(tasks.constraints)
     columns = [
@@ -39,7 +40,7 @@ def servo_source(tasks: Tasks) -> str:
             f"static const double uk_motors[][UK_NV] = {{{', '.join(columns)}}};",
             function("uk_task_terms", _STATE, ("A", "bias"), targets(rows)),
             function("uk_task_errors", _STATE, ("residual", "rate"), error_targets(rows)),
-            function("uk_gaps", _STATE, ("residual",), gap_targets(structure)),
+            function("uk_gaps", _STATE, ("residual",), gap_targets(structure, scale)),
             f"#define UK_LEVELS {len(set(levels))}",
             table("int", "uk_level", levels),
             part("row_basis.c"),

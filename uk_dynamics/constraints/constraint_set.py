@@ -35,7 +35,8 @@ class ConstraintSet:
         stiffness: ω² of each row of order position, else 0, (m,), in 1/s².
         slices: Rows of each constraint by name.
         reference_scale: Residual per unit of reference, (m,): the declared length for rows of
-            angles, else 1.
+            angles, else 1. What people read is in m, rad, N and N·m: residuals over it, and
+            multipliers times it.
         position_rows: Whether each row is of order position, (m,).
         motion_rows: Whether each row is of order position or velocity, (m,).
         time_dependent: Whether some row depends on t by itself, references aside.

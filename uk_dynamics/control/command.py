@@ -27,9 +27,8 @@ class Command:
             (angular rows: rad/s² times the declared length); only those that miss something,
             because they are unreachable, of lower priority, or motors are at their limits.
         residual: b_t − A_t q̈ of each row with ``efforts``, (mt,).
-        tracking_error: Residual of each task row, (mt,), in m (angular rows: rad times the
-            declared length).
-        tracking_rate: Its rate, (mt,).
+        tracking_error: Of each task row, value − reference, (mt,), in m or rad.
+        tracking_rate: Its rate, (mt,), in m/s or rad/s.
         qdd: The acceleration that ``efforts`` cause, (nv,), in m/s² or rad/s².
         servo: Ranks, reachability and what the tasks cannot get, limits aside.
         free: Solution of the structure with motors at rest.

@@ -62,8 +62,9 @@ class InverseDynamics:
         return self.mechanism.actuators.by_name(self.efforts)
 
     def by_row(self) -> dict[str, float]:
-        """Multipliers by constraint row, ``constraint.label``."""
-        return dict(zip(self.mechanism.row_names, self.multipliers.tolist(), strict=True))
+        """Force of each constraint row by name, ``constraint.label``, in N or N·m."""
+        forces = self.multipliers * self.mechanism.constraints.reference_scale
+        return dict(zip(self.mechanism.row_names, forces.tolist(), strict=True))
 
 
 def inverse_dynamics(

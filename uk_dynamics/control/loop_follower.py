@@ -106,7 +106,7 @@ class LoopFollower:
                 return None
             q = self._model.integrate(q, move)
             self.iterations += 1
-            self.residual = _largest(psi)
+            self.residual = _largest(psi / self._rows.scale)
             stalled = count > 0 and size > _CONTRACTION * before
             if size <= (_STALLED if stalled else _SMALL):
                 if self.residual > _OPEN:  # in a direction that a singularity has closed

@@ -16,6 +16,7 @@ class LoopRows:
 
     Attributes:
         names: Of the rows.
+        scale: Residual per m or rad, (m,).
         live: What replaces the references of live constraints, by name.
     """
 
@@ -37,6 +38,7 @@ class LoopRows:
         self._moving = self._constraints.time_dependent or bool(self._references.references)
         self._still = np.zeros(mechanism.model.nv)
         self._workspace = mechanism.model.workspace()
+        self.scale = self._constraints.reference_scale[self._held]
         self.names = tuple(mechanism.row_names[i] for i in self._held)
 
     def linearize(self, q: Array, t: float) -> tuple[Array, Array]:

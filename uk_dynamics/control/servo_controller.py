@@ -188,8 +188,8 @@ class ServoController:
             unreachable=unreachable,
             missing=missing,
             residual=residual,
-            tracking_error=errors.residual,
-            tracking_rate=errors.rate,
+            tracking_error=errors.residual / self.tasks.constraints.reference_scale,
+            tracking_rate=errors.rate / self.tasks.constraints.reference_scale,
             qdd=qdd,
             servo=servo,
             free=free,
@@ -202,7 +202,7 @@ class ServoController:
 
     def tracking_error(self, state: State) -> Array:
         """Residual of each task row, (mt,), as in :class:`Command`, without deciding anything."""
-        return self._evaluator.errors(state).residual
+        return self._evaluator.errors(state).residual / self.tasks.constraints.reference_scale
 
     def inputs(self, command: Command) -> Inputs:
         """Inputs that apply a command to the mechanism."""

@@ -111,7 +111,10 @@ class Solution:
 
     @cached_property
     def multipliers(self) -> Array:
-        """Multipliers λ of minimum Euclidean norm with ideal_force = Aᵀ λ, (m,)."""
+        """Multipliers λ of minimum Euclidean norm with ideal_force = Aᵀ λ, (m,).
+
+        Of the rows of A, in which angles are multiplied by the declared length: in N.
+        """
         return self.reactions.multipliers(self.coordinates)
 
     @cached_property

@@ -224,7 +224,8 @@ class InterpretedDynamics:
         self._workspace.update(state.q, state.v)
         given = inputs or _NOTHING
         rows = self._rows.evaluate(self._workspace, state.t, state.q, state.v, given)
-        return Residual(self._constraints.row_names, rows.residual, rows.rate)
+        scale = self._constraints.reference_scale
+        return Residual(self._constraints.row_names, rows.residual / scale, rows.rate / scale)
 
     def project(self, state: State, inputs: Inputs | None = None) -> State:
         """The nearest state on the constraints in the metric of M; see :class:`Dynamics`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import AssemblyError
-from uk_dynamics.mechanism.assembly import Assembly, assemble
+from uk_dynamics.mechanism.assembly import Assembly, assemble, assemble_on_tasks
 from uk_dynamics.mechanism.backends import Backend, make_dynamics
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.report import MechanismReport, report
@@ -109,13 +109,18 @@ class Mechanism(ResolvedMechanism):
         """
         start = self.model.to_positions(coordinates, default=self.configuration(guess))
         held = tuple(coordinates) if hold is None else tuple(hold)
-        result = assemble(self, start, held, tolerance, t)
+        return self._closed(assemble(self, start, held, tolerance, t))
+
+    def _closed(self, result: Assembly, tasks: Tasks | None = None, t: float = 0.0) -> Array:
+        """The configuration of a successful assembly."""
         if not result.closed:
+            off = tasks is not None and set(result.violations) <= set(tasks.names)
             raise AssemblyError(
                 result.reason,
                 result.violations,
                 self.model.positions_by_name(result.q),
-                file=self.spec.file,
+                problem=f"the references are out of reach at t = {t:g} s" if off else "",
+                file=tasks.spec.file if tasks is not None and off else self.spec.file,
             )
         for violation in result.limit_violations:
             _log.warning("%s: %s", self.name, violation)
@@ -126,8 +131,13 @@ class Mechanism(ResolvedMechanism):
         positions: Mapping[str, float] | None = None,
         velocities: Mapping[str, float] | None = None,
         t: float = 0.0,
+        *,
+        tasks: Tasks | None = None,
     ) -> State:
         """The state a motion starts from: loops closed, velocities in agreement with them.
+
+        With tasks it is where their references are at t, with their rates: inverse kinematics
+        through the loops. What tasks leave open stays near the initial guess.
 
         Args:
             positions: Joints held at a position, in m or rad; the others start at the initial
@@ -135,15 +145,21 @@ class Mechanism(ResolvedMechanism):
             velocities: Joints with a velocity, in m/s or rad/s, beside those of the file's
                 ``initial_velocity``; the others follow from the constraints.
             t: Time, in s.
+            tasks: On whose references it shall start.
 
         Raises:
-            AssemblyError: Some loop does not close.
+            AssemblyError: Some loop does not close, or a reference is out of reach.
             InputError: Unknown joints, non-finite values, or velocities that contradict the
-                constraints.
+                constraints or the references.
         """
-        q = self.assemble(positions or {}, hold=tuple(positions or ()), t=t)
-        held = dict(self.spec.initial_velocity) | dict(velocities or {})
-        v = consistent_velocity(self, t, q, self.model.to_velocities(held), tuple(held))
+        hold = tuple(positions or ())
+        if tasks is None:
+            q = self.assemble(positions or {}, hold=hold, t=t)
+            held = dict(self.spec.initial_velocity) | dict(velocities or {})
+        else:
+            found = assemble_on_tasks(self, tasks, self.configuration(positions), hold, 1e-10, t)
+            q, held = self._closed(found, tasks, t), dict(velocities or {})
+        v = consistent_velocity(self, t, q, self.model.to_velocities(held), tuple(held), tasks)
         return State(float(t), q, v)
 
     def dynamics(self, backend: Backend = "interpreted") -> InterpretedDynamics:

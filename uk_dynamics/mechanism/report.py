@@ -108,7 +108,8 @@ def report(
     rows = mechanism.constraints.evaluate(workspace, 0.0, q, v, mechanism.references.sample(0.0))
     acts = mechanism.hierarchy.acting()
     acting = np.flatnonzero(acts)
-    A, gaps = rows.A[acting], rows.residual[acts & mechanism.constraints.position_rows]
+    A, gaps = rows.A[acting], rows.residual / mechanism.constraints.reference_scale
+    gaps = gaps[acts & mechanism.constraints.position_rows]
     factorization, determined = _factorize(
         mechanism, workspace.mass, A, mechanism.natural_scale[acting]
     )

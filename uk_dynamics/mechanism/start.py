@@ -14,13 +14,19 @@ from uk_dynamics.mechanism.state import Array
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.mechanism.tasks import Tasks
 
 _NEWTON_STEPS = 30
 _ROUNDING = 1e-12  # of rates, against the largest of them
 
 
 def consistent_velocity(
-    mechanism: Mechanism, t: float, q: Array, v: Array, held: Sequence[str]
+    mechanism: Mechanism,
+    t: float,
+    q: Array,
+    v: Array,
+    held: Sequence[str],
+    tasks: Tasks | None = None,
 ) -> Array:
     """The velocities that constraints ask for when some joints have theirs.
 
@@ -32,47 +38,60 @@ def consistent_velocity(
         q: A configuration on the constraints, (nq,).
         v: Velocities of the held joints, and where the others start, (nv,).
         held: Names of the joints, or single velocity coordinates, that keep theirs.
+        tasks: Whose references shall be followed as well.
 
     Returns:
         Velocities, (nv,), in m/s or rad/s.
 
     Raises:
-        StateError: The held velocities contradict a constraint, which is named.
+        StateError: The held velocities contradict a constraint or task, which is named.
     """
-    constraints, model = mechanism.constraints, mechanism.model
-    chosen = np.flatnonzero(constraints.motion_rows & mechanism.hierarchy.acting())
-    if not len(chosen):
+    model = mechanism.model
+    structure = mechanism.constraints
+    sets = [(structure, structure.motion_rows & mechanism.hierarchy.acting(), mechanism.references)]
+    if tasks is not None:
+        sets.append((tasks.constraints, tasks.constraints.motion_rows, tasks.references))
+    chosen = np.concatenate([rows for _, rows, _ in sets])
+    if not chosen.any():
         return v
     free = np.ones(model.nv, dtype=bool)
     for name in held:
         free[model.velocity_index(name)] = False
-    workspace = model.workspace()
-    reference = mechanism.references.sample(t)
+    workspace = (tasks or mechanism).model.workspace()
+    samples = [references.sample(t) for _, _, references in sets]
+    linear = all(constraints.linear_in_rates for constraints, _, _ in sets)
     tolerance = mechanism.spec.solver.rank_tolerance
     found = v.copy()
     for _ in range(_NEWTON_STEPS):
         workspace.update(q, found)
-        rows = constraints.evaluate(workspace, t, q, found, reference)
-        rate = rows.rate[chosen]
+        evaluated = [
+            constraints.evaluate(workspace, t, q, found, reference)
+            for (constraints, _, _), reference in zip(sets, samples, strict=True)
+        ]
+        rate = np.concatenate([rows.rate for rows in evaluated])[chosen]
         size = 1.0 + float(np.abs(found).max())
         if float(np.abs(rate).max()) <= _ROUNDING * size:
             return found
         scale = coordinate_scale(workspace.mass)[free]
-        A = rows.A[np.ix_(chosen, np.flatnonzero(free))] * scale
+        A = np.concatenate([rows.A for rows in evaluated])[np.ix_(chosen, free)] * scale
         # rows at their own size, so that the rank rule of the solver holds for each of them; but
         # not rounding of nothing, such as rows across the plane of a planar loop
         norm = np.linalg.norm(A, axis=1, keepdims=True)
         norm[norm <= ZERO_ROW * norm.max(initial=0.0)] = 1.0
         step = np.linalg.lstsq(A / norm, -rate / norm[:, 0], rcond=0.1 * tolerance)[0]
         found[free] += scale * step
-        if constraints.linear_in_rates and float(np.abs(scale * step).max()) <= _ROUNDING * size:
+        if linear and float(np.abs(scale * step).max()) <= _ROUNDING * size:
             break
     worst = int(np.argmax(np.abs(rate)))
     if abs(rate[worst]) > 1e-9 * size:
+        names = mechanism.row_names + (tasks.row_names if tasks else ())
+        name = names[int(np.flatnonzero(chosen)[worst])]
+        what, remedy = "initial velocities", "give fewer of them, or others"
+        if tasks is not None:
+            what, remedy = "rates of the references", "let references begin with other rates"
         raise StateError(
-            f"the initial velocities contradict {mechanism.row_names[chosen[worst]]} by "
-            f"{abs(rate[worst]):.3g} m/s or rad/s; give fewer of them, or others",
-            file=mechanism.spec.file,
-            place="initial_velocity",
+            f"the {what} contradict {name} by {abs(rate[worst]):.3g} m/s or rad/s; {remedy}",
+            file=tasks.spec.file if tasks else mechanism.spec.file,
+            place="tasks" if tasks else "initial_velocity",
         )
     return found

@@ -91,9 +91,8 @@ class Residual:
 
     Attributes:
         names: Row names, ``constraint.label``.
-        position: ψ, (m,), in m (angular rows: rad times the declared length); of rows on velocities
-            ψ too, per s.
-        velocity: Rates of the rows, (m,).
+        position: ψ, (m,), in m or rad; of rows on velocities ψ too, per s.
+        velocity: Rates of the rows, (m,), in m/s or rad/s.
     """
 
     names: tuple[str, ...]

@@ -35,6 +35,7 @@ class TaskReport:
         actuation: Full, under- or redundant actuation of the tasks.
         missing: What each task that the motors cannot serve does not get of what its file asks at
             t = 0, by name: norm of b_t − A_t q̈ in m/s², limits aside.
+        errors: How far each row is from its reference at t = 0, value − reference, in m or rad.
     """
 
     names: tuple[str, ...]
@@ -45,6 +46,7 @@ class TaskReport:
     reason: str = ""
     actuation: str = ""
     missing: dict[str, float] = field(default_factory=dict)
+    errors: dict[str, float] = field(default_factory=dict)
 
 
 def task_report(
@@ -101,6 +103,16 @@ def task_report(
             name: float(np.linalg.norm(servo.residual[part]))
             for name, part in constraints.slices.items()
             if not servo.reachable[part].all()
+        },
+        errors={
+            name: float(error)
+            for name, error, held in zip(
+                tasks.row_names,
+                rows.residual / constraints.reference_scale,
+                constraints.position_rows,
+                strict=True,
+            )
+            if held
         },
     )
 

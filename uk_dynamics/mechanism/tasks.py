@@ -102,6 +102,8 @@ class Tasks:
     ) -> Rows:
         """Task rows at a state; residual is the tracking error, rate the error of the rates.
 
+        Angles and their rates are multiplied by the declared length, as in every ``Rows``.
+
         Args:
             workspace: Of ``self.model``, updated at (q, v).
             q: Configuration, (nq,).

@@ -31,6 +31,7 @@ class DynamicsTopics:
         """
         self._mechanism = mechanism
         self._dynamics = mechanism.dynamics()
+        self._row_scale = mechanism.constraints.reference_scale  # to N m, of rows of angles
         self._motion_publisher = node.create_publisher(JointTrajectory, "~/dynamics", 10)
         self._forces_publisher = node.create_publisher(JointState, "~/constraint_forces", 10)
         self._states_publisher = node.create_publisher(JointState, "~/constraint_states", 10)
@@ -84,7 +85,7 @@ class DynamicsTopics:
             self._states.message.header.stamp = stamp
             self._states.position[:] = residual.position
             self._states.velocity[:] = residual.velocity
-            self._states.effort[:] = solution.loads
+            self._states.effort[:] = solution.loads * self._row_scale
             self._states_publisher.publish(self._states.message)
         heard = [name for name, p in self._wrench_publishers.items() if p in self._heard]
         if heard:

@@ -134,7 +134,8 @@ class MotionObserver(Node):
             return np.zeros(0)
         workspace = self._task_workspace
         workspace.update(state.q, state.v)
-        return self._tasks.evaluate(workspace, state.q, state.v, state.t).residual
+        rows = self._tasks.evaluate(workspace, state.q, state.v, state.t)
+        return rows.residual / self._tasks.constraints.reference_scale
 
     def trajectory(self, wall_time: float) -> Trajectory:
         """The motion so far, thinned out to what a picture can show.

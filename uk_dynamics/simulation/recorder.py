@@ -68,7 +68,7 @@ class Recorder:
                 "efforts": efforts,
                 "residual": residual.position,
                 "residual_rate": residual.velocity,
-                "multipliers": solution.loads,
+                "multipliers": solution.loads * self._mechanism.constraints.reference_scale,
                 "tracking_error": tracking_error,
                 "kinetic": energy.kinetic,
                 "potential": energy.potential,

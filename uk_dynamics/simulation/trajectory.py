@@ -79,7 +79,7 @@ class Trajectory:
         effort_limits: Of the motors, (motors,), infinite where none is declared.
         residual: Constraint residuals ψ, (K, m), in m or rad.
         residual_rate: Rates of the rows, (K, m), in m/s or rad/s.
-        multipliers: Of what the rows bear, the share of friction included, (K, m).
+        multipliers: What the rows bear, the share of friction included, (K, m), in N or N·m.
         tracking_error: Task residuals, (K, mt), in m or rad.
         kinetic: Kinetic energy, (K,), in J.
         potential: Potential energy, (K,), in J.

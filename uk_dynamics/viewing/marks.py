@@ -121,7 +121,8 @@ class Marker:
         if self._tasks is None or self._task_workspace is None:
             return np.zeros(0)
         self._task_workspace.update(state.q, state.v)
-        return self._tasks.evaluate(self._task_workspace, state.q, state.v, t).residual
+        rows = self._tasks.evaluate(self._task_workspace, state.q, state.v, t)
+        return rows.residual / self._tasks.constraints.reference_scale
 
     def _task_marks(self, state: State, task_time: float | None) -> tuple[Array, Array]:
         if self._tasks is None or self._task_workspace is None:
