@@ -165,6 +165,7 @@ def test_demo_follows_its_task_and_leaves_picture_and_numbers(
         assert np.abs(recorded["tracking_error"][-1]).max() < 0.02
 
 
+@pytest.mark.slow
 def test_demo_without_tasks_lets_the_mechanism_move_by_itself(
     start_process: StartProcess, tmp_path: Path
 ) -> None:
@@ -183,6 +184,7 @@ def test_demo_without_tasks_lets_the_mechanism_move_by_itself(
     assert numbers["energy_range"] > 1.0
 
 
+@pytest.mark.slow
 def test_demo_is_shown_in_the_browser(start_process: StartProcess, tmp_path: Path) -> None:
     pytest.importorskip("viser", reason="needs viser")
     with socket.socket() as probe:
