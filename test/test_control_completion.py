@@ -199,6 +199,19 @@ def test_exact_encoders_count_more_than_coarse_ones() -> None:
     np.testing.assert_allclose(found.q, mechanism.assemble(), atol=1e-9, rtol=0)
 
 
+def test_the_sensitivity_knows_which_encoders_are_coarse() -> None:
+    mechanism = variant("parallel_2dof", "measured: {a1: 1.0e-3, a2: 2.0e-3, a3: 1.0e-2}\n")
+    completion = StateCompletion(mechanism)
+    encoders = measured(completion, mechanism.assemble())
+    completion.complete(encoders)
+    J, h = completion.sensitivity(), 1e-5
+    for column, direction in enumerate(np.eye(3)):
+        after = completion.complete(encoders + h * direction).q
+        before = completion.complete(encoders - h * direction).q
+        # curvature times h² is below 1e-9, rounding over h about 1e-10
+        np.testing.assert_allclose(J[:, column], (after - before) / (2 * h), atol=1e-7, rtol=0)
+
+
 def test_encoders_that_contradict_each_other_are_named() -> None:
     completion = StateCompletion(shipped("parallel_2dof"))
     exact = measured(completion, completion.mechanism.assemble())

@@ -56,6 +56,19 @@ def fixed_steps(step, count: int, duration: float = 1.0) -> np.ndarray:
     return q.reshape(3, 3)
 
 
+def test_one_runge_kutta_step_sees_forces_at_its_start_middle_and_end() -> None:
+    """Simpson's rule: exact for a force that is a parabola of time."""
+    start, h = 0.7, 1.3
+    end = start + h
+    q, v = rk4_step(
+        Vectors(1), lambda t, q, v: np.array([1.0 + t + t * t]), start, np.zeros(1), np.zeros(1), h
+    )
+    speed = np.polynomial.Polynomial([0.0, 1.0, 1 / 2, 1 / 3])  # at t, from rest at 0
+    way = speed.integ()
+    assert v[0] == pytest.approx(speed(end) - speed(start), abs=1e-14)
+    assert q[0] == pytest.approx(way(end) - way(start) - speed(start) * h, abs=1e-14)
+
+
 # The first errors are about 1e-2 and 1e-5, so that neither rounding nor the next order shows.
 @pytest.mark.parametrize(
     ("step", "order", "count"), [(rk4_step, 4, 20), (semi_implicit_euler_step, 1, 100)]

@@ -104,6 +104,34 @@ def test_a_joint_that_jams_is_said_to(friction):
     assert solution.qdd[1] == pytest.approx(0.0, abs=1e-12)  # the wall holds all the same
 
 
+def test_strong_friction_has_the_loads_that_weak_friction_leads_to():
+    """Two slides whose friction changes the load of both, in one of several ways that fit.
+
+    The first two coordinates slide and the others are held, so that λ = start + response n.
+    """
+    start, response = np.array([0.3, -1.2]), np.array([[-0.5, -2.5], [4.0, 2.5]])
+    M = np.block([[np.eye(2), response.T], [response, np.eye(2) + response @ response.T]])
+    A = np.eye(2, 4, 2)
+    F = np.concatenate((np.zeros(2), -start))
+    load_map = np.zeros((2, 3, 2))
+    load_map[[0, 1], 0, [0, 1]] = 1.0
+    factorization = factorize(mass_factor(M), A)
+
+    def loads(part):
+        direction = part * np.eye(4, 2)
+        solution = solve_nonideal(
+            factorization, F, np.zeros(2), loads=LoadForces(direction, load_map)
+        )
+        assert solution.status is Status.OK
+        n = np.abs(solution.loads)
+        assert n == pytest.approx(np.abs(start + part * response @ n), abs=1e-10)
+        return n
+
+    grown = np.array([loads(part) for part in np.linspace(0.0, 1.0, 201)])
+    # the other loads that fit are larger by 0.5 and more
+    assert np.abs(np.diff(grown, axis=0)).max() < 0.05
+
+
 def test_no_load_is_no_friction():
     solution = pushed_against_a_wall(0.5, 0.0)
     assert solution.status is Status.OK

@@ -98,6 +98,24 @@ def test_springs_are_the_slope_of_their_energy(model, seed):
     assert force_of(parts, q, v, model) == pytest.approx(expected, abs=DIFFERENCE)
 
 
+@settings(deadline=None, max_examples=15)
+@given(seed=SEEDS)
+def test_springs_at_rest_do_not_push(seed):
+    """Each spring is given the length that it has."""
+    q, v, _ = states(MODEL, seed)
+    workspace = MODEL.workspace()
+    workspace.update_positions(q)
+    ends = workspace.translation[[frame("a"), frame("b")]]
+    places = [MODEL.position_index(name) for name in ("joint1", "joint4")]
+    parts = [
+        JointSpring(terms(joint1=1.0, joint4=-2.0), 30.0, float(q[places] @ [1.0, -2.0])),
+        LineSpring(frame("a"), frame("b"), 20.0, float(np.linalg.norm(ends[1] - ends[0]))),
+    ]
+    # lengths of some metres to rounding; a length is rounded off by 1e-12 of itself
+    assert force_of(parts, q, v) == pytest.approx(np.zeros(MODEL.nv), abs=1e-9)
+    assert energy_of(parts, q) == pytest.approx(0.0, abs=1e-15)
+
+
 @settings(deadline=None, max_examples=20)
 @given(seed=SEEDS)
 def test_dampers_take_as_much_energy_as_their_rates_say(seed):

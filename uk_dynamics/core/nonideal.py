@@ -13,6 +13,7 @@ that jams, Painlevé's paradox): rigid bodies have no answer then, and the statu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -30,8 +31,8 @@ _AGREEMENT = 1e-11
 _NEWTON_STEPS = 30
 # Loads more than this many times those without friction are a jam within rounding.
 _LARGEST = 1e6
-# Steps in which friction grows to its full value where Newton does not find the loads at once.
-_GROWTH_STEPS = 20
+# Strong friction grows to its full value by at most this factor at a time.
+_GROWTH = 1.15
 # A given function of the solution is iterated with its own accuracy in mind, not with ours.
 _GIVEN_AGREEMENT = 1e-9
 _GIVEN_STEPS = 100
@@ -140,8 +141,9 @@ def _solve_loads(
 def _balance(start: Array, response: Array) -> Array | None:
     """The n with n_j = |x_j|, x_j = start_j + response_j n.
 
-    With strong friction there may be several; the one that weak friction leads to as it grows is
-    meant. Newton from n = 0 usually finds it at once; otherwise friction is let grow in steps.
+    Where loads change by less than the n that they are compared with, there is exactly one n. With
+    stronger friction there may be several; the one that weak friction leads to as it grows is
+    meant, and friction is let grow in steps from where it is weak.
 
     Args:
         start: Loads without friction, (k, 3).
@@ -150,16 +152,16 @@ def _balance(start: Array, response: Array) -> Array | None:
     Returns:
         n, (k,), or None where there is none.
     """
-    nothing = np.zeros(len(start))
-    n = _newton(start, response, nothing)
-    if n is not None:
-        return n
-    n = nothing
-    for part in np.linspace(0.0, 1.0, _GROWTH_STEPS + 1):
-        grown = _newton(start, part * response, n)
-        if grown is None:
-            return None
-        n = grown
+    strength = float(np.linalg.norm(response, axis=1).sum(axis=1).max(initial=0.0))
+    excess = max(strength, 1.0)
+    n = _newton(start, response / excess, np.zeros(len(start)))
+    steps = math.ceil(math.log(excess) / math.log(_GROWTH))
+    growth = excess ** (1.0 / max(steps, 1))
+    for left in reversed(range(steps)):
+        if n is None:
+            break
+        # with less n for more friction, the loads begin as they are
+        n = _newton(start, response / growth**left, n / growth)
     return n
 
 
