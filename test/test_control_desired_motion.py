@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from mechanism_builder import shipped
+from mechanism_builder import arm, mechanism, shipped
 
 from uk_dynamics.control.desired_motion import DesiredMotion
+from uk_dynamics.control.rest import Hold
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
@@ -38,3 +39,19 @@ def test_it_stays_on_the_loops_and_follows_the_task_from_an_error_on() -> None:
             np.testing.assert_array_equal(ahead.q, state.q)
     # acceleration of 3 rad/s² constant over 5 ms at feedback of 31 rad/s: some 1e-4 rad
     assert np.abs(controller.tracking_error(state)).max() < 1e-3
+
+
+def test_a_step_is_a_parabola_of_the_commanded_acceleration() -> None:
+    """Of a machine without loops, which no projection corrects."""
+    machine = mechanism(arm([0.5, 0.5]), "actuators: {m1: {joint: j1}, m2: {joint: j2}}\n")
+    hold = Hold(machine)
+    hold.position = np.zeros(2)
+    desired = DesiredMotion(machine)
+    q, v, h = np.array([0.2, -0.1]), np.array([0.3, 0.4]), 0.05
+    command = hold.command(desired.at(State(1.0, q, v)))
+    desired.follow(command)
+    assert np.abs(command.qdd).min() > 1.0, "or there is nothing to see"
+    state = desired.at(State(1.0 + h, q, v))
+    assert state.t == 1.0 + h
+    np.testing.assert_allclose(state.q, q + h * v + 0.5 * h * h * command.qdd, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(state.v, v + h * command.qdd, rtol=0, atol=1e-12)

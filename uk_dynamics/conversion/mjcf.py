@@ -74,7 +74,7 @@ class _Reader:
                 robot.visuals.append(moved_visual(visual, self.moved[body]))
         add_equalities(self.mujoco, model, self.names, self.moved, robot)
         add_actuators(self.mujoco, model, self.names, robot)
-        add_remarks(self.mujoco, model, self.names, robot)
+        add_remarks(model, self.names, robot)
         return robot
 
     def _floating_root(self) -> int | None:

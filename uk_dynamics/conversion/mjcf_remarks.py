@@ -21,7 +21,7 @@ _KINDS = (
 )
 
 
-def add_remarks(mujoco: Any, model: Any, names: Names, robot: ImportedRobot) -> None:
+def add_remarks(model: Any, names: Names, robot: ImportedRobot) -> None:
     """Add a remark for everything that nobody has looked at."""
     for kind, count, reason in _KINDS:
         number = int(getattr(model, count, 0))

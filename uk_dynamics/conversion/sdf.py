@@ -189,7 +189,7 @@ class _Reader:
         node = self.elements[name]
         try:
             link = read_link(node, self.robot)
-            visuals = read_visuals(node, self.frames, self.robot, self.directory)
+            visuals = read_visuals(node, self.robot, self.directory)
         except InputError as error:
             raise error.located(place=f"link {name}") from None
         self.robot.links.append(moved_link(link, moved))

@@ -9,7 +9,7 @@ import numpy as np
 
 from uk_dynamics.conversion.imported_robot import ImportedRobot
 from uk_dynamics.conversion.poses import compose, moved_link
-from uk_dynamics.conversion.sdf_frames import Frames, handled, is_true, number, numbers, read_pose
+from uk_dynamics.conversion.sdf_frames import handled, is_true, number, numbers, read_pose
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.description import Link, Pose
 from uk_dynamics.model.visuals import GREY, Box, Cylinder, MeshFile, Numbers, Shape, Sphere, Visual
@@ -57,9 +57,7 @@ def read_link(node: ET.Element, robot: ImportedRobot) -> Link:
     return moved_link(Link(name, mass, np.zeros(3), inertia), place)
 
 
-def read_visuals(
-    node: ET.Element, frames: Frames, robot: ImportedRobot, directory: Path
-) -> list[Visual]:
+def read_visuals(node: ET.Element, robot: ImportedRobot, directory: Path) -> list[Visual]:
     """The shapes of a link that URDF knows, in the frame of the link."""
     found = []
     link = node.get("name", "")

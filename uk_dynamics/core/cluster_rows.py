@@ -49,7 +49,7 @@ class ClusterRows:
             tolerance: Largest relative remainder of a dependent row.
         """
         m = A.shape[0]
-        self._clusters, self._tolerance = clusters, tolerance
+        self._tolerance = tolerance
         self._scale, self._natural_scale = scale, natural_scale
         row = np.repeat(np.arange(m), np.diff(A.indptr))
         entries = A.data * scale[A.indices]

@@ -153,6 +153,8 @@ def _balance(start: Array, response: Array) -> Array | None:
         n, (k,), or None where there is none.
     """
     strength = float(np.linalg.norm(response, axis=1).sum(axis=1).max(initial=0.0))
+    if not math.isfinite(strength):
+        return None
     excess = max(strength, 1.0)
     n = _newton(start, response / excess, np.zeros(len(start)))
     steps = math.ceil(math.log(excess) / math.log(_GROWTH))

@@ -123,10 +123,6 @@ class Coordinates:
         """The (nq,) positions by their names."""
         return dict(zip(self.position_names, np.asarray(q).tolist(), strict=True))
 
-    def velocities_by_name(self, v: Array) -> dict[str, float]:
-        """The (nv,) velocities by their names."""
-        return dict(zip(self.velocity_names, np.asarray(v).tolist(), strict=True))
-
     def limit_violations(self, q: Array, tolerance: float = 1e-9) -> list[LimitViolation]:
         """The one-dof joints outside their position limits by more than a tolerance (rad, m)."""
         value = np.asarray(q)[self.position_of_joint]

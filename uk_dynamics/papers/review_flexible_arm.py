@@ -89,7 +89,7 @@ def study(*, quick: bool = False) -> Study:
                 lambda figure: _draw_velocities(figure, moved),
             ),
         ),
-        findings=_findings(moved, reached[2]),
+        findings=_findings(reached[2]),
         bounds=(
             Bound(
                 "flexible arm, control from (72) at 50 random states [N·m]",
@@ -173,7 +173,7 @@ def _draw_velocities(figure: Any, moved: Trajectory) -> None:
     lines(lower, moved.t, {"u₁": moved.efforts[:, 0], "u₂": moved.efforts[:, 1]}, "control [N·m]")
 
 
-def _findings(moved: Trajectory, reason: str) -> tuple[str, ...]:
+def _findings(reason: str) -> tuple[str, ...]:
     agreement = (
         "Flexible arm: we agree. |β| falls from 0.9 and meets the constraint within 2 s; with"
         " (72) it decays as exp(−t/P) exactly, whatever the arm does. Where the velocities go then"

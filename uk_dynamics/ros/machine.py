@@ -8,18 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.core.integrators import rk4_step, semi_implicit_euler_step
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.rollout import METHODS
 from uk_dynamics.mechanism.state import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism.switching import switch
 
 Array = NDArray[np.float64]
-
-_STEPS = {"rk4": rk4_step, "semi_implicit_euler": semi_implicit_euler_step}
-INTEGRATORS = tuple(_STEPS)
 
 
 class SimulatedMachine:
@@ -61,7 +58,7 @@ class SimulatedMachine:
         """
         self.mechanism = mechanism
         self.step_size = step_size
-        self._take_step = _STEPS[integrator]
+        self._take_step = METHODS[integrator]
         self.dynamics = dynamics or mechanism.dynamics()
         self._references = references
         self._start = mechanism.start()

@@ -42,11 +42,6 @@ class Parameter:
     live: bool = False
 
     @property
-    def type_name(self) -> str:
-        """``bool``, ``int``, ``double`` or ``string``."""
-        return {bool: "bool", int: "int", float: "double", str: "string"}[type(self.default)]
-
-    @property
     def valid(self) -> str:
         """Valid values in words, empty when every value of the type is."""
         if self.choices:

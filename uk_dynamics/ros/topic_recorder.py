@@ -20,7 +20,7 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
 from uk_dynamics.simulation.mcap_log import CHUNK, MISSING, open_unbuffered
 from uk_dynamics.simulation.mcap_schemas import SCHEMAS
-from uk_dynamics.simulation.mcap_trajectory import START, description
+from uk_dynamics.simulation.mcap_topics import START, description
 
 # Hears every publisher, and has room for what comes while a chunk is written.
 _QOS = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)

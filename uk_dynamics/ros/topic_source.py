@@ -54,7 +54,6 @@ class TopicSource:
             follows_tasks: Whether the time of the tasks' references is wanted.
         """
         problems = MessageProblems(node.get_logger())
-        self._simulator = simulator
         self._state_timeout = state_timeout
         self._structure = StructureInput(node, mechanism, problems)
         self._origin = self._structure.origin

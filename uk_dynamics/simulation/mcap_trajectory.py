@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,23 @@ from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.mcap_log import McapReader, McapWriter
-from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
+from uk_dynamics.simulation.mcap_samples import Samples
+from uk_dynamics.simulation.mcap_topics import (
+    COMMANDS,
+    DIAGNOSTICS,
+    END,
+    MOTION,
+    ROWS,
+    SECOND,
+    START,
+    STATES,
+    TRACKING,
+    description,
+)
+from uk_dynamics.simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 
-STATES = "/joint_states"
-COMMANDS = "/effort_controller/commands"
-MOTION = "/forward_dynamics/dynamics"
-ROWS = "/forward_dynamics/constraint_states"
-TRACKING = "/servo_controller/tracking_error"
-DIAGNOSTICS = "/diagnostics"
-START, _END = "uk_dynamics", "uk_dynamics.end"
-_SECOND = 1_000_000_000
-_WALL_CLOCK = 1e8  # s: stamps above count from 1970
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
 
 
@@ -43,8 +46,8 @@ def save(trajectory: Trajectory, path: Path) -> None:
     with McapWriter(path) as log:
         log.note(START, description(trajectory.name, names.motors, trajectory.effort_limits))
         for k, t in enumerate(trajectory.t.tolist()):
-            _write_sample(log, trajectory, k, round(t * _SECOND))
-        log.note(_END, _outcome(trajectory))
+            _write_sample(log, trajectory, k, round(t * SECOND))
+        log.note(END, _outcome(trajectory))
 
 
 def load(path: Path) -> Trajectory:
@@ -54,7 +57,7 @@ def load(path: Path) -> Trajectory:
         InputError: It is no MCAP file, or has no joint states.
     """
     reader = McapReader(path)
-    samples = _Samples()
+    samples = Samples()
     for message in reader.messages():
         samples.hear(message.topic, message.content)
     if not samples.times:
@@ -105,135 +108,6 @@ def _write_sample(log: McapWriter, trajectory: Trajectory, k: int, time: int) ->
         log.write(TRACKING, "sensor_msgs/msg/JointState", errors, time)
 
 
-class _Samples:
-    """Collects the messages of a recording, one sample per state."""
-
-    def __init__(self) -> None:
-        self.times: list[int] = []
-        self._joints: tuple[str, ...] = ()
-        self._states: list[tuple[Any, Any]] = []
-        self._held: list[tuple[Any, dict[str, str]]] = []
-        self._by_stamp: dict[str, dict[int, Any]] = {MOTION: {}, ROWS: {}, TRACKING: {}}
-        self._command: Any = None
-        self._values: dict[str, str] = {}
-
-    def hear(self, topic: str, content: Any) -> None:
-        """Take a message; topics may stand in a namespace."""
-        if topic.endswith(COMMANDS):
-            self._command = content.data
-        elif topic.endswith(DIAGNOSTICS):
-            for status in content.status:
-                self._values |= {value.key: value.value for value in status.values}
-        elif topic.endswith(STATES):
-            joints = tuple(content.name)
-            if not self._joints:
-                self._joints = joints
-            time = _nanoseconds(content.header.stamp)
-            if joints == self._joints and not (self.times and time <= self.times[-1]):
-                self.times.append(time)
-                self._states.append((content.position, content.velocity))
-                self._held.append((self._command, dict(self._values)))
-        else:
-            for name, heard in self._by_stamp.items():
-                if topic.endswith(name):
-                    heard[_nanoseconds(content.header.stamp)] = content
-
-    def trajectory(self, notes: dict[str, dict[str, str]], *, cut: bool) -> Trajectory:
-        """Everything heard; what is missing is not a number."""
-        first, last = notes.get(START, {}), notes.get(_END, {})
-        times = np.array(self.times, dtype=np.int64)
-        if times[0] > _WALL_CLOCK * _SECOND:
-            times = times - times[0]
-        t: Array = times * np.float64(1e-9)
-        motors = tuple(json.loads(first.get("motors", "null")) or self._numbered())
-        rows, tasks = self._names(ROWS), self._names(TRACKING)
-        limits = json.loads(first.get("effort_limits", "null")) or [None] * len(motors)
-        warnings = json.loads(last.get("warnings", "[]"))
-        if cut:
-            warnings.append(f"the recording was cut short at t = {t[-1]:.4g} s")
-        nv = len(self._joints)
-        return Trajectory(
-            name=first.get("mechanism", "recording"),
-            names=Names(self._joints, self._joints, motors, rows, tasks),
-            t=t,
-            q=np.array([state[0] for state in self._states], dtype=float),
-            v=np.array([state[1] for state in self._states], dtype=float),
-            qdd=self._matched(MOTION, lambda m: m.points[0].accelerations, nv),
-            efforts=self._efforts(len(motors)),
-            effort_limits=np.array([math.inf if x is None else x for x in limits]),
-            residual=self._matched(ROWS, lambda m: m.position, len(rows)),
-            residual_rate=self._matched(ROWS, lambda m: m.velocity, len(rows)),
-            multipliers=self._matched(ROWS, lambda m: m.effort, len(rows)),
-            tracking_error=self._matched(TRACKING, lambda m: m.position, len(tasks)),
-            kinetic=self._number("kinetic", "kinetic_energy"),
-            potential=self._potential(),
-            rank=np.nan_to_num(self._number("rank"), nan=-1.0).astype(int),
-            condition=self._number("condition"),
-            status=tuple(values.get("status", "").upper() for _, values in self._held),
-            warnings=tuple(warnings),
-            statistics=Statistics(
-                **json.loads(last.get("statistics", "null"))
-                or {"steps": len(t), "evaluations": 0, "wall_time": float(t[-1] - t[0])}
-            ),
-            switchings=tuple(Switching(**s) for s in json.loads(last.get("switchings", "[]"))),
-        )
-
-    def _numbered(self) -> list[str]:
-        count = 0 if self._command is None else len(self._command)
-        return [f"motor_{index + 1}" for index in range(count)]
-
-    def _names(self, topic: str) -> tuple[str, ...]:
-        heard = self._by_stamp[topic]
-        return tuple(next(iter(heard.values())).name) if heard else ()
-
-    def _matched(self, topic: str, part: Any, size: int) -> Array:
-        """Part of the message with the stamp of each sample, (K, size)."""
-        result = np.full((len(self.times), size), np.nan)
-        heard = self._by_stamp[topic]
-        for k, time in enumerate(self.times):
-            if time in heard and len(values := part(heard[time])) == size:
-                result[k] = values
-        return result
-
-    def _efforts(self, count: int) -> Array:
-        result = np.zeros((len(self.times), count))
-        for k, (command, _) in enumerate(self._held):
-            if command is not None and len(command) == count:
-                result[k] = command
-        return result
-
-    def _number(self, *names: str) -> Array:
-        found = (
-            next((values[name] for name in names if name in values), "nan")
-            for _, values in self._held
-        )
-        numbers = np.array([float(text) for text in found])
-        known = np.flatnonzero(~np.isnan(numbers))
-        if len(known):  # nodes report once a second: before the first report it is the best guess
-            numbers[: known[0]] = numbers[known[0]]
-        return numbers
-
-    def _potential(self) -> Array:
-        own = self._number("potential")
-        return np.where(np.isnan(own), self._number("energy") - self._number("kinetic_energy"), own)
-
-
-def description(mechanism: str, motors: tuple[str, ...], effort_limits: Array) -> dict[str, str]:
-    """What the metadata at the start of a recording say.
-
-    Args:
-        mechanism: Its name.
-        motors: Their names.
-        effort_limits: (motors,), in N or N·m, infinite where none is declared.
-    """
-    limits = [limit if math.isfinite(limit) else None for limit in effort_limits.tolist()]
-    return {
-        "mechanism": mechanism,
-        "motors": json.dumps(motors),
-        "effort_limits": json.dumps(limits),
-    }
-
-
 def _outcome(trajectory: Trajectory) -> dict[str, str]:
     return {
         "warnings": json.dumps(trajectory.warnings),
@@ -259,9 +133,5 @@ def _joint_state(
 
 
 def _stamp(time: int) -> dict[str, int]:
-    seconds, nanoseconds = divmod(time, _SECOND)
+    seconds, nanoseconds = divmod(time, SECOND)
     return {"sec": seconds, "nanosec": nanoseconds}
-
-
-def _nanoseconds(stamp: Any) -> int:
-    return int(stamp.sec) * _SECOND + int(stamp.nanosec)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.simulation.mcap_trajectory import DIAGNOSTICS
+from uk_dynamics.simulation.mcap_topics import DIAGNOSTICS
 from uk_dynamics.simulation.plot import COLOURS
 from uk_dynamics.viewing.layout_curves import DIAGNOSTIC_ARRAY, Curve, Plot, tabs
 from uk_dynamics.viewing.stage import stage

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.simulation.mcap_trajectory import COMMANDS, DIAGNOSTICS, MOTION, ROWS, STATES
+from uk_dynamics.simulation.mcap_topics import COMMANDS, DIAGNOSTICS, MOTION, ROWS, STATES
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 ARRAY = "std_msgs/msg/Float64MultiArray"

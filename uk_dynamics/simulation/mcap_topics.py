@@ -1,0 +1,36 @@
+"""What recordings of motions are made of: topics of the nodes, and notes at start and end."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+STATES = "/joint_states"
+COMMANDS = "/effort_controller/commands"
+MOTION = "/forward_dynamics/dynamics"
+ROWS = "/forward_dynamics/constraint_states"
+TRACKING = "/servo_controller/tracking_error"
+DIAGNOSTICS = "/diagnostics"
+START, END = "uk_dynamics", "uk_dynamics.end"
+SECOND = 1_000_000_000  # ns
+
+
+def description(mechanism: str, motors: tuple[str, ...], effort_limits: Array) -> dict[str, str]:
+    """What the metadata at the start of a recording say.
+
+    Args:
+        mechanism: Its name.
+        motors: Their names.
+        effort_limits: (motors,), in N or N·m, infinite where none is declared.
+    """
+    limits = [limit if math.isfinite(limit) else None for limit in effort_limits.tolist()]
+    return {
+        "mechanism": mechanism,
+        "motors": json.dumps(motors),
+        "effort_limits": json.dumps(limits),
+    }
