@@ -1,7 +1,12 @@
-"""Buttons, sliders and switches of a view; what they ask for is fetched by the view's thread."""
+"""Buttons, sliders and switches of a view; what they ask for is fetched by the view's thread.
+
+Controls change in the server's event loop only, where viser takes in what users do: another thread
+could overwrite what the user has just set before anybody has read it.
+"""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from functools import partial
@@ -21,7 +26,7 @@ Array = NDArray[np.float64]
 
 _NOTHING = "nothing"
 _STEPS = 400  # of a slider
-_IN_HAND = 0.5  # s after its last move a slider still belongs to the user
+_IN_HAND = 2.0  # s after its last move a slider still belongs to the user, who may be typing
 
 
 class Wishes:
@@ -102,6 +107,7 @@ class Panel:
         """
         self.wishes = Wishes()
         self._server = server
+        self._loop = server.get_event_loop()
         self._size = size
         self._dragged = ""
         self._handle: Any = None
@@ -147,15 +153,31 @@ class Panel:
             positions: By joint name, in rad or m.
             t: Time played back, in s.
         """
-        now = time.monotonic()
-        for name, slider in self._sliders.items():
-            if now - self._touched.get(name, -_IN_HAND) >= _IN_HAND:
-                slider.value = min(max(positions[name], slider.min), slider.max)
-        if self._time is not None and now - self._touched.get("", -_IN_HAND) >= _IN_HAND:
-            self._time.value = min(max(t, 0.0), self._time.max)
+        self._loop.call_soon_threadsafe(self._follow, positions, t)
 
     def move_handle(self, position: Array) -> None:
         """Bring the handle to its link, (3,), unless it is in the user's hand."""
+        self._loop.call_soon_threadsafe(self._move_handle, position)
+
+    def _follow(self, positions: dict[str, float], t: float) -> None:
+        for name, slider in self._sliders.items():
+            self._bring(name, slider, positions[name])
+        if self._time is not None:
+            self._bring("", self._time, t)
+
+    def _bring(self, name: str, slider: Any, value: float) -> None:
+        value = min(max(value, slider.min), slider.max)
+        if name in self._touched:
+            if time.monotonic() - self._touched[name] < _IN_HAND:
+                return
+            # What was on its way when the user set the slider may be what the page shows; viser
+            # does not send again what it holds to be there already.
+            del self._touched[name]
+            if slider.value == value:
+                value = math.nextafter(value, slider.min)
+        slider.value = value
+
+    def _move_handle(self, position: Array) -> None:
         if self._handle is not None and not self._in_hand:
             self._handle.position = position
 
@@ -172,20 +194,21 @@ class Panel:
             choice = gui.add_dropdown("drag", [_NOTHING, *links], initial_value=_NOTHING)
             choice.on_update(self._on_choice)
 
-    def _on_button(self, event: Any) -> None:
+    async def _on_button(self, event: Any) -> None:
+        self._touched.clear()  # sliders show at once what comes of it
         self.wishes.act(event.target.value.lower())
 
-    def _on_slider(self, name: str, event: Any) -> None:
+    async def _on_slider(self, name: str, event: Any) -> None:
         if event.client_id is not None:  # else the view itself moved it
             self._touched[name] = time.monotonic()
             self.wishes.lead_joint(name, float(event.target.value))
 
-    def _on_time(self, event: Any) -> None:
+    async def _on_time(self, event: Any) -> None:
         if event.client_id is not None:
             self._touched[""] = time.monotonic()
             self.wishes.seek(float(event.target.value))
 
-    def _on_choice(self, event: Any) -> None:
+    async def _on_choice(self, event: Any) -> None:
         link = event.target.value
         if self._handle is not None:
             self._handle.remove()
@@ -198,11 +221,11 @@ class Panel:
         )
         self._handle.on_update(self._on_drag)
 
-    def _on_drag(self, event: Any) -> None:
+    async def _on_drag(self, event: Any) -> None:
         if event.client_id is not None:
             self._in_hand = event.phase != "end"
             self.wishes.lead_frame(self._dragged, event.target.position)
 
 
-def _store(overlay: Overlay, name: str, event: Any) -> None:
+async def _store(overlay: Overlay, name: str, event: Any) -> None:
     setattr(overlay, name, event.target.value)
