@@ -195,6 +195,38 @@ def draw_landing(figure: Figure, moved: Trajectory) -> None:
     upper.label_outer()
 
 
+def draw_excavator(figure: Figure, trajectory: Trajectory) -> None:
+    """The arm with its cylinders at some times, and what the cylinders bear."""
+    upper, lower = figure.subplots(2, 1, height_ratios=(3, 2))
+    last = len(trajectory.t) - 1
+    bars = {  # the points of a polygon, as frames and places in them
+        "boom": (("boom", 0, 0), ("boom", 2.5, 0.9), ("stick", 0, 0)),
+        "stick": (("stick", -0.75, 0.25), ("stick", 0, 0), ("bucket", 0, 0)),
+        "bucket": (("bucket", 0, 0), ("bucket", 0.05, 0.5), ("teeth", 0, 0), ("bucket", 0, 0)),
+        "boom cylinder": (("boom_barrel", 0, 0), ("boom_rod", 0, 0)),
+        "stick cylinder": (("stick_barrel", 0, 0), ("stick_rod", 0, 0)),
+        "bucket cylinder": (("bucket_barrel", 0, 0), ("bucket_rod", 0, 0)),
+        "rocker": (("rocker", 0, 0), ("bucket_link", 0, 0)),
+        "link": (("bucket_link", 0, 0), ("bucket_link", 0.6, 0)),
+    }
+    for k, strength in ((0, 0.35), (last, 1.0)):
+        for name, points in bars.items():
+            at = [places(trajectory, link, (x, 0.0, z))[0][k, [0, 2]] for link, x, z in points]
+            colour = COLOURS[1] if "cylinder" in name else COLOURS[0]
+            upper.plot(*np.array(at).T, "-o", color=colour, alpha=strength, lw=2.5, ms=4.0)
+    teeth = places(trajectory, "teeth")[0]
+    upper.plot(*teeth[:, [0, 2]].T, color=COLOURS[2], lw=3.0, label="path of the teeth")
+    upper.axhline(0.0, color="0.5", lw=0.8)
+    on_the_ground(upper, ylabel="z [m]")
+    upper.legend(**LEGEND)
+    for k, motor in enumerate(("boom_valve", "stick_valve", "bucket_valve")):
+        efforts = trajectory.efforts[:, trajectory.names.motors.index(motor)]
+        lower.plot(trajectory.t, efforts / 1e3, color=COLOURS[k], label=motor)
+    lower.set(xlabel="t [s]", ylabel="force [kN]")
+    lower.grid(True, alpha=0.3)
+    lower.legend(**LEGEND)
+
+
 DRAWN: dict[str, Callable[[Figure, Trajectory], None]] = {
     "skate": draw_skate,
     "rolling_disc": draw_disc,
@@ -203,6 +235,7 @@ DRAWN: dict[str, Callable[[Figure, Trajectory], None]] = {
     "flexible_joint_arm_with_rotors": draw_rotors,
     "two_mass_spring": draw_carts,
     "landing_leg": draw_landing,
+    "excavator": draw_excavator,
     "spiral_particle": draw_spiral,
     "swarm": draw_swarm,
     "rrr3": orsino_figures.draw_machine,

@@ -310,6 +310,23 @@ def test_a_motor_too_weak_for_the_start():
     (found,) = findings(machine, "task", tasks=tasks(machine, far))
     assert (found.severity, found.subject) == ("warning", ("motor",))
     assert "limit of effort" in found.problem
+    assert "turn is -3 m or rad off its reference there" in found.problem
+
+
+def test_a_reference_that_leaves_the_reach_of_the_machine():
+    machine = mechanism(
+        arm([1.0, 1.0]),
+        "actuators: {m1: {joint: j1}, m2: {joint: j2}}\ninitial_guess: {j1: 0.3, j2: 0.6}\n",
+    )
+    line = "  tip: {type: frame, axes: [x, z], parent: {link: base},"
+    line += " child: {link: l2, xyz: [1, 0, 0]},"
+    for end, problems in ((1.9, []), (3.0, ["tip"])):
+        spline = f"{{type: spline, times: [0, 2], values: [[1, 0], [{end}, 0]]}}}}\n"
+        found = findings(machine, "task", tasks=tasks(machine, f"{line} reference: {spline}"))
+        assert [name for finding in found for name in finding.subject] == problems
+    # 1 + 2 (3 s² - 2 s³) passes 2 m, the length of the arm, in the middle, at t = 1 s
+    assert found[0].severity == "error"
+    assert "out of reach at t = 1.1 s; missing: tip 0.1" in found[0].problem
 
 
 def test_tasks_without_motors():

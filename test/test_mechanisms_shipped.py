@@ -31,6 +31,8 @@ SIX = tuple(f"u{n}" for n in range(1, 7))
 BASES = tuple(f"motor_{n}" for n in range(1, 4))
 ARMS = tuple(f"{side}_motor_{n}" for side in ("left", "right") for n in range(1, 8))
 
+VALVES = ("swing_motor", "boom_valve", "stick_valve", "bucket_valve")
+
 SHIPPED = {
     "four_bar": Facts(3, 2, 2, CRANK),
     "slider_crank": Facts(3, 2, 2, CRANK),
@@ -40,6 +42,7 @@ SHIPPED = {
     "five_bar_maximal_asymmetric": Facts(12, 12, 11, CRANK),
     "stewart_platform": Facts(24, 18, 18, LEGS),
     "dual_panda": Facts(14, 6, 6, ARMS),
+    "excavator": Facts(12, 8, 8, VALVES),
     "coordinated_robots": Facts(6, 3, 3, SIX),
     "parallel_2dof": Facts(6, 4, 4, BASES),
     "rrr3": Facts(9, 6, 6, tuple(f"motor_{arm}" for arm in "abc")),
@@ -60,6 +63,7 @@ MOBILITY = {  # the others: 1
     "rrr3_modular": 3,
     "stewart_platform": 6,
     "dual_panda": 8,
+    "excavator": 4,
     "coordinated_robots": 3,
     "loop_ladder": 5,
     "parallel_2dof": 2,

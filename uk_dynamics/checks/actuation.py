@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.tasks import Tasks
 
 _NOTHING = 1e-9  # of the effect that a motor would have without constraints
+_ON_REFERENCE = 1e-3  # m or rad
 _PERIOD = 1e-3  # s, for motors with a rate limit
 
 
@@ -121,21 +122,30 @@ def _tasks(subject: Subject, tasks: Tasks) -> Iterator[Finding]:
             "cannot be given as they are asked at t = 0",
             "begin the references where the mechanism starts",
         )
-    yield from _too_weak(subject, controller)
+    yield from _too_weak(subject, controller, {} if facts is None else facts.errors)
 
 
-def _too_weak(subject: Subject, controller: ServoController) -> Iterator[Finding]:
+def _too_weak(
+    subject: Subject, controller: ServoController, errors: Mapping[str, float]
+) -> Iterator[Finding]:
     """Motors whose limits end before what the tasks ask at the start."""
+    worst = max(errors, key=lambda row: abs(errors[row]), default="")
+    off = ""
+    if worst and abs(errors[worst]) > _ON_REFERENCE:
+        off = f"; {worst} is {errors[worst]:.3g} m or rad off its reference there"
     motors = subject.mechanism.actuators
     command = controller.command(subject.state)
     wanted = dict(zip(motors.names, command.requested, strict=True))
     limits = dict(zip(motors.names, motors.effort_limits, strict=True))
     for name, reason in command.limited_by.items():
+        if reason == "effort" and abs(wanted[name]) <= limits[name]:
+            continue  # it only helps a motor that is too weak
         yield Finding(
             "task",
             "warning",
             (name,),
             f"would have to give {abs(wanted[name]):.3g} N m or N at t = 0, and has"
-            f" {limits[name]:.3g} (limit of {reason})",
-            "begin the references where the mechanism starts, with its velocity, or ask less",
+            f" {limits[name]:.3g} (limit of {reason}){off}",
+            "start on the references (--start-on-tasks), begin them where the mechanism starts,"
+            " with its velocity, or ask less",
         )

@@ -13,6 +13,7 @@ from uk_dynamics.checks.limits import limits
 from uk_dynamics.checks.massless import massless
 from uk_dynamics.checks.open_loops import open_loops
 from uk_dynamics.checks.planarity import planarity
+from uk_dynamics.checks.reach import reach
 from uk_dynamics.checks.redundancy import redundancy
 from uk_dynamics.checks.singularity import singularity
 from uk_dynamics.checks.subject import Subject
@@ -30,6 +31,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     redundancy,
     singularity,
     actuation,
+    reach,
 )
 _SAID_ELSEWHERE = ("moves no mass", "lower and upper limit", "principal moments", "but no mass")
 
