@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from uk_dynamics.control.internal_efforts import internal_efforts
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
     from uk_dynamics.control.rest import GravityCompensation, Hold
     from uk_dynamics.control.servo_controller import ServoController
@@ -39,6 +40,7 @@ _HOMES = {
     "Trajectory": "uk_dynamics.simulation.trajectory",
     "UkDynamicsError": "uk_dynamics.exceptions",
     "forward_dynamics": "uk_dynamics.simulation.forward_dynamics",
+    "internal_efforts": "uk_dynamics.control.internal_efforts",
     "inverse_dynamics": "uk_dynamics.control.inverse_dynamics",
     "simulate": "uk_dynamics.simulation.simulate",
 }
@@ -59,6 +61,7 @@ __all__ = [
     "UkDynamicsError",
     "__version__",
     "forward_dynamics",
+    "internal_efforts",
     "inverse_dynamics",
     "simulate",
 ]
