@@ -97,7 +97,10 @@ def _text(motion: InverseDynamics) -> str:
     rows = [(name, f"{effort:.6g} N m or N") for name, effort in motion.by_motor().items()]
     forces = zip(motion.by_row().items(), motion.determined.tolist(), strict=True)
     rows += [
-        (name, f"{force:.6g} N{'' if unique else '  (one of many: redundant rows share it)'}")
+        (
+            name,
+            f"{force:.6g} N m or N{'' if unique else '  (one of many: redundant rows share it)'}",
+        )
         for (name, force), unique in forces
     ]
     rows.append(("actuation", motion.actuation))

@@ -170,6 +170,37 @@ class ResolvedMechanism:
         velocity = np.zeros(self.model.nv) if v is None else self.model.to_velocities(v)
         return State(float(t), self.configuration(q), velocity)
 
+    def pose(
+        self,
+        link: str,
+        q: Mapping[str, float] | ArrayLike | None = None,
+        *,
+        relative_to: str | None = None,
+    ) -> tuple[Array, Array]:
+        """Where a link is: forward kinematics, of positions that close the loops or do not.
+
+        Args:
+            link: Its name, or that of another frame of the URDF.
+            q: Positions by name or (nq,), such as ``state.q``; None is the initial guess.
+            relative_to: Link from whose frame it is seen; None: the world.
+
+        Returns:
+            Origin, (3,), in m, and rotation that maps its axes to those, (3, 3).
+
+        Raises:
+            UnknownNameError: A name does not exist.
+            StateError: Wrong size, or numbers that are not finite.
+        """
+        workspace = self.model.workspace()
+        workspace.update_positions(self.configuration(q))
+        index = self.model.frame_index(link)
+        place, rotation = workspace.translation[index].copy(), workspace.rotation[index].copy()
+        if relative_to is None:
+            return place, rotation
+        seen_from = self.model.frame_index(relative_to)
+        turn = workspace.rotation[seen_from].T
+        return turn @ (place - workspace.translation[seen_from]), turn @ rotation
+
     def inputs(
         self,
         tau: Mapping[str, float] | ArrayLike | None = None,
