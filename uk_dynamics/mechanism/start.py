@@ -86,12 +86,18 @@ def consistent_velocity(
     if abs(rate[worst]) > 1e-9 * size:
         names = mechanism.row_names + (tasks.row_names if tasks else ())
         name = names[int(np.flatnonzero(chosen)[worst])]
-        what, remedy = "initial velocities", "give fewer of them, or others"
+        lack = f"{abs(rate[worst]):.3g}"
         if tasks is not None:
-            what, remedy = "rates of the references", "let references begin with other rates"
+            raise StateError(
+                f"the rates of the references contradict {name} by {lack} m/s or rad/s; let them"
+                " begin with other rates",
+                file=tasks.spec.file,
+                place="tasks",
+            )
         raise StateError(
-            f"the {what} contradict {name} by {abs(rate[worst]):.3g} m/s or rad/s; {remedy}",
-            file=tasks.spec.file if tasks else mechanism.spec.file,
-            place="tasks" if tasks else "initial_velocity",
+            f"the initial velocities contradict {name} by {lack} m/s or rad/s; give fewer of them,"
+            " or others",
+            file=mechanism.spec.file,
+            place="initial_velocity",
         )
     return found
