@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rclpy.node import Node
 
 DOMAINS = range(1, 102)
+DISCOVERY = Path(__file__).with_name("discovery.xml")
 NODES = (
     "simulator",
     "forward_dynamics",
@@ -39,6 +40,8 @@ NODES = (
 def ros_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Reserve a domain id for this process, and keep discovery and logs to this machine."""
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    for dds in ("FASTRTPS", "FASTDDS"):  # until Jazzy, and since Kilted
+        os.environ[f"{dds}_DEFAULT_PROFILES_FILE"] = str(DISCOVERY)
     os.environ["ROS_LOG_DIR"] = str(tmp_path_factory.mktemp("ros_log"))
     for variable in ("ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY"):
         os.environ.pop(variable, None)
