@@ -123,7 +123,7 @@ def test_waiting_for_the_output_of_a_process_that_fails(start_process: StartProc
         ("raise SystemExit(3)", None, 3),
         ("raise SystemExit('broken')", None, 1),
         ("1 / 0", None, 1),
-        ("pause", signal.SIGINT, -signal.SIGINT),
+        ("pause", signal.SIGTERM, -signal.SIGTERM),
         ("pause", signal.SIGKILL, -signal.SIGKILL),
     ],
 )
