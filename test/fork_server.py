@@ -27,6 +27,7 @@ def main() -> None:
     requests = socket.socket(fileno=int(sys.argv[1]))
     for name in sys.argv[2:]:
         importlib.import_module(name)
+    assert len(os.listdir("/proc/self/task")) == 1, "only a process without threads can be forked"
     gc.collect()
     gc.freeze()
     if module := serve(requests):
