@@ -85,6 +85,9 @@ def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
         off = [np.abs(a - e).max() for a, e in zip(answers, expected, strict=True)]
         errors[engine] = float(max(off)) / size
 
+    answers = [interpreted.acceleration(s.q, s.v, tau) for s in chosen]
+    quick = partial(interpreted.acceleration, state.q, state.v, tau)
+    add("uk_dynamics interpreted, acceleration alone", quick, answers)
     try:
         compiled = CompiledDynamics(mechanism)
         answers = [compiled.evaluate(s, inputs).qdd for s in chosen]

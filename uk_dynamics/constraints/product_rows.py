@@ -20,6 +20,7 @@ from typing import Protocol
 
 import numpy as np
 
+from uk_dynamics.constraints.angular_residuals import AngularResiduals
 from uk_dynamics.constraints.products import (
     Place,
     Product,
@@ -97,12 +98,12 @@ class ProductRows:
         pair_of_motion = np.array(places.pair_of_motion, dtype=np.intp)
         self._motion_sign = pairs.sign[pair_of_motion]
         self._sign = self._motion_sign[self._motion_of_row]
-        self._angular: list[tuple[AngularRows, Index]] = []
+        self._angular: list[tuple[AngularResiduals, Index]] = []
         start = 0
         for family in found:
             end = start + len(family.frames.pair)
             if isinstance(family, AngularRows):
-                self._angular.append((family, np.argsort(chosen)[start:end]))
+                self._angular.append((AngularResiduals(family), np.argsort(chosen)[start:end]))
             start = end
 
     @staticmethod
@@ -126,8 +127,8 @@ class ProductRows:
         sums = self._rows(placements, placements)
         A, bias = self._second_order(sums, placements, kinematics, v)
         residual: Array = sums[:, _RESIDUAL]
-        for family, chosen in self._angular:
-            residual[chosen] = family.position(kinematics)[1]
+        for angular, chosen in self._angular:
+            residual[chosen] = angular(kinematics, placements)
         return Rows(A, bias, residual, A.dot(v))
 
     def _second_order(

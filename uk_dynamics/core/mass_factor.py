@@ -138,13 +138,22 @@ def mass_factor(M: Array | TreeInertia) -> DenseMass | SingularMass | Articulate
     if isinstance(M, TreeInertia):
         return ArticulatedMass(M)
     lower, failed = dpotrf(M.T, 1, 0)
-    if failed == 0:
-        inverse = np.reciprocal(lower.diagonal())
-        inverse *= inverse
-        # NaN and inf anywhere in M end up in this one number too, and compare as False.
-        if M.diagonal().dot(inverse) < _LOST_PIVOTS:
-            return DenseMass(lower)
+    if failed == 0 and keeps_pivots(M, lower):
+        return DenseMass(lower)
     return SingularMass(M)
+
+
+def keeps_pivots(M: Array, lower: Array) -> bool:
+    """Whether no pivot of the Cholesky factor L of M vanishes within rounding.
+
+    Args:
+        M: Mass matrix, (nv, nv).
+        lower: L, (nv, nv).
+    """
+    inverse = np.reciprocal(lower.diagonal())
+    inverse *= inverse
+    # NaN and inf anywhere in M end up in this one number too, and compare as False.
+    return bool(M.diagonal().dot(inverse) < _LOST_PIVOTS)
 
 
 def coordinate_scale(M: Array | TreeInertia) -> Array:

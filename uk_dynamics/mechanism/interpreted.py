@@ -76,6 +76,8 @@ class InterpretedDynamics:
         self._passive = mechanism.passive
         self._forces = mechanism.forces
         self._nonideal = NonidealForces(mechanism)
+        self._begun = False
+        self._regular = None if self._nonideal.active else self._solver.regular_motion()
         # Energies leave the arrays of the last evaluation alone.
         self._places = self._workspace
         if self._forces.stores_energy_in_frames:
@@ -100,6 +102,13 @@ class InterpretedDynamics:
         """Constrained acceleration and forces (review (36)), fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
         terms = self._terms.evaluate(state.t, state.q, state.v, given)
+        if self._regular is not None and given.nonideal is None:
+            found = self._regular.solve(*terms)
+            if found is not None:
+                self._begun = True
+                return found
+            if not self._begun:  # rows that are redundant from the start stay so
+                self._regular = None
         factorization = self._solver.factorize(terms.M, terms.A)
         return self._nonideal.solve(factorization, self._workspace, terms, state, given)
 
@@ -112,7 +121,12 @@ class InterpretedDynamics:
             tau: Generalized forces, (nv,), in N or N·m; None is zero.
             t: In s.
         """
-        return self.evaluate(State(t, q, v), Inputs(tau)).qdd
+        inputs = Inputs(tau)
+        if self._regular is not None:
+            found = self._regular.acceleration(*self._terms.evaluate(t, q, v, inputs))
+            if found is not None:
+                return found
+        return self.evaluate(State(t, q, v), inputs).qdd
 
     def evaluate_batch(
         self,

@@ -23,13 +23,16 @@ class NonidealForces:
 
     Functions written in Python are called at every evaluation. They cannot be compiled: a mechanism
     that has one is evaluated by the interpreted backend.
+
+    Attributes:
+        active: Whether the mechanism has any by itself.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._friction = mechanism.friction
         self._function = mechanism.nonideal
         self._hierarchy = mechanism.hierarchy
-        self._ideal = not self._friction.active and self._function is None
+        self.active = self._friction.active or self._function is not None
         self._tolerance = mechanism.spec.solver.consistency_tolerance
 
     def solve(
@@ -52,7 +55,7 @@ class NonidealForces:
         Raises:
             StateError: A user's function gives something else than nv numbers.
         """
-        if self._ideal and inputs.nonideal is None:
+        if not self.active and inputs.nonideal is None:
             return factorization.solve(terms.F, terms.b, consistency_tolerance=self._tolerance)
         given, function = _split(inputs.nonideal)
         functions = [f for f in (self._function, function) if f is not None]

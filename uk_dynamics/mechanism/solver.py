@@ -16,6 +16,7 @@ from uk_dynamics.core.factorization import (
 )
 from uk_dynamics.core.mass_factor import mass_factor
 from uk_dynamics.core.methods import Method
+from uk_dynamics.core.regular import RegularMotion
 from uk_dynamics.mechanism.state import Array
 
 if TYPE_CHECKING:
@@ -44,11 +45,20 @@ class Solver:
             levels=mechanism.hierarchy.levels,
             clearance=mechanism.hierarchy.clearance,
         )
+        usual = spec.method in ("auto", "udwadia_kalaba") and mechanism.hierarchy.clearance is None
+        self._may_be_regular = usual and mechanism.local is None and len(mechanism.constraints) > 0
         # Levels change nothing about a projection.
         method: Method = "auto" if spec.method == "hierarchical" else spec.method
         self._factorize_part = functools.partial(
             factorize, method=method, pseudoinverse=spec.pseudoinverse
         )
+
+    def regular_motion(self) -> RegularMotion | None:
+        """What solves quickly where all rows are independent; None where a form was asked for."""
+        if not self._may_be_regular:
+            return None
+        nv = len(self._velocity_names)
+        return RegularMotion(nv, self._natural_scale, self.rank_tolerance)
 
     def factorize(self, mass: Array, A: Array) -> Factorization:
         """For accelerations: all rows, in their levels.

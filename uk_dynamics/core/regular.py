@@ -1,0 +1,160 @@
+"""The fundamental equation where all rows are independent by a safe margin, in few operations.
+
+With the Gram matrix G = A M⁻¹ Aᵀ of the whitened rows, (35) of the review is
+
+    q̈ = a + M⁻¹Aᵀλ,    G λ = b − A a,    a = M⁻¹F.
+
+The distance of row i from the span of all others is (G⁻¹)ᵢᵢ^{-1/2}. If it is above the rank
+tolerance for each row, then so is the last pivot of any order, and the rank is full by the rank
+rule. A Gram matrix squares the condition of the rows; it is trusted while the sum of their squared
+sizes over those distances is small, and no digit that counts is lost. Other states are left to the
+forms that take rows by their remainders.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
+
+from uk_dynamics.core.mass_factor import DenseMass, keeps_pivots
+from uk_dynamics.core.methods import Method
+from uk_dynamics.core.row_basis import LEAST_PART
+from uk_dynamics.core.solution import Solution, Status
+from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
+
+Array = NDArray[np.float64]
+
+_MARGIN = 2.0  # a row is safely independent this many rank tolerances from the others
+_LARGEST = 1e4  # sum of squares of size over distance: four of sixteen digits
+_NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+
+
+class RegularMotion:
+    """Solves for accelerations in memory of its own; not to be shared between threads.
+
+    Attributes:
+        natural_scale: How large each row is over the configurations, (m,).
+        rank_tolerance: Largest relative remainder of a dependent row.
+    """
+
+    def __init__(self, nv: int, natural_scale: Array, rank_tolerance: float) -> None:
+        """Allocate for m rows, at least one; see :class:`UdwadiaKalaba` for the arguments."""
+        m = len(natural_scale)
+        self.natural_scale = natural_scale
+        self.rank_tolerance = rank_tolerance
+        self._least_square = (LEAST_PART * natural_scale) ** 2
+        margin = _MARGIN * rank_tolerance
+        self._largest = min(_LARGEST, 1.0 / margin**2 if margin > 0.0 else _LARGEST)
+        forces = np.empty((m + 1, nv))  # rows of A, then F; and the accelerations they cause
+        self._A, self._F = forces[:m], forces[m]
+        self._forces = forces.T
+        unknowns = np.eye(m, m + 1).copy(order="F")  # right-hand sides of G⁻¹ and λ
+        self._unknowns, self._missing = unknowns, unknowns[:, m]
+
+    def solve(self, M: Array, F: Array, A: Array, b: Array) -> RegularSolution | None:
+        """Acceleration and forces, or None where the state is not safely regular.
+
+        Args:
+            M: Mass matrix, (nv, nv).
+            F: Generalized force without constraints, (nv,), N m or N.
+            A: Constraint matrix, (m, nv); it must stay as it is while the solution is in use.
+            b: Right-hand side of A q̈ = b, (m,).
+        """
+        found = self._solve(M, F, A, b)
+        if found is None:
+            return None
+        qdd, multipliers, lower = found
+        return RegularSolution(self, qdd, multipliers, DenseMass(lower), A, F, b)
+
+    def acceleration(self, M: Array, F: Array, A: Array, b: Array) -> Array | None:
+        """Acceleration alone, (nv,); see :meth:`solve`."""
+        found = self._solve(M, F, A, b)
+        return None if found is None else found[0]
+
+    def _solve(self, M: Array, F: Array, A: Array, b: Array) -> tuple[Array, Array, Array] | None:
+        """Acceleration, multipliers and the factor of M."""
+        self._A[...] = A
+        self._F[...] = F
+        lower, accelerations, failed = dposv(M.T, self._forces, 1, 0, 1)
+        if failed:
+            return None
+        motions = A.dot(accelerations)  # G, then A a
+        np.subtract(b, motions[:, -1], self._missing)
+        _, found, failed = dposv(motions[:, :-1], self._unknowns, 1)
+        if failed:
+            return None
+        sizes = np.maximum(motions.diagonal(), self._least_square)
+        # What is not finite compares as False.
+        if not (found.diagonal().dot(sizes) < self._largest and keeps_pivots(M, lower)):
+            return None
+        multipliers = found[:, -1]
+        qdd = multipliers.dot(self._A)
+        qdd += self._F
+        return qdd, multipliers, lower
+
+
+class RegularSolution(Solution):
+    """All rows hold; what is rarely asked for is found by the form of Udwadia and Kalaba."""
+
+    def __init__(
+        self,
+        owner: RegularMotion,
+        qdd: Array,
+        multipliers: Array,
+        mass: DenseMass,
+        A: Array,
+        F: Array,
+        b: Array,
+    ) -> None:
+        """Keep the answers and what they come from."""
+        self.qdd = qdd
+        self.status = Status.OK
+        self.offending = _NO_ROWS
+        self.multipliers = multipliers
+        self._owner = owner
+        self._mass = mass
+        self._A = A
+        self._F = F
+        self._b = b
+
+    @property
+    def method(self) -> Method:
+        """Form of the equation."""
+        return "udwadia_kalaba"
+
+    @property
+    def rank(self) -> int:
+        """Number of rows."""
+        return len(self._b)
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        """True for each row, (m,)."""
+        return np.ones(len(self._b), dtype=bool)
+
+    @cached_property
+    def ideal_force(self) -> Array:
+        """Aᵀλ, (nv,), N m or N."""
+        force: Array = self.multipliers.dot(self._A)
+        return force
+
+    @cached_property
+    def _factorization(self) -> UdwadiaKalaba:
+        owner = self._owner
+        return UdwadiaKalaba(self._mass, self._A, owner.natural_scale, owner.rank_tolerance)
+
+    def __getattr__(self, name: str) -> Any:
+        """What is not looked at yet."""
+        if name == "residual":
+            self.residual = self._A.dot(self.qdd) - self._b
+        elif name == "reactions":
+            self.reactions = self._factorization
+        elif name == "coordinates":
+            self.coordinates = self._factorization.solve(self._F, self._b).coordinates
+        else:
+            raise AttributeError(name)
+        return self.__dict__[name]
