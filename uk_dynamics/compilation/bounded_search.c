@@ -4,7 +4,6 @@
 #define UK_FLAT 1e-9
 #define UK_SEARCH_ROUNDING 1e-14
 #define UK_STILL 1e-13
-#define UK_FIXED 1e-9
 #define UK_STEPS_PER_UNKNOWN 10
 
 typedef struct {
@@ -16,12 +15,10 @@ typedef struct {
 } uk_search;
 
 /* From here to the least squares of the motions that leave no held unknown, in motions. */
-static void uk_search_step(uk_search *s, const double *rows, int m, const double *residual,
-                           double *step) {
+static void uk_search_step(uk_search *s, const double *rows, int m, const double *sizes,
+                           const double *residual, double *step) {
   const int f = s->count;
-  double size[UK_ROWS], turned[UK_ROWS * UK_NU], z[UK_NU];
-  double total = sqrt(uk_squares(rows, 0, m * f));
-  for (int k = 0; k < m; ++k) size[k] = total;
+  double turned[UK_ROWS * UK_NU], z[UK_NU];
   uk_basis held;
   held.n = f, held.count = 0, held.rank = 0;
   for (int i = 0; i < UK_NU; ++i)
@@ -41,7 +38,8 @@ static void uk_search_step(uk_search *s, const double *rows, int m, const double
     uk_rotate(&held, x);
     memcpy(turned + k * g, x + q, sizeof(double) * g);
   }
-  uk_least_solution(&s->basis, &s->range, turned, m, g, size, UK_DEPENDENT, residual, z);
+  uk_least_solution(&s->basis, &s->range, turned, m, g, sizes, UK_TASK_RANK_TOLERANCE, residual,
+                    z);
   memcpy(step + q, z, sizeof(double) * g);
   uk_rotate_back(&held, step);
 }
@@ -108,8 +106,9 @@ static int uk_within_cone(uk_search *s, double *direction, const double *outward
 static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
   const int n = UK_NU, f = s->count;
   double rows[UK_ROWS * UK_NU], span[UK_NU * UK_NU], outward[UK_NU], push[UK_NU];
-  for (int i = 0; i < n; ++i) /* rounding of unknowns that an earlier problem has fixed */
-    if (uk_squares(s->motions[i], 0, f) <= UK_FIXED * UK_FIXED)
+  const double tolerance = UK_TASK_RANK_TOLERANCE;
+  for (int i = 0; i < n; ++i) /* what motions hardly move: an earlier problem has fixed that */
+    if (uk_squares(s->motions[i], 0, f) <= tolerance * tolerance)
       for (int k = 0; k < f; ++k) s->motions[i][k] = 0.0;
   for (int k = 0; k < m; ++k)
     for (int g = 0; g < f; ++g) {
@@ -118,13 +117,13 @@ static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
       rows[k * f + g] = sum;
     }
   for (int k = 0; k < m; ++k) { /* rounding of rows that earlier problems have fixed */
-    const double least = UK_FIXED * sqrt(uk_squares(C + k * n, 0, n));
+    const double least = tolerance * sqrt(uk_squares(C + k * n, 0, n));
     if (sqrt(uk_squares(rows + k * f, 0, f)) <= least)
       for (int g = 0; g < f; ++g) rows[k * f + g] = 0.0;
   }
   s->basis.n = f, s->basis.count = m;
   memcpy(s->basis.rows, rows, sizeof(double) * m * f);
-  uk_factor_rows(&s->basis, NULL, UK_TASK_RANK_TOLERANCE);
+  uk_factor_rows(&s->basis, NULL, tolerance);
   const int rank = s->basis.rank;
   for (int k = 0; k < rank; ++k) {
     double *x = span + k * f;
@@ -147,12 +146,14 @@ static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
     s->held[i] = s->x[i] <= s->lower[i] || s->x[i] >= s->upper[i];
     strict[i] = 0;
   }
-  const double size = sqrt(uk_squares(rows, 0, m * f));
+  double sizes[UK_ROWS];
+  for (int k = 0; k < m; ++k) sizes[k] = sqrt(uk_squares(rows + k * f, 0, f));
+  const double size = sqrt(uk_squares(sizes, 0, m));
   const double asked = sqrt(uk_squares(d, 0, m)), strength = sqrt(uk_squares(C, 0, m * n));
   for (int round = 0; round < UK_STEPS_PER_UNKNOWN * n + 1; ++round) {
     double rest[UK_ROWS], step[UK_NU], direction[UK_NU];
     uk_residual(s, C, m, d, rest);
-    uk_search_step(s, rows, m, rest, step);
+    uk_search_step(s, rows, m, sizes, rest, step);
     const int blocked = uk_advance(s, step, 1.0);
     if (blocked >= 0) {
       s->held[blocked] = 1;
@@ -163,22 +164,26 @@ static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
       direction[g] = 0.0;
       for (int k = 0; k < m; ++k) direction[g] += rest[k] * rows[k * f + g];
     }
-    const double flat = UK_FLAT * sqrt(uk_squares(rest, 0, m))
+    const double missing = sqrt(uk_squares(rest, 0, m));
+    const double flat = UK_FLAT * missing
                         + UK_SEARCH_ROUNDING * (asked + strength * sqrt(uk_squares(s->x, 0, n)));
     for (int i = 0; i < n; ++i)
       outward[i] = (s->x[i] >= s->upper[i] ? 1.0 : 0.0) - (s->x[i] <= s->lower[i] ? 1.0 : 0.0);
     if (!uk_within_cone(s, direction, outward, push)) return -1;
-    for (int i = 0; i < n; ++i) strict[i] = push[i] > flat * size;
-    const double left = uk_squares(direction, 0, f);
-    if (sqrt(left) <= flat * size) {
-      finished = 1;
-      break;
-    }
+    const double least = flat > tolerance * missing ? flat : tolerance * missing;
+    for (int i = 0; i < n; ++i) strict[i] = push[i] > least * size;
+    const double left = uk_squares(direction, 0, f), length = sqrt(left);
     double gain = 0.0;
+    int weak = 1; /* rows hardly change along it */
     for (int k = 0; k < m; ++k) {
       double sum = 0.0;
       for (int g = 0; g < f; ++g) sum += rows[k * f + g] * direction[g];
       gain += sum * sum;
+      if (!(fabs(sum) <= tolerance * sizes[k] * length)) weak = 0;
+    }
+    if (length <= flat * size || weak) {
+      finished = 1;
+      break;
     }
     for (int i = 0; i < n; ++i) s->held[i] = s->held[i] && push[i] > 0.0;
     uk_advance(s, direction, left / gain);
@@ -193,13 +198,14 @@ static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
     if (strict[i]) memcpy(s->basis.rows + kept++ * f, s->motions[i], sizeof(double) * f);
   for (int k = 0; k < kept; ++k) ones[k] = 1.0;
   s->basis.n = f, s->basis.count = kept, s->basis.rank = 0;
-  if (kept) uk_factor_rows(&s->basis, ones, UK_TASK_RANK_TOLERANCE);
+  if (kept) uk_factor_rows(&s->basis, ones, tolerance);
   s->count = f - s->basis.rank;
   for (int i = 0; i < n; ++i) {
     double x[UK_NU];
     memcpy(x, s->motions[i], sizeof(double) * f);
     uk_rotate(&s->basis, x);
-    for (int g = 0; g < s->count; ++g) s->motions[i][g] = x[s->basis.rank + g];
+    for (int g = 0; g < s->count; ++g) /* not even as little as a rank tolerance leaves */
+      s->motions[i][g] = strict[i] ? 0.0 : x[s->basis.rank + g];
   }
   return finished;
 }

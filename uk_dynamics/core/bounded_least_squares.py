@@ -28,8 +28,7 @@ Flags = NDArray[np.bool_]
 _FLAT = 1e-9  # of its size if nothing cancelled: below, a gradient is zero
 _ROUNDING = 1e-14  # of residuals, relative to what they are the difference of
 _STILL = 1e-13  # of the largest: an unknown that moves less does not move
-_FIXED = 1e-9  # of a motion: an unknown that takes part with less does not take part
-_DEPENDENT = 1e-10  # rows that differ by less are one; what is weaker was cut off before
+_DEPENDENT = 1e-10  # bounds whose normals differ by less are one
 _STEPS_PER_UNKNOWN = 10
 
 
@@ -68,23 +67,22 @@ def bounded_least_squares(
         lower: (n,), possibly infinite.
         upper: (n,), possibly infinite.
         rank_tolerance: A row of C N is dependent when at most this part of it is left by the
-            others.
+            others; what a motion changes by less, relative to its size, it does not change.
     """
     x = start.copy()
-    still = np.add.reduce(motions * motions, 1) <= _FIXED**2
-    if still.any():  # rounding of unknowns that an earlier problem has fixed
-        motions = np.where(still[:, None], 0.0, motions)
+    motions = _without_still(motions, rank_tolerance)
     rows = C @ motions
-    spent = np.linalg.norm(rows, axis=1) <= _FIXED * np.linalg.norm(C, axis=1)
+    spent = np.linalg.norm(rows, axis=1) <= rank_tolerance * np.linalg.norm(C, axis=1)
     rows[spent] = 0.0  # rounding of rows that earlier problems have fixed
     rows, range_basis = _independent(rows, rank_tolerance)
     held = (x <= lower) | (x >= upper)
-    size = np.linalg.norm(rows)
+    sizes = np.linalg.norm(rows, axis=1)
+    size = np.linalg.norm(sizes)
     finished = False
     strict = np.zeros(len(x), dtype=bool)
     for _ in range(_STEPS_PER_UNKNOWN * len(x) + 1):
         residual = d - C @ x
-        step = motions @ _step(rows, residual, motions[held])
+        step = motions @ _step(rows, sizes, residual, motions[held], rank_tolerance)
         blocked = _advance(x, step, lower, upper, held)
         if blocked >= 0:
             held[blocked] = True
@@ -96,18 +94,28 @@ def bounded_least_squares(
         )
         outward = np.where(x >= upper, 1.0, 0.0) - np.where(x <= lower, 1.0, 0.0)
         direction, push = _within_cone(uphill, motions, held, outward)
-        strict = push > flat * size
-        if np.linalg.norm(direction) <= flat * size:
+        least = max(float(flat), rank_tolerance * float(np.linalg.norm(residual))) * size
+        strict = push > least
+        gain = rows @ direction
+        length = np.linalg.norm(direction)
+        if length <= flat * size or (np.abs(gain) <= rank_tolerance * sizes * length).all():
             finished = True
             break
         held &= push > 0.0
-        gain = rows @ direction
         step = motions @ direction * (direction @ direction / (gain @ gain))
         _advance(x, step, lower, upper, held)
         held |= ((x <= lower) | (x >= upper)) & (outward == 0.0)
     keep = np.concatenate((range_basis, motions[strict].T), axis=1)
     left = RowBasis(np.asfortranarray(keep), np.ones(keep.shape[1]), rank_tolerance).complement()
-    return BoundedSolution(x, motions @ left, finished)
+    motions = motions @ left
+    motions[strict] = 0.0  # not even as little as a rank tolerance leaves
+    return BoundedSolution(x, motions, finished)
+
+
+def _without_still(motions: Array, tolerance: float) -> Array:
+    """Motions without what they hardly move: an earlier problem has fixed that, (n, f)."""
+    still = np.add.reduce(motions * motions, 1) <= tolerance**2
+    return np.where(still[:, None], 0.0, motions) if still.any() else motions
 
 
 def _independent(rows: Array, tolerance: float) -> tuple[Array, Array]:
@@ -119,16 +127,15 @@ def _independent(rows: Array, tolerance: float) -> tuple[Array, Array]:
     return rows, span
 
 
-def _step(rows: Array, residual: Array, held: Array) -> Array:
+def _step(rows: Array, sizes: Array, residual: Array, held: Array, tolerance: float) -> Array:
     """From here to the least squares of the motions that leave no held unknown, (f,)."""
-    size = np.full(len(rows), np.linalg.norm(rows))
     if not len(held):
-        return least_solution(rows, size, residual, _DEPENDENT)[0]
+        return least_solution(rows, sizes, residual, tolerance)[0]
     basis = RowBasis(np.asfortranarray(held.T), np.ones(len(held)), _DEPENDENT)
     kernel = basis.complement()
     if not kernel.shape[1]:
         return np.zeros(rows.shape[1])
-    step: Array = kernel @ least_solution(rows @ kernel, size, residual, _DEPENDENT)[0]
+    step: Array = kernel @ least_solution(rows @ kernel, sizes, residual, tolerance)[0]
     return step
 
 
