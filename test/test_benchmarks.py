@@ -9,6 +9,7 @@ import pytest
 
 from uk_dynamics.benchmarks.device import on_device
 from uk_dynamics.benchmarks.drake_peer import DrakePeer
+from uk_dynamics.benchmarks.exudyn_peer import ExudynPeer
 from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
 from uk_dynamics.benchmarks.peer import PeerError, check_same_machine, closures
 from uk_dynamics.benchmarks.pinocchio_peer import PinocchioPeer
@@ -61,6 +62,35 @@ def test_what_ends_drake_is_told():
     pytest.importorskip("pydrake")
     with pytest.raises(PeerError, match="five_bar_maximal"):
         DrakePeer(Mechanism.from_file("five_bar_maximal"))
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_exudyn_gets_the_same_machine(name):
+    pytest.importorskip("exudyn")
+    mechanism = Mechanism.from_file(name)
+    chosen = states(mechanism, 2)
+    peer = ExudynPeer(mechanism)
+    check_same_machine(peer, mechanism, chosen)
+    tau = np.random.default_rng(0).standard_normal(mechanism.model.nv)
+    for state in chosen:
+        expected = ours(mechanism, state, tau)
+        # its rows are differentiated by differences: half of the digits
+        off = np.abs(peer.acceleration(state, tau) - expected).max()
+        assert off <= 1e-7 * np.abs(expected).max()
+
+
+def test_exudyn_keeps_energy_better_with_smaller_steps():
+    pytest.importorskip("exudyn")
+    mechanism = Mechanism.from_file("five_bar")
+    peer, dynamics = ExudynPeer(mechanism), mechanism.dynamics()
+    start = mechanism.start({"crank": -0.5})
+    drifts = []
+    for steps in (100, 200):
+        path = peer.samples(start, 0.5, steps, parts=10)
+        assert path[-1].t == pytest.approx(0.5, abs=1e-12)
+        energies = [dynamics.energy(state).total for state in path]
+        drifts.append(float(np.ptp(energies)))
+    assert 3.0 < drifts[0] / drifts[1] < 5.0  # second order
 
 
 @pytest.mark.parametrize("algorithm", ["constraintDynamics", "lcaba"])

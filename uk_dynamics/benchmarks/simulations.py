@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.benchmarks.exudyn_peer import ExudynPeer
 from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
 from uk_dynamics.benchmarks.peer import PeerError
 from uk_dynamics.benchmarks.pinocchio_peer import PinocchioPeer
@@ -96,6 +97,11 @@ def simulations(
         engine = f"MuJoCo {'stiff' if stiff else 'default'}, RK4"
         run = _mujoco(mechanism, state, duration, stiff=stiff)
         found.append(_refined(engine, run, steps, error, longest_run))
+    try:
+        run = _exudyn(mechanism, state, duration)
+        found.append(_refined("Exudyn, trapezoidal rule", run, steps, error, longest_run))
+    except PeerError:
+        pass
     return found
 
 
@@ -207,6 +213,19 @@ def _mujoco(mechanism: Mechanism, state: State, duration: float, *, stiff: bool)
             peer.step()
             if k % keep == 0 or k == count:
                 path.append(State(k * step, peer.data.qpos.copy(), peer.data.qvel.copy()))
+        return time.process_time() - start, *_drift(mechanism, path)
+
+    return run
+
+
+def _exudyn(mechanism: Mechanism, state: State, duration: float) -> Run:
+    peer = ExudynPeer(mechanism)
+
+    def run(step: float) -> tuple[float, float, float]:
+        parts = 100
+        count = parts * int(np.ceil(duration / (parts * step)))
+        start = time.process_time()
+        path = peer.samples(state, duration, count, parts)
         return time.process_time() - start, *_drift(mechanism, path)
 
     return run

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.device import on_device
 from uk_dynamics.benchmarks.drake_peer import DrakePeer
+from uk_dynamics.benchmarks.exudyn_peer import ExudynPeer
 from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
 from uk_dynamics.benchmarks.peer import PeerError, check_same_machine
 from uk_dynamics.benchmarks.pinocchio_peer import Algorithm, PinocchioPeer
@@ -26,6 +27,10 @@ Array = NDArray[np.float64]
 BATCH = 4096  # states
 _STATES = 5  # for accuracy
 _STIFF = "MuJoCo stiff"
+_ALONG = "steps of 1 ms along a motion"
+_STEPS = 20  # of Exudyn, at a time
+
+AnyPeer = PinocchioPeer | MujocoPeer | DrakePeer | ExudynPeer
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,7 @@ def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
     errors: dict[str, float | None] = {"uk_dynamics interpreted": None}
     missing: list[Measured] = []
     notes: dict[str, str] = {}
+    parts: dict[str, int] = {}  # of what is timed, where one call is not one of them
 
     def add(engine: str, function: Callable[[], object], answers: list[Array]) -> None:
         functions[engine] = function
@@ -110,14 +116,23 @@ def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
         if isinstance(peer, DrakePeer):
             add(engine, peer.forward, answers)
             continue
+        if isinstance(peer, ExudynPeer):
+            add(f"{engine}, start of its solver", peer.forward, answers)
+            moving = ExudynPeer(mechanism)
+            stepping = f"{engine}, implicit step"
+            functions[stepping] = moving.motion_from(state, tau, _STEPS)
+            errors[stepping], parts[stepping] = None, _STEPS
+            notes[stepping] = _ALONG
+            continue
         add(f"{engine}, mj_forward", peer.forward, answers)
         stepping = f"{engine}, mj_step"
-        moving = MujocoPeer(mechanism, stiff=engine == _STIFF)
-        functions[stepping], errors[stepping] = moving.steps_from(state, tau), None
-        notes[stepping] = "steps of 1 ms along a motion"
+        stepper = MujocoPeer(mechanism, stiff=engine == _STIFF)
+        functions[stepping], errors[stepping] = stepper.steps_from(state, tau), None
+        notes[stepping] = _ALONG
     times = medians(functions, seconds=seconds)
     measured = [
-        Measured(mechanism.name, e, times[e], errors[e], notes.get(e, "")) for e in functions
+        Measured(mechanism.name, e, times[e] / parts.get(e, 1), errors[e], notes.get(e, ""))
+        for e in functions
     ]
     return measured + missing
 
@@ -185,11 +200,11 @@ def _in_jax(mechanism: Mechanism, q: Array, v: Array) -> list[Measured]:
 
 def _peers(
     mechanism: Mechanism, chosen: list[State], missing: list[Measured]
-) -> list[tuple[str, PinocchioPeer | MujocoPeer | DrakePeer]]:
+) -> list[tuple[str, AnyPeer]]:
     """Engines that can simulate the mechanism; why others cannot goes to ``missing``."""
-    found: list[tuple[str, PinocchioPeer | MujocoPeer | DrakePeer]] = []
+    found: list[tuple[str, AnyPeer]] = []
 
-    def make(engine: str, build: Callable[[], PinocchioPeer | MujocoPeer | DrakePeer]) -> None:
+    def make(engine: str, build: Callable[[], AnyPeer]) -> None:
         try:
             peer = build()
             check_same_machine(peer, mechanism, chosen[:2])
@@ -204,4 +219,5 @@ def _peers(
         engine = _STIFF if stiff else "MuJoCo default"
         make(engine, partial(MujocoPeer, mechanism, stiff=stiff))
     make("Drake, SAP", partial(DrakePeer, mechanism))
+    make("Exudyn", partial(ExudynPeer, mechanism))
     return found

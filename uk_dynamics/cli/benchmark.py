@@ -29,10 +29,10 @@ MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 
 _DESCRIPTION = """\
 Measure this package beside Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step,
-rollout; default and stiff constraints) and Drake (SAP): the same mechanisms, the same states, the
-same run, with accuracy beside the time. Before timing, mass matrix and bias forces of every other
-engine are compared with ours. Engines that are not installed, or do not know a constraint, are left
-out and said so.
+rollout; default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms, the same
+states, the same run, with accuracy beside the time. Before timing, mass matrix and bias forces of
+every other engine are compared with ours. Engines that are not installed, or do not know a
+constraint, are left out and said so.
 """
 
 _EXAMPLES = """\
@@ -51,6 +51,9 @@ error is the largest difference from the interpreted acceleration over five stat
 largest acceleration: an engine that is 3 % off is not a faster engine. Before timing, mass matrix
 and bias forces of every other engine are compared with ours. "Compiled" gives forces, multipliers
 and status as well, "acceleration alone" does not; "C alone" is the former as a C program calls it.
+
+Exudyn gives accelerations only where its implicit solver starts, and that is what is timed beside
+their error; its explicit solvers refuse loops. What users pay is the implicit step below it.
 
 Simulations in other engines are neither projected nor stabilised beyond what the engine does by
 itself. On ladders the interpreted evaluators are measured; Pinocchio's `lcaba`, articulated bodies
