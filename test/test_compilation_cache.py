@@ -8,7 +8,8 @@ import time
 import pytest
 from mechanism_builder import mechanism
 
-from uk_dynamics.compilation import cache, compiler
+from uk_dynamics.cli.main import main
+from uk_dynamics.compilation import cache, cache_policy, compiler
 from uk_dynamics.compilation.compiler import CompilationError
 
 PARTS = (
@@ -119,3 +120,94 @@ def test_a_cached_mechanism_is_there_at_once(entries):
         machine.dynamics("compiled")
         times.append(time.perf_counter() - start)
     assert min(times) < 0.05  # s
+
+
+DAY = 86400.0
+WAITING = """
+import pathlib, sys
+from uk_dynamics.compilation.cache_policy import locked
+path = pathlib.Path(sys.argv[1])
+print("begins", flush=True)
+with locked(path):
+    print(path.with_suffix(".lock").exists(), flush=True)
+"""
+
+
+def put(folder, name, age, size=1000):
+    """An entry as it stands in the folder, last used so long ago, in s."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.so"
+    path.write_bytes(bytes(size))
+    for file in (path.with_suffix(".sha256"), path.with_suffix(".lock")):
+        file.write_text("")
+    used = time.time() - age
+    for suffix in (".so", ".sha256", ".lock"):
+        os.utime(path.with_suffix(suffix), (used, used))
+    return path
+
+
+def there(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_making_an_entry_removes_those_that_nobody_has_used_for_long(entries):
+    old, recent = put(entries, "old", 91 * DAY), put(entries, "recent", 89 * DAY)
+    killed = entries / ".building-killed"
+    killed.mkdir()
+    os.utime(killed, (0, 0))
+    evaluate()
+    assert not any(old.with_suffix(suffix).exists() for suffix in (".so", ".sha256", ".lock"))
+    assert recent.exists()
+    assert not killed.exists()
+
+
+def test_using_an_entry_keeps_it(entries):
+    evaluate()
+    mark = library(entries).with_suffix(".sha256")
+    os.utime(mark, (0, 0))
+    evaluate()
+    assert time.time() - mark.stat().st_mtime < DAY
+    cache_policy.trim(entries)
+    assert library(entries).exists()
+
+
+def test_the_least_recently_used_go_where_there_is_too_much(tmp_path):
+    for days in range(1, 6):
+        put(tmp_path, f"m{days}", days * DAY)
+    put(tmp_path, "now", 0.0, size=5000)  # somebody may be about to load it
+    assert cache_policy.trim(tmp_path, largest=7000) == (3, 3000)
+    assert {name for name in there(tmp_path) if name.endswith(".so")} == {
+        "now.so",
+        "m1.so",
+        "m2.so",
+    }
+    assert cache_policy.trim(tmp_path, largest=0) == (2, 2000)
+    assert (tmp_path / "now.so").exists()
+
+
+def test_an_entry_that_is_being_made_stays(tmp_path):
+    path = put(tmp_path, "made", 100 * DAY)
+    with cache_policy.locked(path) as held:
+        assert held
+        assert cache_policy.trim(tmp_path) == cache_policy.clear(tmp_path) == (0, 0)
+        assert path.exists()
+    assert cache_policy.trim(tmp_path) == (1, 1000)
+    assert there(tmp_path) == set()
+
+
+def test_who_waits_for_a_lock_that_was_removed_takes_the_new_one(tmp_path):
+    path = put(tmp_path, "made", 100 * DAY)
+    command = [sys.executable, "-c", WAITING, str(path)]
+    waiting = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with cache_policy.locked(path):
+        assert waiting.stdout.readline() == "begins\n"
+        path.with_suffix(".lock").unlink()
+    assert waiting.communicate(timeout=60)[0] == "True\n"
+
+
+def test_the_command_removes_all(entries, capsys):
+    evaluate()
+    assert main(["compile", "--clean"]) == 0
+    assert capsys.readouterr().out.startswith("removed: 1 libraries, ")
+    assert there(entries) == set()
+    assert main(["compile", "--clean"]) == 0

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import add_file
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.progress import progress_bar
 
@@ -26,6 +25,7 @@ examples:
   uk_dynamics compile five_bar
   uk_dynamics compile five_bar --tasks five_bar_sweep       its servo law as well
   uk_dynamics compile my_robot.yaml --export-c generated    sources, headers and examples
+  uk_dynamics compile --clean                               remove all that was compiled
 """
 
 
@@ -38,7 +38,16 @@ def register(commands: Commands) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file(parser)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
+    )
+    what.add_argument(
+        "--clean", action="store_true", help="remove all compiled libraries from the cache instead"
+    )
     parser.add_argument(
         "--tasks",
         metavar="FILE",
@@ -55,7 +64,9 @@ def register(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compile or export."""
+    """Compile, export or clean."""
+    if arguments.clean:
+        return _clean(arguments)
     from uk_dynamics import Mechanism, Tasks
 
     mechanism = Mechanism.from_file(arguments.file)
@@ -106,4 +117,17 @@ def run(arguments: argparse.Namespace) -> int:
             f"{mechanism.name}, {entry['for']}: ready after {entry['seconds']:.1f} s: "
             f"{entry['library']}"
         )
+    return 0
+
+
+def _clean(arguments: argparse.Namespace) -> int:
+    from uk_dynamics.compilation.cache import directory
+    from uk_dynamics.compilation.cache_policy import clear
+
+    folder = directory()
+    count, size = clear(folder)
+    if arguments.json:
+        print(json_text({"directory": folder, "removed": count, "bytes": size}))
+    else:
+        print(f"removed: {count} libraries, {size / 2**20:.1f} MiB: {folder}")
     return 0

@@ -1,21 +1,21 @@
 """Compiled mechanisms in the user's cache directory, found again by what they were made from.
 
 An entry is a library and the digest of its bytes; one that does not match is made anew, never
-loaded. Processes that want the same entry at once wait for the first of them.
+loaded. Processes that want the same entry at once wait for the first of them. What stays is said in
+:mod:`uk_dynamics.compilation.cache_policy`.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from uk_dynamics.compilation.cache_policy import locked, note_use, trim
 from uk_dynamics.compilation.compiler import Compiler
 from uk_dynamics.mechanism.mechanism import Mechanism
 
@@ -62,12 +62,14 @@ def library_for(
     """
     entry = find(mechanism, compiler, part)
     if entry.intact:
+        note_use(entry.library)
         return entry.library
     folder = entry.library.parent
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _locked(entry.library.with_suffix(".lock")):
+    with locked(entry.library):
         if not entry.intact:
             _make(entry.library, entry.key, compiler, source())
+    trim(folder)
     return entry.library
 
 
@@ -130,10 +132,3 @@ def _code_digest() -> str:
             if file.suffix in (".py", ".c", ".h"):
                 digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
