@@ -29,14 +29,6 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    """A cache of these tests' own, so that they compile what they test."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def compare(machine, q, v, tau=None, t=0.0, inputs=None, backend="compiled"):
     """A batch against single interpreted evaluations; gives the batch."""
     inputs = inputs or Inputs()

@@ -15,14 +15,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    """A cache of these tests' own, so that they compile what they test."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def compare(machine, state, inputs=None):
     found = machine.dynamics("compiled").project(state, inputs)
     expected = machine.dynamics("interpreted").project(state, inputs)

@@ -13,14 +13,6 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    """A cache of these tests' own, so that they compile what they test."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def starts(machine, count):
     states = list(closed_states(machine, np.random.default_rng(0), count))
     return np.array([s.q for s in states]), np.array([s.v for s in states])

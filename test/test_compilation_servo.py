@@ -52,14 +52,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    """A cache of these tests' own, so that they compile what they test."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def of(machine, text):
     """Tasks from the part of a tasks file after ``schema``."""
     return Tasks(TasksSpec.from_text(f"schema: 1\n{text}"), machine)
@@ -321,7 +313,8 @@ def test_what_cannot_be_compiled_is_named(text, place, caplog):
     assert [record.message.count(place) for record in caplog.records] == [1]
 
 
-def test_backends_are_chosen_by_name():
+def test_backends_are_chosen_by_name(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     machine = shipped("five_bar")
     tasks = of(machine, "tasks:\n  turn: {type: joint, joint: middle}\n")
     assert isinstance(servo_evaluator(tasks, "cached"), InterpretedServo)
