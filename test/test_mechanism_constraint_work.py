@@ -45,3 +45,11 @@ def test_the_constraints_of_driven_machines_do_work(name):
 def test_a_moving_reference_drives(reference, works):
     machine = mechanism(arm([1.0, 1.0]), TURNED % reference)
     assert workless(machine) != works
+
+
+def test_a_constraint_that_yields_takes_and_gives_energy():
+    yielding = "{type: constant, value: 0.3}, compliance: 1.0e-3"
+    machine = mechanism(arm([1.0, 1.0]), TURNED % yielding)
+    force = machine.dynamics().evaluate(machine.state([0.5, 0.0], [1.0, 0.0])).constraint_force
+    assert force[0] < -1.0, "it pushes back"
+    assert not workless(machine)

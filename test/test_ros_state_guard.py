@@ -23,8 +23,8 @@ PERIOD = 0.01  # s
 class Watched:
     """A joint whose states come every 10 ms by both clocks, unless said otherwise."""
 
-    def __init__(self, *, simulated: bool = False) -> None:
-        model = mechanism(arm([1.0])).model
+    def __init__(self, *, simulated: bool = False, limited: bool = False) -> None:
+        model = mechanism(arm([1.0], [(-1e3, 1e3)] if limited else None)).model
         self.now, self.stamp, self.q, self.v = 7.0, 3.0, 0.5, 0.0
         self.guard = StateGuard(model, SETTINGS, simulated=simulated, clock=lambda: self.now)
         assert self.guard.silence() is None, "before the first state nothing is late"
@@ -90,3 +90,26 @@ def test_positions_that_stand_still_while_velocities_go_on():
     assert faults[-1] is Fault.POSITION_JUMP
     # 0.1 rad at 0.5 rad/s, in the next window at the latest
     assert PERIOD * len(faults) < 0.1 / 0.5 + 0.2 + 2 * PERIOD
+
+
+def test_a_fast_start_is_no_jump():
+    """The mean of two velocities is exact under constant acceleration, one of them is not."""
+    joint = Watched()
+    elapsed, acceleration = 0.09, 40.0
+    assert 0.5 * acceleration * elapsed**2 > SETTINGS["position_jump"]
+    for _ in range(20):
+        joint.q += 0.5 * acceleration * elapsed**2
+        before = joint.v
+        joint.v += acceleration * elapsed
+        joint.q -= elapsed * (joint.v - before)  # next() moves on with the new velocity
+        assert joint.next(elapsed, elapsed) is None
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_too_fast_is_too_fast_either_way(sign: float):
+    limit = 100.0 * SETTINGS["speed_factor"]  # rad/s
+    joint = Watched(limited=True)
+    joint.v = sign * 0.999 * limit
+    assert joint.next() is not Fault.OVER_SPEED
+    joint.v = sign * 1.001 * limit
+    assert joint.next() is Fault.OVER_SPEED
