@@ -82,7 +82,6 @@ class ConstraintSet:
         self._layout = RowLayout.of(constraints, ancestor_mask, nq, length)
         direct = self._layout.direct_scale
         self.reference_scale = np.where(direct == 0.0, length, direct)
-        self._frame_rows = len(self._layout.pair_of_row)
         # Where the references of angular rows and of rotation vectors stand among the rotations.
         self._angular = slice(0, self._layout.angular_count)
         self._vector_rows = slice(self._layout.angular_count, None)

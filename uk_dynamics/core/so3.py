@@ -9,13 +9,11 @@ frame is ω = J(φ) φ̇ with the left Jacobian J, and that in the turning frame
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import factorial
-
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.choice import at_least, below, is_symbolic, where
+import uk_dynamics.core.so3_coefficients as coefficients
+from uk_dynamics.core.choice import below, is_symbolic, where
 
 Array = NDArray[np.float64]
 
@@ -34,14 +32,6 @@ def _sine_and_trace() -> Array:
 
 _SINE_AND_TRACE = _sine_and_trace()
 _ONES = np.ones(3)
-_SERIES_BELOW = 1.0  # rad²; above it the closed forms lose at most two digits to cancellation
-_TERMS = 10  # of the series in θ²: the first one left out is below 1e-19
-_FEWER_TERMS = ((1e-5, 3), (1e-2, 5), (_SERIES_BELOW, _TERMS))  # the same holds with these
-
-_C = [(-1.0) ** k / factorial(2 * k + 3) for k in range(_TERMS)]
-_A_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 2) for k in range(1, _TERMS)]
-_G = [(2 * k + 2) * (-1.0) ** k / factorial(2 * k + 3) for k in range(_TERMS)]
-_C_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 3) for k in range(1, _TERMS)]
 
 
 def skew(vector: Array) -> Array:
@@ -73,7 +63,7 @@ def exp(phi: Array) -> Array:
     """
     square, cross = _square_and_skew(phi)
     angle = np.sqrt(square)
-    return np.eye(3) + _sinc(angle) * cross + _a(angle) * (cross @ cross)
+    return np.eye(3) + coefficients.sinc(angle) * cross + coefficients.a(angle) * (cross @ cross)
 
 
 def log(rotation: Array) -> Array:
@@ -137,7 +127,7 @@ def left_jacobian(phi: Array) -> Array:
     """
     square, cross = _square_and_skew(phi)
     angle = np.sqrt(square)
-    return np.eye(3) + _a(angle) * cross + _c(square) * (cross @ cross)
+    return np.eye(3) + coefficients.a(angle) * cross + coefficients.c(square) * (cross @ cross)
 
 
 def left_jacobian_inverse(phi: Array) -> Array:
@@ -152,8 +142,8 @@ def left_jacobian_inverse(phi: Array) -> Array:
     square, cross = _square_and_skew(phi)
     angle = np.sqrt(square)
     # (1 − h cot h)/θ² with h = θ/2, as (sin h − h cos h)/h³ over 4 sin(h)/h
-    coefficient = _g(0.25 * square) / (4.0 * _sinc(0.5 * angle))
-    return np.eye(3) - 0.5 * cross + coefficient * (cross @ cross)
+    factor = coefficients.g(0.25 * square) / (4.0 * coefficients.sinc(0.5 * angle))
+    return np.eye(3) - 0.5 * cross + factor * (cross @ cross)
 
 
 def left_jacobian_rate(phi: Array, phi_rate: Array) -> Array:
@@ -170,9 +160,8 @@ def left_jacobian_rate(phi: Array, phi_rate: Array) -> Array:
     angle = np.sqrt(square)
     cross_rate = skew(phi_rate)
     inner = np.asarray(np.sum(np.asarray(phi) * phi_rate, axis=-1))[..., None, None]
-    a, c = _a(angle), _c(square)
-    a_rate = _series_or(square, _A_RATE, lambda x: (_sinc(np.sqrt(x)) - 2.0 * _a(np.sqrt(x))) / x)
-    c_rate = _series_or(square, _C_RATE, lambda x: (_a(np.sqrt(x)) - 3.0 * _c(x)) / x)
+    a, c = coefficients.a(angle), coefficients.c(square)
+    a_rate, c_rate = coefficients.a_rate(square), coefficients.c_rate(square)
     rate: Array = (
         inner * (a_rate * cross + c_rate * (cross @ cross))
         + a * cross_rate
@@ -191,53 +180,6 @@ def _as_numbers(values: Array) -> Array:
     """Floats, or symbols as they are."""
     values = np.asarray(values)
     return values if is_symbolic(values) else np.asarray(values, dtype=float)
-
-
-def _sinc(angle: Array) -> Array:
-    """Return sin θ / θ for θ ≥ 0."""
-    safe = at_least(angle, _TINY)
-    value: Array = np.sin(safe) / safe
-    return value
-
-
-def _a(angle: Array) -> Array:
-    """(1 − cos θ)/θ², as ½ (sin(θ/2)/(θ/2))²."""
-    return 0.5 * _sinc(0.5 * angle) ** 2
-
-
-def _c(square: Array) -> Array:
-    """(θ − sin θ)/θ³ as a function of θ²."""
-    return _series_or(square, _C, lambda x: (1.0 - _sinc(np.sqrt(x))) / x)
-
-
-def _g(square: Array) -> Array:
-    """(sin h − h cos h)/h³ as a function of h²."""
-    return _series_or(square, _G, lambda x: (_sinc(np.sqrt(x)) - np.cos(np.sqrt(x))) / x)
-
-
-def _series_or(square: Array, series: list[float], closed: Callable[[Array], Array]) -> Array:
-    """The closed form where it is accurate, its power series in θ² near zero."""
-    if not is_symbolic(square):
-        largest = float(square.max(initial=0.0))
-        for (
-            bound,
-            terms,
-        ) in _FEWER_TERMS:  # errors of closed loops and tasks are small nearly always
-            if largest < bound:
-                return _polynomial(square, series[:terms])
-    near = below(square, _SERIES_BELOW)
-    small = where(near, square, 0.0)
-    large = where(near, _SERIES_BELOW, square)
-    return where(near, _polynomial(small, series), closed(large))
-
-
-def _polynomial(x: Array, coefficients: list[float]) -> Array:
-    """Horner's scheme; the coefficients in rising order."""
-    value = np.full_like(x, coefficients[-1])
-    for coefficient in coefficients[-2::-1]:
-        value *= x
-        value += coefficient
-    return value
 
 
 def _quaternion(rotation: Array) -> Array:
