@@ -197,3 +197,16 @@ def test_a_description_that_cannot_be_read_is_one_line(here, capsys):
     assert main(["init", "nowhere.urdf"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert list(here.iterdir()) == []
+
+
+def test_mimic_joints_that_their_limits_forbid_are_one_line(here, capsys):
+    limits = (0.0, 1.0)
+    mimic = '<mimic joint="j1" multiplier="1" offset="5"/>'
+    parts = link("base") + link("l1") + link("l2")
+    parts += joint("j1", "base", "l1", limits=limits)
+    parts += joint("j2", "base", "l2", limits=limits, more=mimic)
+    assert main(["init", write(here / "hand.urdf", parts)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "mimic_j2" in line
+    assert "j2 = 2.5 is outside [0, 1]" in line
+    assert not (here / "hand.yaml").exists()

@@ -60,6 +60,7 @@ def draft(
     Raises:
         UrdfError: The description cannot be used.
         InputError: A joint does not exist, or is placed outside its limits.
+        AssemblyError: Mimic joints contradict each other or their limits.
     """
     description = read_urdf(urdf, arguments=xacro)
     model = RobotModel(description)
@@ -121,10 +122,16 @@ class _Drafter:
                 self.motors[name] = tag
 
     def examine(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
-        """What the mechanism is with these cuts; None where they do not close."""
+        """What the mechanism is with these cuts; None where they do not close.
+
+        Raises:
+            AssemblyError: There are none, and its mimic joints cannot be where they should.
+        """
         try:
             return self._mechanism(cuts).report()
         except AssemblyError:
+            if not cuts:
+                raise
             return None
 
     def worst(self, cuts: Sequence[CandidateCut]) -> CandidateCut:
