@@ -12,6 +12,7 @@ from builtin_interfaces.msg import Time
 from ros_ears import DiagnosticsEar, Ear, overrides
 from ros_fixtures import Ros
 from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectoryPoint
 from visualization_msgs.msg import Marker as MarkerMessage
 from visualization_msgs.msg import MarkerArray
 
@@ -151,3 +152,34 @@ def test_targets_stand_where_the_controller_wants_them_though_it_began_later(ros
     # the task is about the height alone; times are whole nanoseconds
     assert abs(target.pose.position.z - expected[2]) < 1e-8
     assert abs(early[2] - expected[2]) > 1e-6
+
+
+_LIVE = """
+schema: 1
+tasks:
+  height:
+    type: frame
+    axes: [z]
+    parent: {link: ground}
+    child: {link: coupler_link, xyz: [1.0, 0.0, 0.0]}
+    reference: {type: live, value: 0.5}
+"""
+
+
+def test_targets_stand_where_live_references_want_them(ros: Ros, start_node, tmp_path):
+    tasks = tmp_path / "live.yaml"
+    tasks.write_text(_LIVE)
+    start_node("simulator", parameters={"mechanism": "five_bar", "rate": 100.0, "paused": True})
+    ros.add(Markers(**overrides(mechanism="five_bar", tasks=str(tasks))))
+    node = ros.node()
+    ear = Ear(node, MarkerArray, TOPIC)
+
+    def height() -> float:
+        shown = _shown(ear.messages[-1]) if ear.messages else {}
+        return shown[TARGETS, 0].pose.position.z if (TARGETS, 0) in shown else np.nan
+
+    ros.until(lambda: abs(height() - 0.5) < 1e-9, "the height of the file")
+    sender = node.create_publisher(JointTrajectoryPoint, "servo_controller/height/reference", 10)
+    ros.until(sender.get_subscription_count, "a listener")
+    sender.publish(JointTrajectoryPoint(positions=[0.8]))
+    ros.until(lambda: abs(height() - 0.8) < 1e-9, "the height that was sent")

@@ -58,7 +58,7 @@ class Markers(Node):
         problems = MessageProblems(self.get_logger())
         self._structure = StructureInput(self, mechanism, problems)
         self._origin = self._structure.origin
-        self._control = ControlTime(self) if tasks else None
+        self._control = ControlTime(self, tasks, problems) if tasks else None
         self._stamp: Time | None = None
         self._states = StateInput(self, mechanism, problems, self._on_state)
         self._publisher = self.create_publisher(MarkerArray, TOPIC, 10)
@@ -87,8 +87,10 @@ class Markers(Node):
             self.get_logger().warning(f"no forces: {error}", throttle_duration_sec=5.0)
         if solution is not None and not np.isfinite(solution.loads).all():
             solution = None
-        task_time = self._control.since(stamp) if self._control else None
-        marks = self._marker.marks(state, residual, solution, task_time)
+        task_time, followed = None, None
+        if self._control is not None:
+            task_time, followed = self._control.since(stamp), self._control.followed
+        marks = self._marker.marks(state, residual, solution, task_time, followed)
         longest = self._settings["arrow_length"]
         self._publisher.publish(self._messages.array(marks, stamp, longest))
 

@@ -13,6 +13,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.control_time import ControlTime
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import StateInput
@@ -42,7 +43,7 @@ class TopicSource:
         simulator: str,
         state_timeout: float,
         *,
-        follows_tasks: bool = False,
+        tasks: Tasks | None = None,
     ) -> None:
         """Listen.
 
@@ -51,13 +52,13 @@ class TopicSource:
             mechanism: What is shown.
             simulator: Name of the node that simulates it, if one does.
             state_timeout: Age of a state above which the view says so, in s.
-            follows_tasks: Whether the time of the tasks' references is wanted.
+            tasks: Whose references are wanted, if any.
         """
         problems = MessageProblems(node.get_logger())
         self._state_timeout = state_timeout
         self._structure = StructureInput(node, mechanism, problems)
         self._origin = self._structure.origin
-        self._control = ControlTime(node) if follows_tasks else None
+        self._control = ControlTime(node, tasks, problems) if tasks else None
         self._task_time: float | None = None
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._motors = np.linalg.pinv(mechanism.actuators.matrix)
@@ -111,7 +112,13 @@ class TopicSource:
         inputs = self._structure.inputs(tau)
         efforts = self._motors @ tau
         return Snapshot(
-            state, inputs, efforts, message, "heard from topics", task_time=self._task_time
+            state,
+            inputs,
+            efforts,
+            message,
+            "heard from topics",
+            task_time=self._task_time,
+            followed=dict(self._control.followed) if self._control else {},
         )
 
     def _on_state(self, stamp: Time) -> None:

@@ -45,7 +45,7 @@ class Viewer(Node):
             mechanism,
             settings["simulator"],
             settings["state_timeout"],
-            follows_tasks=tasks is not None,
+            tasks=tasks,
         )
         title = f"{self.get_namespace()} {mechanism.name}".strip("/ ").replace("_", " ")
         self._server = open_server(settings["host"], settings["port"], title)

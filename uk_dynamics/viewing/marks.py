@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet
+from uk_dynamics.constraints.references import Followed
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
@@ -75,6 +77,7 @@ class Marker:
         residual: Array,
         solution: Solution | None,
         task_time: float | None = None,
+        followed: Mapping[str, Followed] | None = None,
     ) -> Marks:
         """Everything to be drawn at a state.
 
@@ -83,6 +86,7 @@ class Marker:
             residual: ψ of all rows there, 0 where they do not act, (m,).
             solution: Its dynamics there; None: no forces.
             task_time: Time of the tasks' references, in s; None: that of the state.
+            followed: What replaces references of the tasks file, by task name.
         """
         constraints = self._mechanism.constraints
         self._workspace.update_positions(state.q)
@@ -100,7 +104,7 @@ class Marker:
                 forces[k] = total[:3]
                 torques[k] = total[3:] - np.cross(children[k], total[:3])
                 determined[k] = solution.determined[rows].all()
-        points, targets = self._task_marks(state, task_time)
+        points, targets = self._task_marks(state, task_time, followed)
         pairs = _pairs(self._frames)
         return Marks(
             parents=parents,
@@ -115,19 +119,29 @@ class Marker:
             task_targets=targets,
         )
 
-    def tracking_error(self, state: State, task_time: float | None = None) -> Array:
+    def tracking_error(
+        self,
+        state: State,
+        task_time: float | None = None,
+        followed: Mapping[str, Followed] | None = None,
+    ) -> Array:
         """Error of each task row, (mt,), in m or rad."""
         t = state.t if task_time is None else task_time
         if self._tasks is None or self._task_workspace is None:
             return np.zeros(0)
         self._task_workspace.update(state.q, state.v)
-        rows = self._tasks.evaluate(self._task_workspace, state.q, state.v, t)
+        rows = self._tasks.evaluate(self._task_workspace, state.q, state.v, t, followed)
         return rows.residual / self._tasks.constraints.reference_scale
 
-    def _task_marks(self, state: State, task_time: float | None) -> tuple[Array, Array]:
+    def _task_marks(
+        self,
+        state: State,
+        task_time: float | None,
+        followed: Mapping[str, Followed] | None,
+    ) -> tuple[Array, Array]:
         if self._tasks is None or self._task_workspace is None:
             return np.zeros((0, 3)), np.zeros((0, 3))
-        residual = self.tracking_error(state, task_time)  # updates the workspace
+        residual = self.tracking_error(state, task_time, followed)  # updates the workspace
         constraints = self._tasks.constraints
         _, points = _origins(self._task_workspace, self._task_frames)
         wrenches = constraints.wrenches(self._task_workspace)

@@ -120,16 +120,17 @@ class MechanismView:
     def _show(self, snapshot: Snapshot) -> Reading:
         """Move everything and tell the numbers."""
         state, model = snapshot.state, self._mechanism.model
+        asked = snapshot.task_time, snapshot.followed
         self._workspace.update_positions(state.q)
         self._shapes.move(self._workspace.rotation, self._workspace.translation)
         message = snapshot.message
         residual = self._dynamics.residual(state, snapshot.inputs)
         try:
             solution = self._dynamics.evaluate(state, snapshot.inputs)
-            marks = self._marker.marks(state, residual.position, solution, snapshot.task_time)
+            marks = self._marker.marks(state, residual.position, solution, *asked)
         except UkDynamicsError as error:
             solution, message = None, message or str(error)
-            marks = self._marker.marks(state, residual.position, None, snapshot.task_time)
+            marks = self._marker.marks(state, residual.position, None, *asked)
         self._overlay.show(marks)
         if self._panel.dragged:
             frame = model.frame_index(self._panel.dragged)
@@ -139,7 +140,7 @@ class MechanismView:
             solution,
             residual,
             self._dynamics.energy(state),
-            self._marker.tracking_error(state, snapshot.task_time),
+            self._marker.tracking_error(state, *asked),
             message,
         )
 

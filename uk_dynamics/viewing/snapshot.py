@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.constraints.references import Followed
 from uk_dynamics.mechanism.state import Inputs, State
 
 Array = NDArray[np.float64]
@@ -23,6 +25,7 @@ class Snapshot:
         message: What the user should know; empty when there is nothing.
         mode: What goes on, such as ``running``, in a word or two.
         task_time: Time of the tasks' references, in s; None: that of the state.
+        followed: What replaces references of the tasks file, by task name.
     """
 
     state: State
@@ -31,3 +34,4 @@ class Snapshot:
     message: str = ""
     mode: str = ""
     task_time: float | None = None
+    followed: Mapping[str, Followed] = field(default_factory=dict)
