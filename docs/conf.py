@@ -50,6 +50,22 @@ def _add_navigation(app, docname, source):
         source[0] += f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
 
 
+# Names of topics, types and keys are long words: they may break, so that tables fit the page.
+_TABLES = """<style>
+@media (min-width: 75em) { .main .content { width: 52em } }
+table.docutils td { white-space: normal }
+table.docutils td:not(:first-child) code { white-space: normal; overflow-wrap: anywhere }
+table.docutils td:not(:first-child):has(code) { min-width: 6em }
+table.docutils td:last-child { overflow-wrap: anywhere; min-width: 13em }
+</style>"""
+
+
+def _let_tables_wrap(app, pagename, templatename, context, doctree):
+    """Style of tables, in the head of the page: a file of its own rosdoc2 would not find."""
+    context["metatags"] = context.get("metatags", "") + _TABLES
+
+
 def setup(app):
     """Called by Sphinx."""
+    app.connect("html-page-context", _let_tables_wrap)
     app.connect("source-read", _add_navigation)
