@@ -58,7 +58,8 @@ class LinkShapes:
                 self.problems.append(f"link {visual.link}: visual: {problem}")
             else:
                 seen.add(visual.link)
-        self._add_lines(model, seen, size)
+        drawn = seen | self._add_lines(model, seen, size)
+        self._drawn = np.array([name in drawn for name in model.link_names])
         self._rotation = np.full((self._count, 3, 3), np.nan)
         self._translation = np.full((self._count, 3), np.nan)
 
@@ -70,18 +71,19 @@ class LinkShapes:
             translation: Of each frame, (n, 3), in m.
         """
         rotation, translation = rotation[: self._count], translation[: self._count]
-        turned = np.abs(rotation - self._rotation).max(axis=(1, 2))
-        shifted = np.abs(translation - self._translation).max(axis=1)
-        moved = np.flatnonzero(~(np.maximum(turned, shifted) <= _STILL))
-        if not len(moved):
-            return
-        quaternions = quaternions_wxyz(rotation[moved])
-        for index, quaternion in zip(moved.tolist(), quaternions, strict=True):
-            frame = self._frames[index]
-            frame.wxyz = quaternion
-            frame.position = translation[index]
-        self._rotation[moved] = rotation[moved]
-        self._translation[moved] = translation[moved]
+        angles = np.abs(rotation - self._rotation).max(axis=(1, 2))
+        ways = np.abs(translation - self._translation).max(axis=1)
+        # each message costs the server and the page; nothing hangs on a link that is not drawn
+        turned = np.flatnonzero(self._drawn & ~(angles <= _STILL))
+        shifted = np.flatnonzero(self._drawn & ~(ways <= _STILL))
+        if len(turned):
+            quaternions = quaternions_wxyz(rotation[turned])
+            for index, quaternion in zip(turned.tolist(), quaternions, strict=True):
+                self._frames[index].wxyz = quaternion
+            self._rotation[turned] = rotation[turned]
+        for index in shifted.tolist():
+            self._frames[index].position = translation[index]
+        self._translation[shifted] = translation[shifted]
 
     def _add(self, name: str, visual: Visual) -> str:
         """Add a shape; say why not where that fails."""
@@ -108,8 +110,9 @@ class LinkShapes:
             scene.add_icosphere(name, shape.radius, color=colour, opacity=opacity, **place)
         return ""
 
-    def _add_lines(self, model: RobotModel, seen: set[str], size: float) -> None:
-        """Lines from a link without shapes to the joints it carries."""
+    def _add_lines(self, model: RobotModel, seen: set[str], size: float) -> set[str]:
+        """Lines from a link without shapes to the joints it carries; which links have some."""
+        lined: set[str] = set()
         for joint in model.description.joints:
             length = float(np.linalg.norm(joint.pose.translation))
             if joint.parent in seen or length < 1e-6:
@@ -120,6 +123,8 @@ class LinkShapes:
                 colors=_colour(GREY)[0],
                 thickness=_THICKNESS * size,
             )
+            lined.add(joint.parent)
+        return lined
 
 
 def quaternions_wxyz(rotation: Array) -> Array:
