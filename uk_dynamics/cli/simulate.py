@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import (
@@ -20,7 +21,7 @@ from uk_dynamics.cli.arguments import (
 )
 from uk_dynamics.cli.controllers import MODES, controller_maker
 from uk_dynamics.cli.simulation_summary import summarize, summary_table
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, UkDynamicsError
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
@@ -139,7 +140,8 @@ def run(arguments: argparse.Namespace) -> int:
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     controller = controller_maker(mechanism, tasks, arguments.control, arguments.control_period)()
     state = start_state(arguments, mechanism, tasks, dict(arguments.velocities))
-    with _progress(arguments.duration) as progress:
+    recording = _recording(arguments.out)
+    with _told(recording), _progress(arguments.duration) as progress:
         trajectory = run_simulation(
             mechanism,
             state,
@@ -153,8 +155,9 @@ def run(arguments: argparse.Namespace) -> int:
             rtol=options.get("rtol", 1e-9),
             step=options.get("step"),
             backend=arguments.backend,
+            recording=recording,
         )
-    if arguments.out:
+    if arguments.out and recording is None:
         trajectory.save(arguments.out)
     if arguments.plot:
         trajectory.plot(arguments.plot)
@@ -181,6 +184,32 @@ def _options(arguments: argparse.Namespace) -> dict[str, float]:
         )
     given = {option: getattr(arguments, option) for option in ("rtol", "step")}
     return {option: value for option, value in given.items() if value is not None}
+
+
+def _recording(out: str | None) -> Path | None:
+    """What is written while the simulation runs."""
+    path = None if out is None else Path(out)
+    return path if path is not None and path.suffix.lower() == ".mcap" else None
+
+
+@contextmanager
+def _told(recording: Path | None) -> Iterator[None]:
+    """Name the recording that an error or Ctrl-C leaves behind."""
+    before = _identity(recording)
+    try:
+        yield
+    except (UkDynamicsError, KeyboardInterrupt):
+        if recording is not None and _identity(recording) != before:
+            print(f"uk_dynamics: {recording} holds the motion so far", file=sys.stderr)
+        raise
+
+
+def _identity(file: Path | None) -> tuple[int, int] | None:
+    """What changes when a file is written."""
+    if file is None or not file.exists():
+        return None
+    state = file.stat()
+    return state.st_mtime_ns, state.st_size
 
 
 @contextmanager

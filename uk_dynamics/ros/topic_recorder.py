@@ -18,7 +18,8 @@ from trajectory_msgs.msg import JointTrajectory
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
-from uk_dynamics.simulation.mcap_log import CHUNK, MISSING, open_unbuffered
+from uk_dynamics.simulation.mcap_file import GrowingFile
+from uk_dynamics.simulation.mcap_log import CHUNK, MISSING
 from uk_dynamics.simulation.mcap_schemas import SCHEMAS
 from uk_dynamics.simulation.mcap_topics import START, description
 
@@ -58,7 +59,7 @@ class TopicRecorder:
         except ImportError:
             raise InputError(MISSING, file=str(path)) from None
         self.counts: dict[str, int] = {}
-        self._file = open_unbuffered(path)
+        self._file = GrowingFile(path)
         self._writer: Any = Writer(self._file, chunk_size=CHUNK)
         self._writer.start(profile="ros2", library="uk_dynamics")
         actuators = mechanism.actuators
@@ -80,7 +81,7 @@ class TopicRecorder:
     def close(self) -> None:
         """Complete the file."""
         self._writer.finish()
-        self._file.close()
+        self._file.close(finished=True)
 
     def _listener(self, topic: str, channel: int) -> Callable[[bytes], None]:
         def hear(message: bytes) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from io import BufferedWriter
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.mcap_file import UNFINISHED, GrowingFile
 from uk_dynamics.simulation.mcap_schemas import SCHEMAS
 
 # Data reach the file a chunk at a time: what a crash takes is at most this, in bytes.
@@ -53,8 +53,9 @@ class McapWriter:
             from mcap_ros2.writer import Writer
         except ImportError:
             raise InputError(MISSING, file=str(path)) from None
-        self._file = open_unbuffered(path)
-        self._writer: Any = Writer(self._file, chunk_size=CHUNK)
+        self._file = GrowingFile(path)
+        self._writing = False
+        self._writer: Any = Writer(cast(Any, self._file), chunk_size=CHUNK)
         self._schemas: dict[str, Any] = {}
 
     def __enter__(self) -> McapWriter:
@@ -66,8 +67,17 @@ class McapWriter:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._writer.finish()
-        self._file.close()
+        self.close()
+
+    def close(self) -> None:
+        """End the file; one whose writing was interrupted stays valid up to the last chunk."""
+        finished = False
+        try:
+            if not self._writing:
+                self._writer.finish()
+                finished = True
+        finally:
+            self._file.close(finished=finished)
 
     def note(self, name: str, values: Mapping[str, str]) -> None:
         """Write a metadata record."""
@@ -82,31 +92,11 @@ class McapWriter:
             content: Its fields by name.
             time: When it was there, in ns.
         """
+        self._writing = True  # for ever, if Ctrl-C or a full disk leaves a record half written
         if type_ not in self._schemas:
             self._schemas[type_] = self._writer.register_msgdef(type_, SCHEMAS[type_])
         self._writer.write_message(topic, self._schemas[type_], content, time, time)
-
-
-def open_unbuffered(path: Path) -> Any:
-    """A new file in which nothing waits: chunks that were written outlive a crash.
-
-    Raises:
-        InputError: It cannot be written.
-    """
-    try:
-        return _Flushing(path.open("wb", buffering=0))
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
-
-
-class _Flushing(BufferedWriter):
-    """Passes everything on to the system at once."""
-
-    def write(self, data: Any) -> int:
-        """Write and flush."""
-        count = super().write(data)
-        self.flush()
-        return count
+        self._writing = False
 
 
 class McapReader:
@@ -160,7 +150,7 @@ class McapReader:
             elif isinstance(record, Metadata):
                 self.notes[record.name] = dict(record.metadata)
             elif isinstance(record, DataEnd):
-                self.cut = False
+                self.cut = UNFINISHED in self.notes
             elif isinstance(record, Record):
                 channel = channels[record.channel_id]
                 schema = schemas[channel.schema_id]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,115 @@ from uk_dynamics.simulation.mcap_topics import (
     TRACKING,
     description,
 )
-from uk_dynamics.simulation.trajectory import Trajectory
+from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
 
 Array = NDArray[np.float64]
 
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
+_ROWS = ("residual", "residual_rate", "multipliers", "tracking_error")
+_SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ROWS, *_NUMBERS)
+
+
+class MotionLog:
+    """Writes samples of a motion as they come; use it as a context manager."""
+
+    def __init__(self, path: Path, mechanism: str, names: Names, effort_limits: Array) -> None:
+        """Create the file.
+
+        Args:
+            path: File to write.
+            mechanism: Its name.
+            names: Of all columns.
+            effort_limits: Of the motors, (motors,), in N or N·m.
+
+        Raises:
+            InputError: There are floating or planar joints, or the file cannot be written.
+        """
+        refuse_vehicles(names, path)
+        self._mechanism = mechanism
+        self._names = names
+        self._log = McapWriter(path)
+        self._log.note(START, description(mechanism, names.motors, effort_limits))
+
+    def __enter__(self) -> MotionLog:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the file."""
+        self._log.close()
+
+    def finish(
+        self,
+        warnings: tuple[str, ...],
+        statistics: Statistics,
+        switchings: tuple[Switching, ...],
+    ) -> None:
+        """Note how the motion went as a whole."""
+        outcome = {
+            "warnings": json.dumps(warnings),
+            "statistics": json.dumps(asdict(statistics)),
+            "switchings": json.dumps([asdict(s) for s in switchings]),
+        }
+        self._log.note(END, outcome)
+
+    def sample(self, values: Mapping[str, Any], status: str) -> None:
+        """Write a sample.
+
+        Args:
+            values: One row of each array of a trajectory, by its name there.
+            status: Name of the solution's status.
+        """
+        names, log = self._names, self._log
+        time = round(float(values["t"]) * SECOND)
+        header = {"stamp": _stamp(time), "frame_id": ""}
+        if names.motors:
+            layout = {"dim": [], "data_offset": 0}
+            content = {"layout": layout, "data": values["efforts"].tolist()}
+            log.write(COMMANDS, "std_msgs/msg/Float64MultiArray", content, time)
+        numbers = {name: repr(float(values[name])) for name in _NUMBERS} | {"status": status}
+        report = {
+            "level": 0,
+            "name": "forward_dynamics: dynamics",
+            "message": "",
+            "hardware_id": self._mechanism,
+            "values": [{"key": key, "value": value} for key, value in numbers.items()],
+        }
+        content = {"header": header, "status": [report]}
+        log.write(DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
+        point = {
+            "positions": values["q"].tolist(),
+            "velocities": values["v"].tolist(),
+            "accelerations": values["qdd"].tolist(),
+            "effort": [],
+            "time_from_start": _stamp(0),
+        }
+        content = {"header": header, "joint_names": list(names.velocities), "points": [point]}
+        log.write(MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
+        if names.constraint_rows:
+            row_values = [values[name] for name in ("residual", "residual_rate", "multipliers")]
+            rows = _joint_state(header, names.constraint_rows, *row_values)
+            log.write(ROWS, "sensor_msgs/msg/JointState", rows, time)
+        if names.task_rows:
+            errors = _joint_state(header, names.task_rows, values["tracking_error"])
+            log.write(TRACKING, "sensor_msgs/msg/JointState", errors, time)
+        # Last: readers take a sample for complete when its joint state is there.
+        states = _joint_state(header, names.positions, values["q"], values["v"])
+        log.write(STATES, "sensor_msgs/msg/JointState", states, time)
+
+
+def refuse_vehicles(names: Names, path: Path) -> None:
+    """Refuse joints whose positions no joint state can hold.
+
+    Raises:
+        InputError: There are floating or planar joints.
+    """
+    if names.positions != names.velocities:
+        raise InputError(
+            "floating and planar joints do not fit sensor_msgs/JointState; use .npz", file=str(path)
+        )
 
 
 def save(trajectory: Trajectory, path: Path) -> None:
@@ -38,16 +143,10 @@ def save(trajectory: Trajectory, path: Path) -> None:
     Raises:
         InputError: It has floating or planar joints, or the file cannot be written.
     """
-    names = trajectory.names
-    if names.positions != names.velocities:
-        raise InputError(
-            "floating and planar joints do not fit sensor_msgs/JointState; use .npz", file=str(path)
-        )
-    with McapWriter(path) as log:
-        log.note(START, description(trajectory.name, names.motors, trajectory.effort_limits))
-        for k, t in enumerate(trajectory.t.tolist()):
-            _write_sample(log, trajectory, k, round(t * SECOND))
-        log.note(END, _outcome(trajectory))
+    with MotionLog(path, trajectory.name, trajectory.names, trajectory.effort_limits) as log:
+        for k, status in enumerate(trajectory.status):
+            log.sample({name: getattr(trajectory, name)[k] for name in _SAMPLED}, status)
+        log.finish(trajectory.warnings, trajectory.statistics, trajectory.switchings)
 
 
 def load(path: Path) -> Trajectory:
@@ -63,57 +162,6 @@ def load(path: Path) -> Trajectory:
     if not samples.times:
         raise InputError(f"there is no {STATES} in this recording", file=str(path))
     return samples.trajectory(reader.notes, cut=reader.cut)
-
-
-def _write_sample(log: McapWriter, trajectory: Trajectory, k: int, time: int) -> None:
-    names = trajectory.names
-    header = {"stamp": _stamp(time), "frame_id": ""}
-    if names.motors:
-        layout = {"dim": [], "data_offset": 0}
-        content = {"layout": layout, "data": trajectory.efforts[k].tolist()}
-        log.write(COMMANDS, "std_msgs/msg/Float64MultiArray", content, time)
-    values = {name: repr(float(getattr(trajectory, name)[k])) for name in _NUMBERS}
-    values["status"] = trajectory.status[k]
-    status = {
-        "level": 0,
-        "name": "forward_dynamics: dynamics",
-        "message": "",
-        "hardware_id": trajectory.name,
-        "values": [{"key": key, "value": value} for key, value in values.items()],
-    }
-    content = {"header": header, "status": [status]}
-    log.write(DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
-    states = _joint_state(header, names.positions, trajectory.q[k], trajectory.v[k])
-    log.write(STATES, "sensor_msgs/msg/JointState", states, time)
-    point = {
-        "positions": trajectory.q[k].tolist(),
-        "velocities": trajectory.v[k].tolist(),
-        "accelerations": trajectory.qdd[k].tolist(),
-        "effort": [],
-        "time_from_start": _stamp(0),
-    }
-    content = {"header": header, "joint_names": list(names.velocities), "points": [point]}
-    log.write(MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
-    if names.constraint_rows:
-        rows = _joint_state(
-            header,
-            names.constraint_rows,
-            trajectory.residual[k],
-            trajectory.residual_rate[k],
-            trajectory.multipliers[k],
-        )
-        log.write(ROWS, "sensor_msgs/msg/JointState", rows, time)
-    if names.task_rows:
-        errors = _joint_state(header, names.task_rows, trajectory.tracking_error[k])
-        log.write(TRACKING, "sensor_msgs/msg/JointState", errors, time)
-
-
-def _outcome(trajectory: Trajectory) -> dict[str, str]:
-    return {
-        "warnings": json.dumps(trajectory.warnings),
-        "statistics": json.dumps(asdict(trajectory.statistics)),
-        "switchings": json.dumps([asdict(s) for s in trajectory.switchings]),
-    }
 
 
 def _joint_state(

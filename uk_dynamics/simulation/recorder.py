@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,14 @@ _COMPLAINTS = {
 
 
 class Recorder:
-    """Evaluates and keeps one row per sample, and what went wrong when for the first time."""
+    """Evaluates and keeps one row per sample, and what went wrong when for the first time.
+
+    Attributes:
+        mechanism_name: Of what moves.
+        effort_limits: Of its motors, (motors,), in N or N·m.
+        names: Of all columns.
+        listener: Given each sample and the name of its status, once it is kept.
+    """
 
     def __init__(
         self, mechanism: Mechanism, dynamics: Dynamics, task_rows: tuple[str, ...]
@@ -34,8 +41,10 @@ class Recorder:
             task_rows: Names of the task rows.
         """
         self._mechanism = mechanism
+        self.mechanism_name = mechanism.name
+        self.effort_limits = mechanism.actuators.effort_limits
         self._dynamics = dynamics
-        self._names = Names(
+        self.names = Names(
             positions=mechanism.model.position_names,
             velocities=mechanism.model.velocity_names,
             motors=mechanism.actuators.names,
@@ -46,6 +55,7 @@ class Recorder:
         self._status: list[str] = []
         self._warnings: dict[str, float] = {}
         self._switchings: list[Switching] = []
+        self.listener: Callable[[Mapping[str, Any], str], None] | None = None
 
     def add(self, state: State, inputs: Inputs, efforts: Array, tracking_error: Array) -> None:
         """Evaluate a state and keep it.
@@ -59,23 +69,22 @@ class Recorder:
         solution: Solution = self._dynamics.evaluate(state, inputs)
         energy = self._dynamics.energy(state)
         residual = self._dynamics.residual(state, inputs)
-        self._samples.append(
-            {
-                "t": state.t,
-                "q": state.q,
-                "v": state.v,
-                "qdd": solution.qdd,
-                "efforts": efforts,
-                "residual": residual.position,
-                "residual_rate": residual.velocity,
-                "multipliers": solution.loads * self._mechanism.constraints.reference_scale,
-                "tracking_error": tracking_error,
-                "kinetic": energy.kinetic,
-                "potential": energy.potential,
-                "rank": solution.rank,
-                "condition": solution.condition,
-            }
-        )
+        sample = {
+            "t": state.t,
+            "q": state.q,
+            "v": state.v,
+            "qdd": solution.qdd,
+            "efforts": efforts,
+            "residual": residual.position,
+            "residual_rate": residual.velocity,
+            "multipliers": solution.loads * self._mechanism.constraints.reference_scale,
+            "tracking_error": tracking_error,
+            "kinetic": energy.kinetic,
+            "potential": energy.potential,
+            "rank": solution.rank,
+            "condition": solution.condition,
+        }
+        self._samples.append(sample)
         self._status.append(solution.status.name)
         for violation in self._mechanism.model.limit_violations(state.q):
             limits = f"[{violation.lower:.6g}, {violation.upper:.6g}]"
@@ -83,6 +92,8 @@ class Recorder:
         if solution.status in _COMPLAINTS:
             rows = ", ".join(self._mechanism.row_names[row] for row in solution.offending)
             self.warn(_COMPLAINTS[solution.status].format(rows=rows), state.t)
+        if self.listener is not None:
+            self.listener(sample, solution.status.name)
 
     def warn(self, text: str, t: float) -> None:
         """Keep what went wrong, with the time when it was first seen."""
@@ -98,9 +109,9 @@ class Recorder:
             name: np.array([sample[name] for sample in self._samples]) for name in self._samples[0]
         }
         return Trajectory(
-            name=self._mechanism.name,
-            names=self._names,
-            effort_limits=self._mechanism.actuators.effort_limits,
+            name=self.mechanism_name,
+            names=self.names,
+            effort_limits=self.effort_limits,
             status=tuple(self._status),
             warnings=tuple(
                 f"{text}, first seen at t = {t:.4g} s" for text, t in self._warnings.items()

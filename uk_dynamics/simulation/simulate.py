@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from uk_dynamics.mechanism.state import Array, State
 from uk_dynamics.simulation.advance import METHODS, Advance
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.events import merge, schedule
+from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.trajectory import Statistics, Trajectory
@@ -42,6 +44,7 @@ def simulate(
     events: Sequence[tuple[float, Mapping[str, bool]]] = (),
     progress: Callable[[float], None] | None = None,
     backend: Backend = "cached",
+    recording: str | Path | None = None,
 ) -> Trajectory:
     """Simulate a mechanism; every accepted step is projected onto its constraints.
 
@@ -72,10 +75,13 @@ def simulate(
         progress: Called with the simulated time since the start, in s, at every sample.
         backend: What evaluates the mechanism, as in ``mechanism.dynamics()``: compiled where that
             has been done before, unless something else is asked for.
+        recording: ``.mcap`` file to which samples are written as they come. It is complete also
+            after an error or Ctrl-C, and can be read up to the last 16 kB after a crash.
 
     Raises:
         InputError: Unknown method, numbers that are not positive, efforts of the controller
-            that are not finite, or an event outside the duration or of no switchable constraint.
+            that are not finite, an event outside the duration or of no switchable constraint, or
+            a recording that cannot be written.
         ActivationError: A constraint shall be switched on too far from the pose it requires.
         SimulationError: The loops cannot be kept closed or the step size vanishes.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
@@ -113,6 +119,9 @@ def simulate(
         recorder.switched(changes, reached.t, switched.energy_lost)
         return switched.state
 
+    def cost() -> Statistics:
+        return Statistics(advance.steps, advance.evaluations, time.perf_counter() - began)
+
     scheduled = schedule(mechanism, events, state.t, duration)
     samples = _ticks(state.t, duration, sample_period)
     controls = _ticks(state.t, duration, control_period or duration)
@@ -126,23 +135,23 @@ def simulate(
             state.t,
         )
     instants, changes_at, deciding = merge(controls, scheduled, same)
-    for start, end in pairwise(instants):
-        for changes in changes_at.get(start, ()):
+    with live_recording(None if recording is None else Path(recording), recorder, cost):
+        for start, end in pairwise(instants):
+            for changes in changes_at.get(start, ()):
+                current = happen(current, changes)
+            if start in deciding:
+                decide(current)
+            if _near(samples, start, same):
+                record(current)
+            inside = samples[(samples > start + same) & (samples < end - same)]
+            for reached in advance.run(current, np.append(inside, end)):
+                current = reached
+                if reached.t < end:
+                    record(reached)
+        for changes in changes_at.get(current.t, ()):
             current = happen(current, changes)
-        if start in deciding:
-            decide(current)
-        if _near(samples, start, same):
-            record(current)
-        inside = samples[(samples > start + same) & (samples < end - same)]
-        for reached in advance.run(current, np.append(inside, end)):
-            current = reached
-            if reached.t < end:
-                record(reached)
-    for changes in changes_at.get(current.t, ()):
-        current = happen(current, changes)
-    record(current)
-    statistics = Statistics(advance.steps, advance.evaluations, time.perf_counter() - began)
-    return recorder.trajectory(statistics)
+        record(current)
+    return recorder.trajectory(cost())
 
 
 def _ticks(start: float, duration: float, period: float) -> Array:
