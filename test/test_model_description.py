@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from uk_dynamics.conversion.imported_robot import ImportedRobot
+from uk_dynamics.conversion.urdf_text import urdf_text
 from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
 from uk_dynamics.model import AttachedFrame, Mimic, RobotModel
+from uk_dynamics.model.description import Joint, Link
 from uk_dynamics.model.urdf import read_urdf, read_urdf_text
 
 INERTIAL = (
@@ -326,3 +329,56 @@ def test_limits_that_nobody_declares_are_one_warning_each():
     text = text.replace("</robot>", "".join(more.format(index) for index in range(8)) + "</robot>")
     found = [warning for warning in RobotModel.from_text(text).warnings if "effort is 0" in warning]
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "continuous"])
+def test_limits_that_nobody_knows_are_written_and_read_without_complaint(kind):
+    limits = () if kind == "continuous" else (-1.0, 2.0)
+    type_ = "revolute" if kind == "continuous" else kind
+    for effort, velocity in ((np.inf, np.inf), (3.0, np.inf), (np.inf, 4.0)):
+        joint = Joint(
+            "shoulder",
+            type_,
+            "base",
+            "tip",
+            **dict(zip(("lower", "upper"), limits, strict=False)),
+            effort_limit=effort,
+            velocity_limit=velocity,
+        )
+        links = [Link("base"), Link("tip", 1.0, np.zeros(3), np.eye(3))]
+        again = read_urdf_text(urdf_text(ImportedRobot("again", links, [joint])))
+        assert again.warnings == ()
+        assert again.joints[0].effort_limit == effort
+        assert again.joints[0].velocity_limit == velocity
+
+
+ANTENNA = (
+    '<link name="antenna"><inertial><mass value="1e-6"/><inertia ixx="{}" iyy="5e-8" izz="9e-8"'
+    ' ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="mount" type="fixed">'
+    '<origin xyz="0.1 0.2 0" rpy="0.3 0 0.5"/><parent link="tip"/><child link="antenna"/></joint>'
+)
+
+
+def test_an_impossible_inertia_counts_with_the_body_it_is_fixed_to():
+    text = arm(f'<axis xyz="0 0 1"/>{LIMIT}', extra=ANTENNA.format("-3e-8"))
+    model = RobotModel.from_text(text)
+    (warning,) = model.warnings
+    for word in ("link antenna", "-3e-08", "kg m²", "(tip)", "CAD"):
+        assert word in warning
+    workspace = model.workspace()
+    workspace.update_positions(np.array([0.4]))
+    # About z through the shoulder: the tip as it is, and the antenna with R I Rᵀ and Steiner.
+    turned = 5e-8 * np.sin(0.3) ** 2 + 9e-8 * np.cos(0.3) ** 2
+    expected = 1.0 + 2 * 0.5**2 + turned + 1e-6 * (0.1**2 + 0.2**2)
+    np.testing.assert_allclose(workspace.mass, [[expected]], rtol=0, atol=1e-15)
+
+
+def test_an_impossible_inertia_that_nothing_outweighs_is_refused():
+    text = arm(LIMIT, extra=ANTENNA.format("-3"))
+    with pytest.raises(UrdfError, match="link antenna: the inertia is not positive definite"):
+        RobotModel.from_text(text)
+
+
+def test_rounding_beside_a_heavy_mass_is_no_impossible_inertia():
+    tiny = INERTIAL.replace('ixx="1" iyy="1" izz="1"', 'ixx="-1e-20" iyy="1e-20" izz="0"')
+    assert not [w for w in RobotModel.from_text(arm(LIMIT, inertial=tiny)).warnings if "tip" in w]

@@ -14,10 +14,9 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.urdf_text import FAR
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.yaml_file import read_yaml
-from uk_dynamics.model.description import RobotDescription
+from uk_dynamics.model.description import FAR, RobotDescription
 from uk_dynamics.model.urdf import read_urdf
 
 _LISTS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")

@@ -9,11 +9,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.conversion.imported_robot import ImportedRobot
-from uk_dynamics.model.description import Array, Joint, Link, Pose
+from uk_dynamics.model.description import FAR, Array, Joint, Link, Pose
 from uk_dynamics.model.rotation import to_rpy
 from uk_dynamics.model.visuals import Box, Cylinder, MeshFile, Shape, Sphere, Visual
-
-FAR = 1e9  # a slide without limits: URDF knows none
 
 
 def urdf_text(robot: ImportedRobot) -> str:
@@ -68,9 +66,6 @@ def _joint(root: ET.Element, joint: Joint) -> None:
             name: (value if math.isfinite(value) else math.copysign(FAR, value))
             for name, value in limits.items()
         }
-        for name in ("effort", "velocity"):  # 0 is how URDF says that they are not known
-            if not math.isfinite(limits[name]):
-                bounded[name] = 0.0
         ET.SubElement(node, "limit", {name: _number(value) for name, value in bounded.items()})
     if joint.damping or joint.friction:
         ET.SubElement(

@@ -12,6 +12,7 @@ Array = NDArray[np.float64]
 JointType = Literal["revolute", "prismatic", "fixed", "floating", "planar"]
 
 WORLD = "world"  # may be named as a link where the robot has none of that name: what never moves
+FAR = 1e9  # a limit where a file needs one and there is none, in any unit
 
 ONE_DOF: tuple[JointType, ...] = ("revolute", "prismatic")
 

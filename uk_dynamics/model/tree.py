@@ -90,7 +90,10 @@ class Tree:
 
     def _add_body(self, link: Link, carrier: int, placement: Any) -> None:
         if carrier and (link.mass or link.inertia.any()):
-            inertia = pin.Inertia(link.mass, link.center_of_mass, link.inertia)
+            inertia = pin.Inertia.Zero()  # its constructor refuses what only a whole body makes up
+            inertia.mass = link.mass
+            inertia.lever = link.center_of_mass
+            inertia.inertia = link.inertia
             self.model.appendBodyToJoint(carrier, inertia, placement)
         self._add_frame(link.name, carrier, placement)
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from uk_dynamics.exceptions import UrdfError
 from uk_dynamics.model.composition import expand_includes
-from uk_dynamics.model.description import Joint, JointType, Link, Mimic, Pose, RobotDescription
-from uk_dynamics.model.inertia import inertia_problem
+from uk_dynamics.model.description import FAR, Joint, JointType, Link, Mimic, Pose, RobotDescription
+from uk_dynamics.model.inertia import inertia_problem, outweighed
 from uk_dynamics.model.rotation import from_rpy
 from uk_dynamics.model.schema import Element, parse_element
 from uk_dynamics.model.source import Source, read_source, text_source
@@ -60,6 +60,7 @@ class _Reader:
         self.warnings = list(warnings)
         self.complaints: dict[str, list[str]] = {}
         self.mimics: list[Mimic] = []
+        self.impossible: list[str] = []
 
     def description(self) -> RobotDescription:
         self._check_top_level()
@@ -69,6 +70,7 @@ class _Reader:
         _check_unique("joint", (joint.name for joint in joints))
         root, ordered = order_joints(links, joints)
         check_mimics(self.mimics, joints)
+        self.warnings += outweighed(links, joints, self.impossible)
         self.warnings += [_shared(text, places) for text, places in self.complaints.items()]
         for name in moves_no_mass(links, ordered):
             self.warnings.append(
@@ -110,8 +112,8 @@ class _Reader:
         pose = _pose(inertial.origin)
         problem, fatal = inertia_problem(mass, inertia)
         if problem and fatal:
-            raise UrdfError(problem, place=element.place)
-        if problem:
+            self.impossible.append(element.name)
+        elif problem:
             self.warnings.append(f"{element.place}: {problem}")
         turned = pose.rotation @ inertia @ pose.rotation.T
         return Link(element.name, mass, pose.translation, turned)
@@ -181,7 +183,12 @@ class _Reader:
         return lower, upper, effort, velocity
 
     def _declared(self, element: Element, name: str, value: float) -> float:
-        """URDF demands effort and velocity; zero is how authors say that they do not know."""
+        """URDF demands effort and velocity; zero is how authors say that they do not know.
+
+        No motor is as strong or fast as FAR: that is how files say that there is no limit.
+        """
+        if value >= FAR:
+            return math.inf
         if value == 0.0:
             complaint = f"limit {name} is 0, taken as not declared"
             self.complaints.setdefault(complaint, []).append(element.place)
