@@ -210,3 +210,55 @@ def test_mimic_joints_that_their_limits_forbid_are_one_line(here, capsys):
     assert "mimic_j2" in line
     assert "j2 = 2.5 is outside [0, 1]" in line
     assert not (here / "hand.yaml").exists()
+
+
+AXES = ("1 0 0", "0 1 0", "0 0 1", "1 1 0", "0 1 1", "1 0 1", "1 2 3")
+
+
+def ring_in_space(driven):
+    """Seven hinges in a row whose axes have nothing in common, and marks where it may close."""
+    parts, last = link("base"), "base"
+    for k, axis in enumerate(AXES):
+        limits = {"limits": (-2.0, 2.0)} if k < driven else {}  # with an effort limit
+        parts += link(f"l{k}")
+        xyz = f"0.3 {0.2 if k % 2 else -0.1} {0.1 * (k % 3)}"
+        parts += joint(f"j{k}", last, f"l{k}", axis=axis, xyz=xyz, **limits)
+        last = f"l{k}"
+    return parts + marker("hand", last, "0 0.5 0.35") + marker("hold", "base", "2.1 0.7 0.95")
+
+
+@pytest.mark.parametrize(
+    ("driven", "kind", "said"),
+    [
+        (0, "point", "no motors are known"),
+        (1, "weld", "There is 1 motor: weld (guess)."),
+        (2, "point", "There are 2 motors, which does not decide."),
+        (4, "point", "There are 4 motors: point (guess)."),
+    ],
+)
+def test_a_cut_in_space_has_the_type_that_the_motors_tell(here, capsys, driven, kind, said):
+    urdf = write(here / "own.urdf", ring_in_space(driven))
+    assert main(["init", urdf, "--json"]) == 0
+    (data,) = json.loads(capsys.readouterr().out)["constraints"].values()
+    assert data["type"] == kind
+    comments = " ".join((here / "own.yaml").read_text().replace("#", "").split())
+    # seven velocities less three, five and six rows
+    hinges = "2 with hinge about x, 2 with hinge about y, 2 with hinge about z"
+    assert f"left here: 4 with point, {hinges}, 1 with weld" in comments
+    assert said in comments
+    assert Mechanism.from_file(here / "own.yaml").report().mobility == (1 if kind == "weld" else 4)
+
+
+def test_effort_limits_tell_the_motors_where_no_tag_does(here, capsys):
+    parts = ring_in_space(2)
+    assert main(["init", write(here / "own.urdf", parts), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["motors"] == ["j0_motor", "j1_motor"]
+    assert (
+        "j0_motor: {joint: j0}  # guess: it has an effort limit" in (here / "own.yaml").read_text()
+    )
+    tag = '<ros2_control name="x" type="system"><joint name="j5"><command_interface name="effort"/>'
+    urdf = write(here / "own.urdf", parts + tag + "</joint></ros2_control>")
+    assert main(["init", urdf, "--json", "--force"]) == 0
+    assert json.loads(capsys.readouterr().out)["motors"] == ["j5_motor"]
+    assert main(["init", write(here / "own.urdf", ring_in_space(7)), "--json", "--force"]) == 0
+    assert json.loads(capsys.readouterr().out)["motors"] == []  # limits are there because they must

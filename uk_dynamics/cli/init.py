@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Draft a mechanism file for a robot of your own: its joints with their limits, the places where loops
-may be cut (frames that coincide), and the motors that <ros2_control> or <transmission> tags name.
-Every guess is marked as one; the file loads as it is.
+may be cut (frames that coincide), and the motors that <ros2_control> or <transmission> tags name,
+or else effort limits tell. Every guess is marked as one; the file loads as it is.
 """
 
 _EXAMPLES = """\
@@ -94,7 +94,7 @@ def _rows(path: Path, found: Draft) -> list[tuple[str, str]]:
     rows = [
         ("joints", ", ".join(found.report.joints) or "none"),
         ("loops, guessed", ", ".join(closed) or "none: no frames coincide; see --at"),
-        ("motors, guessed", ", ".join(found.motors) or "none: no tag names any"),
+        ("motors, guessed", ", ".join(found.motors) or "none: neither tags nor effort limits tell"),
         ("mobility", f"{found.report.mobility}, {found.report.actuation}"),
     ]
     if found.suggestions:

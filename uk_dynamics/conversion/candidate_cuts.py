@@ -36,6 +36,7 @@ class CandidateCut:
         data: Entry of the mechanism file.
         reasons: Why this is guessed, a sentence each.
         closed: Whether the frames coincide; otherwise they are near each other.
+        spatial: Whether it may also be a hinge or weld of the frames as they stand.
     """
 
     name: str
@@ -43,6 +44,7 @@ class CandidateCut:
     data: dict[str, object]
     reasons: tuple[str, ...]
     closed: bool
+    spatial: bool = False
 
     @property
     def likely(self) -> bool:
@@ -106,6 +108,7 @@ def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool
     workspace = model.workspace()
     workspace.update_positions(q)
     frames = model.frame_index(pair.parent), model.frame_index(pair.child)
+    spatial = False
     loop = loop_directions(model, workspace, *frames)
     if loop.normal is not None and loop.planar(_PARALLEL):
         normal = workspace.rotation[frames[0]].T @ loop.normal
@@ -117,14 +120,15 @@ def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool
             reasons.append("All joints of this loop move in one plane: one of the three rows is")
             reasons[-1] += " redundant, which does no harm."
     elif pair.turned < _SAME:
+        spatial = True
         reasons.append(
-            "A ball joint; the frames are not turned against each other, so hinge (with its axis)"
-            " or weld may be meant as well."
+            "The frames are not turned against each other, so point (a ball joint), hinge or weld"
+            " may be meant."
         )
     else:
         reasons.append("A ball joint: the frames are turned against each other.")
     data |= {"parent": {"link": pair.parent}, "child": {"link": pair.child}}
-    return CandidateCut(name, pair, data, tuple(reasons), closed)
+    return CandidateCut(name, pair, data, tuple(reasons), closed, spatial)
 
 
 def _plane(normal: Array) -> Sequence[str]:

@@ -10,14 +10,15 @@ import numpy as np
 
 from uk_dynamics.conversion.candidate_cuts import CandidateCut, candidate_cuts
 from uk_dynamics.conversion.joint_table import joint_table
-from uk_dynamics.conversion.mechanism_text import comment, entry, flow, identifier, short_entry
+from uk_dynamics.conversion.mechanism_text import comment, entry, flow
+from uk_dynamics.conversion.motor_guesses import motor_guesses, motor_lines
 from uk_dynamics.conversion.output_files import relative_address
+from uk_dynamics.conversion.spatial_cuts import choose_types
 from uk_dynamics.exceptions import AssemblyError, InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.report import MechanismReport
 from uk_dynamics.mechanism.specification import MechanismSpec
-from uk_dynamics.model.actuation_tags import ActuationTag, actuation_tags
-from uk_dynamics.model.description import ONE_DOF, Array, RobotDescription
+from uk_dynamics.model.description import Array, RobotDescription
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf import read_urdf
 
@@ -79,6 +80,8 @@ def draft(
         chosen.remove(doubtful[-1])
         report = drafter.examine(chosen)
     others = [cut for cut in cuts if cut not in chosen]
+    choice = choose_types(chosen, report, len(drafter.motors), drafter.examine)
+    chosen, report = list(choice.cuts), choice.report
     text = drafter.text(chosen, others, doubtful, report)
     return Draft(text, tuple(chosen), tuple(others), tuple(drafter.motors), report)
 
@@ -113,13 +116,7 @@ class _Drafter:
         self.model = model
         self.directory = directory
         self.guess = guess
-        self.joints = {joint.name: joint for joint in description.joints}
-        self.motors: dict[str, ActuationTag] = {}
-        following = {mimic.joint for mimic in description.mimics}
-        for tag in actuation_tags(description):
-            if tag.joint not in following and self.joints[tag.joint].type in ONE_DOF:
-                name = identifier(tag.actuator or f"{tag.joint}_motor", self.motors)
-                self.motors[name] = tag
+        self.motors = motor_guesses(description)
 
     def examine(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
         """What the mechanism is with these cuts; None where they do not close.
@@ -176,39 +173,11 @@ class _Drafter:
         lines += [f"  {key}: {flow(value)}" for key, value in self.model.items()]
         lines.append("  gravity: [0.0, 0.0, -9.81]          # guess: m/s², z is up")
         lines.append("  root: fixed                         # guess: or floating, planar")
-        lines += self._actuators()
+        lines += motor_lines(self.motors, self.description)
         if self.guess:
             lines.append(f"initial_guess: {flow(self.guess)}   # rad or m; the others at 0")
         lines += self._constraints(cuts, others, doubtful)
         return lines
-
-    def _actuators(self) -> Iterator[str]:
-        if self.motors:
-            yield "actuators:"
-            for name, tag in self.motors.items():
-                data: dict[str, object] = {"joint": tag.joint}
-                if np.isfinite(tag.effort_limit):
-                    data["effort_limit"] = tag.effort_limit
-                yield short_entry(name, data, remark=self._why_motor(tag))
-            return
-        yield from comment(
-            "No <ros2_control> or <transmission> says which joints have motors. Take in what is"
-            " driven, and leave the others passive:"
-        )
-        yield "# actuators:"
-        for joint in self.description.joints:
-            if joint.type in ONE_DOF:
-                name = identifier(f"{joint.name}_motor")
-                yield short_entry(name, {"joint": joint.name}, active=False)
-
-    def _why_motor(self, tag: ActuationTag) -> str:
-        limit = self.joints[tag.joint].effort_limit
-        words = f"guess: <{tag.tag}> commands its {tag.command or 'joint'}"
-        if tag.reduction != 1.0:
-            words += f"; efforts are those at the joint, behind a reduction of {tag.reduction:g}"
-        if not np.isfinite(min(limit, tag.effort_limit)):
-            words += "; no effort limit is known"
-        return words
 
     def _constraints(
         self,

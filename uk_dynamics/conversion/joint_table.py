@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from uk_dynamics.model.actuation_tags import ActuationTag
+from uk_dynamics.conversion.motor_guesses import MotorGuess
 from uk_dynamics.model.description import Joint, RobotDescription
 
 
-def joint_table(description: RobotDescription, motors: Mapping[str, ActuationTag]) -> Iterator[str]:
+def joint_table(description: RobotDescription, motors: Mapping[str, MotorGuess]) -> Iterator[str]:
     """The joints with their limits, as a comment."""
-    driven = {tag.joint for tag in motors.values()}
+    driven = {motor.joint for motor in motors.values()}
     moving = [joint for joint in description.joints if joint.type != "fixed"]
     width = max([len(joint.name) for joint in moving], default=5)
     yield f"# {'joint':{width}}  {'kind':9}  {'lower':>8}  {'upper':>8}  {'effort':>8}"
