@@ -23,14 +23,18 @@ _FAR = -0.5  # cosine of 120°: beyond, the antisymmetric part of R says less an
 
 
 class AngularResiduals:
-    """ψ of the rows of a family, from the numbers of the model in a row."""
+    """ψ of the rows of a family, from the numbers of the model in a row.
+
+    Attributes:
+        products: What to multiply for :meth:`evaluate`.
+    """
 
     def __init__(self, family: AngularRows) -> None:
         """Find the places of the rotations."""
         self._family = family
         frames = family.frames
         pairs = list(dict.fromkeys(zip(frames.parent.tolist(), frames.child.tolist(), strict=True)))
-        self._sums = Products([_sine_and_trace(*pair) for pair in pairs], 4)
+        self.products = Products([_sine_and_trace(*pair) for pair in pairs], 4)
         self._rows = [
             (pairs.index((parent, child)), (float(a), float(b), float(c)))
             for parent, child, (a, b, c) in zip(
@@ -38,10 +42,15 @@ class AngularResiduals:
             )
         ]
 
-    def __call__(self, kinematics: FrameKinematics, placements: Array) -> Array | list[float]:
-        """In rad times the declared length, (m,)."""
+    def evaluate(self, found: Array, kinematics: FrameKinematics) -> Array | list[float]:
+        """In rad times the declared length, (m,).
+
+        Args:
+            found: The products.
+            kinematics: The rotations behind them.
+        """
         turned = []
-        for x, y, z, trace in self._sums(placements, placements).tolist():
+        for x, y, z, trace in found.dot(self.products.signs).tolist():
             cosine = 0.5 * (trace - 1.0)
             if not cosine > _FAR:
                 return self._family.position(kinematics)[1]

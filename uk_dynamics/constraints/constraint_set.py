@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +92,7 @@ class ConstraintSet:
         self._vectors = tuple(
             (f, rows) for f, rows in families if isinstance(f, RotationVectorRows)
         )
-        self._product_rows: ProductRows | None = None
+        self._product_rows: WeakKeyDictionary[FrameKinematics, ProductRows] = WeakKeyDictionary()
         self._are_products = ProductRows.express(self._families)
         self.time_dependent = any(family.time_dependent for family in self._layout.others)
         self.linear_in_rates = all(family.linear_in_rates for family in self._layout.others)
@@ -152,21 +153,6 @@ class ConstraintSet:
             rows.residual[self._velocity_rows] = rows.rate[self._velocity_rows]
         return rows
 
-    def second_order(
-        self,
-        kinematics: FrameKinematics,
-        t: float,
-        q: Array,
-        v: Array,
-        reference: ReferenceSample | None = None,
-    ) -> tuple[Array, Array]:
-        """A (m, nv) and bias (m,) of :meth:`evaluate` alone, for who does not stabilise."""
-        quick = self._as_products(kinematics)
-        if quick is not None and reference is None and not self._layout.others:
-            products, numbers = quick
-            return products.second_order(numbers, v)
-        return self.evaluate(kinematics, t, q, v, reference)[:2]
-
     def _evaluate(
         self,
         kinematics: FrameKinematics,
@@ -182,8 +168,7 @@ class ConstraintSet:
         else:
             quick = self._as_products(kinematics) if rotation is None else None
             if quick is not None:
-                products, numbers = quick
-                rows = products.evaluate(numbers, v)
+                rows = quick.evaluate(v)
                 if not layout.others:
                     return rows
             else:
@@ -195,19 +180,22 @@ class ConstraintSet:
             rows = Rows(*(part[layout.order] for part in rows))
         return rows
 
-    def _as_products(
-        self, kinematics: FrameKinematics
-    ) -> tuple[ProductRows, FlatKinematics] | None:
+    def products(self, kinematics: FrameKinematics) -> ProductRows | None:
+        """The quick evaluation of rows on a robot's memory, where all of them have one."""
+        return None if self._layout.others else self._as_products(kinematics)
+
+    def _as_products(self, kinematics: FrameKinematics) -> ProductRows | None:
         """The quick evaluation of rows of frame pairs, where there is one."""
         if not self._are_products or getattr(kinematics, "placements", None) is None:
             return None
-        numbers: FlatKinematics = kinematics  # type: ignore[assignment]
-        if self._product_rows is None:
+        found = self._product_rows.get(kinematics)
+        if found is None:
+            numbers: FlatKinematics = kinematics  # type: ignore[assignment]
             # Without other rows between them they come in declared order at once.
             order = None if self._layout.others else self._layout.order
-            families, pairs = self._families, self._layout.pairs
-            self._product_rows = ProductRows(families, pairs, numbers, order)
-        return self._product_rows, numbers
+            found = ProductRows(self._families, self._layout.pairs, numbers, order)
+            self._product_rows[kinematics] = found
+        return found
 
     def _by_families(
         self, kinematics: FrameKinematics, v: Array, rotation: RotationReference | None

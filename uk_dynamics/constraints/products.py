@@ -1,7 +1,7 @@
-"""Sums of signed products of numbers that stand somewhere in two arrays.
+"""Sums of signed products of numbers that stand somewhere in one array.
 
-Cross and dot products of many vectors at once, wherever those vectors stand: one gather for each
-factor, one product, one matrix of signs. That is four calls whatever the number of vectors.
+Cross and dot products of many vectors at once, wherever those vectors stand: one gather of all
+factors, one multiplication, and a matrix of signs for each kind of sum.
 """
 
 from __future__ import annotations
@@ -39,25 +39,59 @@ def dot_product(x: Vector, y: Vector, result: int, sign: float = 1.0) -> list[Pr
 
 
 class Products:
-    """The same sums of several items, whose factors stand elsewhere."""
+    """The same sums of several items, whose factors stand elsewhere.
+
+    Attributes:
+        first: Places of the first factors, (items, products).
+        second: Those of the second ones.
+        signs: What each product counts in each sum, (products, sums).
+    """
 
     def __init__(self, items: Iterable[Sequence[Product]], sums: int) -> None:
         """Collect the places.
 
         Args:
-            items: Products of each item; sums and signs are those of the first.
+            items: Products of each item, at least one; sums and signs are those of the first.
             sums: How many sums there are; those without products are zero.
         """
         found = list(items)
-        self._first: NDArray[np.intp] = np.array([[p[0] for p in item] for item in found])
-        self._second: NDArray[np.intp] = np.array([[p[1] for p in item] for item in found])
-        self._signs = np.zeros((len(found[0]), sums))
+        self.first: NDArray[np.intp] = np.array([[p[0] for p in item] for item in found])
+        self.second: NDArray[np.intp] = np.array([[p[1] for p in item] for item in found])
+        self.signs = np.zeros((len(found[0]), sums))
         for slot, (_, _, result, sign) in enumerate(found[0]):
-            self._signs[slot, result] = sign
+            self.signs[slot, result] += sign
 
-    def __call__(self, x: Array, y: Array) -> Array:
-        """The sums of all items, (items, sums), from numbers in x and y."""
-        products: Array = x.take(self._first)
-        products *= y.take(self._second)
-        sums: Array = products.dot(self._signs)
-        return sums
+
+class Factors:
+    """The products themselves, of several collections at once, in memory of their own.
+
+    Attributes:
+        products: Of each collection, (items, products); rewritten by every update.
+    """
+
+    def __init__(self, numbers: Array, collections: Sequence[Products]) -> None:
+        """Allocate.
+
+        Args:
+            numbers: Where all factors stand, (n,); read again by every update.
+            collections: Which products.
+        """
+        self._numbers = numbers
+        self._places: NDArray[np.intp] = np.array(
+            [
+                np.concatenate([c.first.reshape(-1) for c in collections]),
+                np.concatenate([c.second.reshape(-1) for c in collections]),
+            ]
+        )
+        self._found = np.empty(self._places.shape)
+        self._first, self._second = self._found
+        ends = np.cumsum([c.first.size for c in collections])
+        self.products: list[Array] = [
+            self._first[end - c.first.size : end].reshape(c.first.shape)
+            for c, end in zip(collections, ends, strict=True)
+        ]
+
+    def update(self) -> None:
+        """Multiply the numbers as they are now."""
+        self._numbers.take(self._places, None, self._found, "clip")  # "raise" would copy
+        np.multiply(self._first, self._second, self._first)

@@ -28,10 +28,12 @@ class EquationTerms:
         self._rows = rows
         self._damping = rows.constraints.damping
         self._stiffness = rows.constraints.stiffness
+        self._stabilizes = bool(self._damping.any() or self._stiffness.any())
         rigid = mechanism.hierarchy.rigid
         self._soft = None if rigid.all() else ~rigid
         self._passive = mechanism.passive if mechanism.passive.active else None
         self._forces = mechanism.forces if mechanism.forces.active else None
+        self._products = None if self._soft is not None else rows.products(workspace)
 
     def evaluate(self, t: float, q: Array, v: Array, inputs: Inputs) -> DynamicsTerms:
         """The terms at a state; M is a live view.
@@ -42,12 +44,24 @@ class EquationTerms:
             v: Velocity, (nv,).
             inputs: What acts.
         """
-        if inputs.stabilize or self._soft is not None:
+        if self._products is None or inputs.references or inputs.active is not None:
             return self.with_rows(t, q, v, inputs)[0]
+        return self.usual(t, q, v, inputs.tau, inputs.stabilize)
+
+    def usual(
+        self, t: float, q: Array, v: Array, tau: Array | None, stabilize: bool = True
+    ) -> DynamicsTerms:
+        """The terms under the inputs that most evaluations have; see :meth:`evaluate`."""
+        products = self._products
+        if products is None:
+            return self.evaluate(t, q, v, Inputs(tau, stabilize=stabilize))
         workspace = self._workspace
         workspace.update(q, v)
-        A, bias = self._rows.second_order(workspace, t, q, v, inputs)
-        return DynamicsTerms(workspace.mass, self._force(t, q, v, inputs), A, -bias)
+        A, b = products.equation()
+        if stabilize and self._stabilizes:
+            b -= self._damping * A.dot(v)
+            b -= self._stiffness * products.residual()
+        return DynamicsTerms(workspace.mass, self._force(t, q, v, tau), A, b)
 
     def with_rows(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
         """The terms, and the rows behind A and b; see :meth:`evaluate`."""
@@ -60,12 +74,12 @@ class EquationTerms:
             b = -rows.bias
             if (soft := self._soft) is not None:  # nothing else holds compliant rows
                 b -= soft * (self._damping * rows.rate + self._stiffness * rows.residual)
-        return DynamicsTerms(workspace.mass, self._force(t, q, v, inputs), rows.A, b), rows
+        return DynamicsTerms(workspace.mass, self._force(t, q, v, inputs.tau), rows.A, b), rows
 
-    def _force(self, t: float, q: Array, v: Array, inputs: Inputs) -> Array:
+    def _force(self, t: float, q: Array, v: Array, tau: Array | None) -> Array:
         """F: all forces but those of the constraints, (nv,), fresh."""
         bias = self._workspace.bias
-        force: Array = -bias if inputs.tau is None else inputs.tau - bias
+        force: Array = -bias if tau is None else tau - bias
         if self._passive is not None:
             force += self._passive.force(q, v)
         if self._forces is not None:

@@ -121,12 +121,11 @@ class InterpretedDynamics:
             tau: Generalized forces, (nv,), in N or N·m; None is zero.
             t: In s.
         """
-        inputs = Inputs(tau)
         if self._regular is not None:
-            found = self._regular.acceleration(*self._terms.evaluate(t, q, v, inputs))
+            found = self._regular.acceleration(*self._terms.usual(t, q, v, tau))
             if found is not None:
                 return found
-        return self.evaluate(State(t, q, v), inputs).qdd
+        return self.evaluate(State(t, q, v), Inputs(tau)).qdd
 
     def evaluate_batch(
         self,

@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 from uk_dynamics.model.description import Array
 from uk_dynamics.model.views import live_view, motion_view, placement_views
 
+_crba = pin.crba
+_non_linear_effects = pin.nonLinearEffects
+_kinematics = pin.computeForwardKinematicsDerivatives
+_place_frames = pin.updateFramePlacements
+
 
 class Workspace:
     """Memory for the evaluation of a model; one per thread.
@@ -31,11 +36,13 @@ class Workspace:
             frame, the rotation column by column and the origin. None where there is no such view.
         velocities: Spatial velocities of the bodies, at the world's origin in its axes, in a row,
             (6·bodies,); the first is the world. None where there is no such view.
+        accelerations: Their derivatives at zero joint acceleration, gravity not included.
         carriers: The body that carries each frame, (nframes,).
     """
 
     placements: Array | None = None
     velocities: Array | None = None
+    accelerations: Array | None = None
     carriers: NDArray[np.intp]
 
     def __init__(self, model: Any) -> None:
@@ -43,6 +50,7 @@ class Workspace:
         self._model = model
         self._data = data
         self._energy_data: Any = None
+        self._at_rest = np.zeros(int(model.nv))
         nv = int(model.nv)
         self.mass: Array = live_view(data.M, (nv, nv), data)
         self.bias: Array = live_view(data.nle, (nv,), data)
@@ -58,6 +66,9 @@ class Workspace:
         else:
             self._all_rotation, self._all_translation, self.placements = views
         self.velocities = motion_view(data.ov, data)
+        self.accelerations = motion_view(data.oa, data)
+        if self.velocities is None or self.accelerations is None:
+            self.placements = None
         self.carriers = np.array([f.parentJoint for f in list(model.frames)[1:]], dtype=np.intp)
         self._copy_placements()
         # Frame 0 is Pinocchio's own universe.
@@ -66,11 +77,14 @@ class Workspace:
 
     def update(self, q: Array, v: Array) -> None:
         """Fill every array for positions q (nq,) and velocities v (nv,)."""
-        pin.crba(self._model, self._data, q)
-        pin.nonLinearEffects(self._model, self._data, q, v)
-        pin.computeJointJacobiansTimeVariation(self._model, self._data, q, v)
-        pin.updateFramePlacements(self._model, self._data)
-        self._copy_placements()
+        model, data = self._model, self._data
+        _crba(model, data, q)
+        _non_linear_effects(model, data, q, v)
+        # The Jacobian, its rate, and what bodies do in world axes: on the way to its derivatives.
+        _kinematics(model, data, q, v, self._at_rest)
+        _place_frames(model, data)
+        if self._copies_placements:
+            self._copy_placements()
 
     def update_positions(self, q: Array) -> None:
         """Fill mass, jacobian, rotation and translation for positions q (nq,)."""
