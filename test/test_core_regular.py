@@ -9,6 +9,7 @@ from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.mass_factor import mass_factor
 from uk_dynamics.core.regular import RegularMotion
 from uk_dynamics.core.solution import Status
+from uk_dynamics.exceptions import InputError
 
 TOLERANCE = 1e-4
 
@@ -115,3 +116,9 @@ def test_a_singular_mass_has_no_quick_answer():
     M[2, :] = M[:, 2] = 0.0
     M[2, 2] = 1e-30
     assert RegularMotion(len(M), natural, TOLERANCE).solve(M, F, A, b) is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_infinite_mass_is_refused_without_a_warning():
+    with pytest.raises(InputError, match="not finite"):
+        mass_factor(np.diag([np.inf, 1.0]))

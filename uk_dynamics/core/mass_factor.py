@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtrmm, dtrmv
+from scipy.linalg.blas import ddot, dtrmm, dtrmv
 from scipy.linalg.lapack import dpotrf, dpstrf, dtrtrs
 
 from uk_dynamics.core.articulated_mass import ArticulatedMass
@@ -137,7 +137,7 @@ def mass_factor(M: Array | TreeInertia) -> DenseMass | SingularMass | Articulate
     """
     if isinstance(M, TreeInertia):
         return ArticulatedMass(M)
-    lower, failed = dpotrf(M.T, 1, 0)
+    lower, failed = dpotrf(M, 1, 0)
     if failed == 0 and keeps_pivots(M, lower):
         return DenseMass(lower)
     return SingularMass(M)
@@ -150,10 +150,13 @@ def keeps_pivots(M: Array, lower: Array) -> bool:
         M: Mass matrix, (nv, nv).
         lower: L, (nv, nv).
     """
+    if not len(lower):
+        return True
     inverse = np.reciprocal(lower.diagonal())
     inverse *= inverse
-    # NaN and inf anywhere in M end up in this one number too, and compare as False.
-    return bool(M.diagonal().dot(inverse) < _LOST_PIVOTS)
+    # NaN and inf anywhere in M end up in this one number too, and compare as False; BLAS alone
+    # does not warn of them.
+    return bool(ddot(M.diagonal(), inverse) < _LOST_PIVOTS)
 
 
 def coordinate_scale(M: Array | TreeInertia) -> Array:

@@ -68,7 +68,7 @@ class RegularMotion:
         if found is None:
             return None
         qdd, multipliers, lower = found
-        return RegularSolution(self, qdd, multipliers, DenseMass(lower), A, F, b)
+        return RegularSolution(self, qdd, multipliers, lower, A, F, b)
 
     def acceleration(self, M: Array, F: Array, A: Array, b: Array) -> Array | None:
         """Acceleration alone, (nv,); see :meth:`solve`."""
@@ -79,7 +79,7 @@ class RegularMotion:
         """Acceleration, multipliers and the factor of M."""
         self._A[...] = A
         self._F[...] = F
-        lower, accelerations, failed = dposv(M.T, self._forces, 1, 0, 1)
+        lower, accelerations, failed = dposv(M, self._forces, 1, 0, 1)
         if failed:
             return None
         motions = A.dot(accelerations)  # G, then A a
@@ -100,26 +100,23 @@ class RegularMotion:
 class RegularSolution(Solution):
     """All rows hold; what is rarely asked for is found by the form of Udwadia and Kalaba."""
 
+    status = Status.OK
+    offending = _NO_ROWS
+
     def __init__(
         self,
         owner: RegularMotion,
         qdd: Array,
         multipliers: Array,
-        mass: DenseMass,
+        lower: Array,
         A: Array,
         F: Array,
         b: Array,
     ) -> None:
         """Keep the answers and what they come from."""
         self.qdd = qdd
-        self.status = Status.OK
-        self.offending = _NO_ROWS
         self.multipliers = multipliers
-        self._owner = owner
-        self._mass = mass
-        self._A = A
-        self._F = F
-        self._b = b
+        self._origin = owner, lower, A, F, b
 
     @property
     def method(self) -> Method:
@@ -129,32 +126,34 @@ class RegularSolution(Solution):
     @property
     def rank(self) -> int:
         """Number of rows."""
-        return len(self._b)
+        return len(self.multipliers)
 
     @property
     def determined(self) -> NDArray[np.bool_]:
         """True for each row, (m,)."""
-        return np.ones(len(self._b), dtype=bool)
+        return np.ones(len(self.multipliers), dtype=bool)
 
     @cached_property
     def ideal_force(self) -> Array:
         """Aᵀλ, (nv,), N m or N."""
-        force: Array = self.multipliers.dot(self._A)
+        force: Array = self.multipliers.dot(self._origin[2])
         return force
 
     @cached_property
     def _factorization(self) -> UdwadiaKalaba:
-        owner = self._owner
-        return UdwadiaKalaba(self._mass, self._A, owner.natural_scale, owner.rank_tolerance)
+        owner, lower, A, _, _ = self._origin
+        return UdwadiaKalaba(DenseMass(lower), A, owner.natural_scale, owner.rank_tolerance)
 
     def __getattr__(self, name: str) -> Any:
         """What is not looked at yet."""
-        if name == "residual":
-            self.residual = self._A.dot(self.qdd) - self._b
-        elif name == "reactions":
+        if name == "reactions":
             self.reactions = self._factorization
-        elif name == "coordinates":
-            self.coordinates = self._factorization.solve(self._F, self._b).coordinates
+        elif name in ("residual", "coordinates"):
+            _, _, A, F, b = self._origin
+            if name == "residual":
+                self.residual = A.dot(self.qdd) - b
+            else:
+                self.coordinates = self._factorization.solve(F, b).coordinates
         else:
             raise AttributeError(name)
         return self.__dict__[name]

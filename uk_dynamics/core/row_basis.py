@@ -117,7 +117,7 @@ class RowBasis:
         if self.rank == 0:
             return np.empty(0)
         scaled = b * self._inverse_scale
-        y: Array = dtrtrs(self._reflectors, scaled.take(self.taken), 0, 1)[0]
+        y: Array = dtrtrs(self._reflectors, scaled.take(self.order[: self.rank]), 0, 1)[0]
         return y
 
     def rotate(self, x: Array) -> Array:

@@ -14,9 +14,10 @@ from uk_dynamics.core.factorization import (
     UndeterminedCoordinatesError,
     factorize,
 )
-from uk_dynamics.core.mass_factor import mass_factor
+from uk_dynamics.core.mass_factor import DenseMass, mass_factor
 from uk_dynamics.core.methods import Method
 from uk_dynamics.core.regular import RegularMotion
+from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
 from uk_dynamics.mechanism.state import Array
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class Solver:
             clearance=mechanism.hierarchy.clearance,
         )
         usual = spec.method in ("auto", "udwadia_kalaba") and mechanism.hierarchy.clearance is None
-        self._may_be_regular = usual and mechanism.local is None and len(mechanism.constraints) > 0
+        self._usual = usual and mechanism.local is None
+        self._may_be_regular = self._usual and len(mechanism.constraints) > 0
         # Levels change nothing about a projection.
         method: Method = "auto" if spec.method == "hierarchical" else spec.method
         self._factorize_part = functools.partial(
@@ -72,7 +74,10 @@ class Solver:
             SingularMassError: M is singular, and the method of the file divides by it.
         """
         try:
-            return self._factorize(mass_factor(mass), A)
+            factor = mass_factor(mass)
+            if self._usual and isinstance(factor, DenseMass):  # what the choice below comes to
+                return UdwadiaKalaba(factor, A, self._natural_scale, self.rank_tolerance)
+            return self._factorize(factor, A)
         except (SingularMassError, UndeterminedCoordinatesError) as error:
             raise self._named(error) from None
 
