@@ -51,7 +51,7 @@ class RegularMotion:
         self._largest = min(_LARGEST, 1.0 / margin**2 if margin > 0.0 else _LARGEST)
         forces = np.empty((m + 1, nv))  # rows of A, then F; and the accelerations they cause
         self._A, self._F = forces[:m], forces[m]
-        self._forces = forces.T
+        self._forces, self._causes = forces, forces.T
         unknowns = np.eye(m, m + 1).copy(order="F")  # right-hand sides of G⁻¹ and λ
         self._unknowns, self._missing = unknowns, unknowns[:, m]
 
@@ -79,12 +79,12 @@ class RegularMotion:
         """Acceleration, multipliers and the factor of M."""
         self._A[...] = A
         self._F[...] = F
-        lower, accelerations, failed = dposv(M, self._forces, 1, 0, 1)
+        lower, _, failed = dposv(M, self._causes, 1, 0, 1)  # forces become accelerations
         if failed:
             return None
-        motions = A.dot(accelerations)  # G, then A a
-        np.subtract(b, motions[:, -1], self._missing)
-        _, found, failed = dposv(motions[:, :-1], self._unknowns, 1)
+        motions = self._forces.dot(A.T)  # G, then A a
+        np.subtract(b, motions[-1], self._missing)
+        _, found, failed = dposv(motions[:-1].T, self._unknowns, 1)
         if failed:
             return None
         sizes = np.maximum(motions.diagonal(), self._least_square)

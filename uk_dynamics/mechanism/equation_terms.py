@@ -12,6 +12,9 @@ from uk_dynamics.model.workspace import Workspace
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
 
+#: Of a ``DynamicsTerms``, without its names: for the calls that have to be short.
+Terms = tuple[Array, Array, Array, Array]
+
 
 class EquationTerms:
     """Evaluates them in the memory of a workspace."""
@@ -35,8 +38,8 @@ class EquationTerms:
         self._forces = mechanism.forces if mechanism.forces.active else None
         self._products = None if self._soft is not None else rows.products(workspace)
 
-    def evaluate(self, t: float, q: Array, v: Array, inputs: Inputs) -> DynamicsTerms:
-        """The terms at a state; M is a live view.
+    def evaluate(self, t: float, q: Array, v: Array, inputs: Inputs) -> Terms:
+        """M, F, A and b at a state; M is a live view.
 
         Args:
             t: Time, in s.
@@ -50,8 +53,8 @@ class EquationTerms:
 
     def usual(
         self, t: float, q: Array, v: Array, tau: Array | None, stabilize: bool = True
-    ) -> DynamicsTerms:
-        """The terms under the inputs that most evaluations have; see :meth:`evaluate`."""
+    ) -> Terms:
+        """The same under the inputs that most evaluations have."""
         products = self._products
         if products is None:
             return self.evaluate(t, q, v, Inputs(tau, stabilize=stabilize))
@@ -61,7 +64,7 @@ class EquationTerms:
         if stabilize and self._stabilizes:
             b -= self._damping * A.dot(v)
             b -= self._stiffness * products.residual()
-        return DynamicsTerms(workspace.mass, self._force(t, q, v, tau), A, b)
+        return workspace.mass, self._force(t, q, v, tau), A, b
 
     def with_rows(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
         """The terms, and the rows behind A and b; see :meth:`evaluate`."""

@@ -76,6 +76,7 @@ class InterpretedDynamics:
         self._passive = mechanism.passive
         self._forces = mechanism.forces
         self._nonideal = NonidealForces(mechanism)
+        self._consistency_tolerance = mechanism.spec.solver.consistency_tolerance
         self._begun = False
         self._regular = None if self._nonideal.active else self._solver.regular_motion()
         # Energies leave the arrays of the last evaluation alone.
@@ -94,7 +95,7 @@ class InterpretedDynamics:
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
-        return self._terms.evaluate(state.t, state.q, state.v, inputs or _NOTHING)
+        return DynamicsTerms(*self._terms.evaluate(state.t, state.q, state.v, inputs or _NOTHING))
 
     def evaluate(
         self, state: State, inputs: Inputs | None = None, out: Solution | None = None
@@ -109,8 +110,12 @@ class InterpretedDynamics:
                 return found
             if not self._begun:  # rows that are redundant from the start stay so
                 self._regular = None
-        factorization = self._solver.factorize(terms.M, terms.A)
-        return self._nonideal.solve(factorization, self._workspace, terms, state, given)
+        M, F, A, b = terms
+        factorization = self._solver.factorize(M, A)
+        if given.nonideal is None and not self._nonideal.active:
+            return factorization.solve(F, b, consistency_tolerance=self._consistency_tolerance)
+        named = DynamicsTerms(M, F, A, b)
+        return self._nonideal.solve(factorization, self._workspace, named, state, given)
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
         """Constrained acceleration alone, (nv,), fresh; the quickest call of a compiled mechanism.
@@ -121,11 +126,17 @@ class InterpretedDynamics:
             tau: Generalized forces, (nv,), in N or N·m; None is zero.
             t: In s.
         """
+        if self._nonideal.active:
+            return self.evaluate(State(t, q, v), Inputs(tau)).qdd
+        M, F, A, b = self._terms.usual(t, q, v, tau)
         if self._regular is not None:
-            found = self._regular.acceleration(*self._terms.usual(t, q, v, tau))
+            found = self._regular.acceleration(M, F, A, b)
             if found is not None:
+                self._begun = True
                 return found
-        return self.evaluate(State(t, q, v), Inputs(tau)).qdd
+            if not self._begun:
+                self._regular = None
+        return self._solver.factorize(M, A).acceleration(F, b)
 
     def evaluate_batch(
         self,
