@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -222,3 +223,15 @@ def test_a_rate_is_a_whole_number(rate: str, capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit):
         main(["ros2-control", "five_bar", "--rate", rate])
     assert "whole number from 1 to 10000" in capsys.readouterr().err
+
+
+def test_what_was_written_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ros2-control", "five_bar", "--out", str(tmp_path), "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)
+    assert sorted(written["files"]) == sorted(map(str, tmp_path.iterdir()))
+    assert main(["ros2-control", "five_bar", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["mechanism"] == written["mechanism"] == "five_bar"
+    assert len(printed["texts"]) == 2
+    for name, text in printed["texts"].items():
+        assert (tmp_path / name).read_text(encoding="utf-8") == text

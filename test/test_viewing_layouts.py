@@ -73,3 +73,11 @@ def test_a_mechanism_without_motors_has_no_tab_for_them():
     assert ("motors" in titles) == bool(len(mechanism.actuators))
     without = ET.fromstring(plotjuggler_layout(Mechanism.from_file("rolling_disc")))
     assert "motors" not in [tab.attrib["tab_name"] for tab in without.iter("Tab")]
+
+
+def test_what_was_written_as_json(tmp_path, capsys):
+    assert main(["layouts", "five_bar", "--out", str(tmp_path), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["mechanism"] == "five_bar"
+    assert sorted(facts["files"]) == sorted(map(str, tmp_path.iterdir()))
+    assert len(facts["files"]) == 2

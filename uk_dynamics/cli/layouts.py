@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import add_file
+from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
 
@@ -44,6 +45,7 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--out", metavar="DIR", type=Path, default=Path(), help="directory to write to (this one)"
     )
+    parser.add_argument("--json", action="store_true", help="print what was written as JSON")
     parser.set_defaults(run=run)
 
 
@@ -63,7 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
         for name, text in texts.items():
             with whole_file(arguments.out / name) as temporary:
                 temporary.write_text(text, encoding="utf-8")
-            print(arguments.out / name)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(arguments.out)) from None
+    files = [arguments.out / name for name in texts]
+    if arguments.json:
+        print(json_text({"mechanism": mechanism.name, "files": files}))
+    else:
+        print("\n".join(map(str, files)))
     return 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import add_file
+from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
 
@@ -63,6 +64,9 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="directory to write to, made if need be; left out: print"
     )
+    parser.add_argument(
+        "--json", action="store_true", help="print what was written as JSON, or the texts by name"
+    )
     parser.set_defaults(run=run)
 
 
@@ -88,7 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
         ),
     }
     if arguments.out is None:
-        print("\n".join(texts.values()), end="")
+        named = {"mechanism": mechanism.name, "texts": texts}
+        print(json_text(named) if arguments.json else "\n".join(texts.values()).removesuffix("\n"))
         return 0
     directory = Path(arguments.out)
     try:
@@ -96,9 +101,13 @@ def run(arguments: argparse.Namespace) -> int:
         for name, text in texts.items():
             with whole_file(directory / name) as temporary:
                 temporary.write_text(text, encoding="utf-8")
-            print(directory / name)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(directory)) from None
+    files = [directory / name for name in texts]
+    if arguments.json:
+        print(json_text({"mechanism": mechanism.name, "files": files}))
+    else:
+        print("\n".join(map(str, files)))
     return 0
 
 
