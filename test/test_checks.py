@@ -219,6 +219,34 @@ def test_redundant_rows_are_named():
     assert (found.severity, found.subject) == ("note", ("pin.y",))
 
 
+def test_a_loop_that_is_there_twice():
+    again = FRAME_PIN.replace("  pin:", "  again:").replace("constraints:\n", "")
+    again = again.replace("parent", "other").replace("child", "parent").replace("other", "child")
+    machine = four_bar(text=FRAME_PIN + again + GUESS + MOTOR)
+    (found,) = findings(machine, "redundancy")
+    assert (found.severity, found.subject) == ("warning", ("pin", "again"))
+    assert "this loop is there twice" in found.problem
+    # a ball joint in a plane says what a pin says; two couplings differ by a factor
+    ball = FRAME_PIN.replace("type: frame\n    axes: [x, z]", "type: point")
+    (found,) = findings(four_bar(text=ball + again + GUESS + MOTOR), "redundancy")
+    assert found.subject == ("pin", "again")
+    couplings = "constraints:\n"
+    for name, factor in (("one", 1.0), ("two", -2.0)):
+        joints = f"{{j1: {factor}, j2: {0.5 * factor}}}"
+        couplings += f"  {name}: {{type: joint_coupling, joints: {joints}}}\n"
+    (found,) = findings(mechanism(arm([1.0, 1.0]), couplings), "redundancy")
+    assert found.subject == ("one", "two")
+
+
+def test_what_is_redundant_otherwise_is_not_there_twice():
+    couplings = "constraints:\n  one: {type: joint_coupling, joints: {j1: 1, j2: 1}}\n"
+    couplings += "  two: {type: joint_coupling, joints: {j3: 1, j4: 1}}\n"
+    couplings += "  sum: {type: joint_coupling, joints: {j1: 1, j2: 1, j3: 1, j4: 1}}\n"
+    (found,) = findings(mechanism(arm([1.0] * 4), couplings), "redundancy")
+    assert found.severity == "note"
+    assert len(found.subject) == 1
+
+
 def test_a_machine_that_cannot_move():
     machine = mechanism(arm([1.0]), "constraints:\n  brake: {type: joint, joint: j1}\n")
     (found,) = findings(machine, "mobility")

@@ -153,3 +153,20 @@ def test_mistaken_address_says_the_remedy(address: str, message: str) -> None:
         resources.resolve(address, relative_to=resources.share_directory())
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "expected"),
+    [
+        ("nope.yaml", ["pend.yaml", "arm.yaml"], None),  # what they share is the ending
+        ("cable_robot", ["coordinated_robots"], None),
+        ("pnd.yaml", ["pend.yaml", "arm.yaml"], "pend.yaml"),
+        ("arm.yml", ["arm.urdf", "arm.yaml", "ram.yml"], "arm.urdf"),
+        ("arm.yaml", ["arm.urdf", "arm2.yaml"], "arm.urdf"),
+        ("stewart", ["five_bar", "stewart_platform"], "stewart_platform"),
+        ("a.yaml", ["pad.yaml"], None),
+        ("x.yaml", [], None),
+    ],
+)
+def test_only_files_of_similar_names_are_suggested(name, names, expected):
+    assert resources.nearest_file(name, names) == expected

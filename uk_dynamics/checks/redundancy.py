@@ -6,17 +6,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from uk_dynamics.checks.duplicates import duplicates
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
 from uk_dynamics.core.solution import Solution, Status
 
 
 def redundancy(subject: Subject) -> Iterator[Finding]:
-    """Redundant rows by name, contradictions, and mobility 0."""
+    """Loops that are there twice, redundant rows by name, contradictions, and mobility 0."""
     if not subject.closed:
         return
     facts, solution, names = subject.report, subject.solution, subject.mechanism.row_names
-    if isinstance(solution, Solution) and solution.status is Status.INCONSISTENT:
+    contradictory = isinstance(solution, Solution) and solution.status is Status.INCONSISTENT
+    if isinstance(solution, Solution) and contradictory:
         yield Finding(
             "redundancy",
             "error",
@@ -24,12 +26,25 @@ def redundancy(subject: Subject) -> Iterator[Finding]:
             "contradict the other rows: no motion satisfies them all",
             "remove the rows that are not meant, or let their references agree",
         )
-    if facts.redundant_rows:
-        shared = _shared(solution, names)
+    twice = [] if contradictory else duplicates(subject)
+    for one, other in twice:
+        yield Finding(
+            "redundancy",
+            "warning",
+            (one, other),
+            "say the same: this loop is there twice, and the two share its forces somehow",
+            "remove one of them, in the URDF where it is the mimic of a joint",
+        )
+    doubled = {name for pair in twice for name in pair}
+    constraints = subject.mechanism.constraints.constraints
+    explained = {row for c in constraints if c.name in doubled for row in c.row_names}
+    redundant = tuple(row for row in facts.redundant_rows if row not in explained)
+    if redundant:
+        shared = [name for name in _shared(solution, names) if name not in explained]
         yield Finding(
             "redundancy",
             "note",
-            facts.redundant_rows,
+            redundant,
             f"redundant beside the other rows; the forces of {', '.join(shared)} are not unique,"
             " what they do together is",
             "nothing, if motion and efforts are what you want. For single loop forces leave these"

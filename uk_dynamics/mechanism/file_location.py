@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from pathlib import Path
@@ -38,8 +37,8 @@ def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
     shipped = shipped_files(kind)
     if given in shipped:
         return shipped[given], f"{given}.yaml"
-    close = difflib.get_close_matches(given, shipped, n=1)
-    remedy = f'did you mean "{close[0]}"?' if close else f"shipped are: {', '.join(shipped)}"
+    close = resources.nearest_file(given, shipped)
+    remedy = f'did you mean "{close}"?' if close else f"shipped are: {', '.join(shipped)}"
     problem = f"neither a file nor a shipped {kind} file; {remedy}"
     raise MechanismFileError(problem, file=given)
 

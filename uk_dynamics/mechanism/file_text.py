@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import stat
 from pathlib import Path
 
 from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.resources import nearest_file
 
 MAX_BYTES = 1_000_000
 
@@ -51,8 +51,8 @@ def _nearest_file(path: Path) -> str:
         neighbours = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".yaml"]
     except OSError:
         return "its directory does not exist either, check the path"
-    close = difflib.get_close_matches(path.name, neighbours, n=1)
-    return f'did you mean "{close[0]}"?' if close else "give the path of a YAML file"
+    close = nearest_file(path.name, neighbours)
+    return f'did you mean "{close}"?' if close else "give the path of a YAML file"
 
 
 def too_large() -> str:
