@@ -62,6 +62,47 @@ def test_a_reader_that_goes_away_is_no_error():
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [("descibe", 'did you mean "describe"?'), ("sim", "simulate"), ("zzz", "there are: init")],
+)
+def test_a_command_that_does_not_exist(given, words, monkeypatch, capsys):
+    entries(monkeypatch)
+    with pytest.raises(SystemExit):
+        main([given])
+    assert f'no command "{given}"; ' in (line := capsys.readouterr().err.splitlines()[-1])
+    assert words in line
+
+
+def test_a_full_disk_is_one_line():
+    command = [sys.executable, "-m", "uk_dynamics", "describe", "four_bar"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == (
+        b"uk_dynamics: error: output cannot be written: No space left on device\n"
+    )
+
+
+def test_a_terminal_that_knows_ascii_only(tmp_path):
+    """The shipped URDF and this mechanism's errors hold other characters."""
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    environment = {**os.environ, **plain, "PYTHONIOENCODING": "ascii"}
+    (tmp_path / "µ.yaml").write_text("constraints: {µ²: {type: weld}}\n", encoding="utf-8")
+    statuses = []
+    for name in ("four_bar", str(tmp_path / "µ.yaml")):
+        command = [sys.executable, "-m", "uk_dynamics", "describe", name]
+        done = subprocess.run(command, env=environment, capture_output=True, timeout=60)
+        assert b"Traceback" not in done.stderr
+        statuses.append(done.returncode)
+    assert statuses == [0, 2]
+
+
+def test_a_recording_in_place_of_a_mechanism_says_where_it_belongs(capsys):
+    assert main(["view", "run.mcap"]) == 2
+    assert "uk_dynamics view MECHANISM --recording run.mcap" in capsys.readouterr().err
+
+
 def test_a_bar_on_a_terminal_and_none_in_a_pipe():
     command = [sys.executable, "-m", "uk_dynamics", "simulate", "four_bar", "--duration", "0.5"]
     ours, theirs = os.openpty()

@@ -102,3 +102,22 @@ def test_a_link_out_of_reach_goes_as_far_as_it_can():
 def test_only_motors_are_led():
     with pytest.raises(UnknownNameError, match="platform_x"):
         Poser(STEWART).lead_joint(STEWART_START, "platform_x", 0.0)
+
+
+def test_without_freedom_nothing_can_be_posed():
+    mechanism = Mechanism.from_file("spiral_particle")
+    poser, start = Poser(mechanism), mechanism.start().q
+    pose = poser.lead_joint(start, "theta", start[mechanism.model.position_index("theta")] + 0.1)
+    assert "no assembly with theta beyond" in pose.message
+    assert np.abs(pose.q - start).max() < 0.01
+
+
+def test_limits_end_the_way_and_passing_them_is_said():
+    poser = Poser(STEWART)
+    pose = poser.lead_joint(STEWART_START, "leg_1_slide", 0.9)  # the page takes any number
+    assert not pose.reached
+    assert pose.message == "leg_1_slide ends at its limit of 0.4"
+    assert abs(pose.q[STEWART.model.position_index("leg_1_slide")] - 0.4) < 1e-9
+    beyond = STEWART_START.copy()
+    beyond[STEWART.model.position_index("leg_2_slide")] = -0.01
+    assert poser.caution(beyond) == "leg_2_slide is at -0.01, beyond its limit of 0"

@@ -67,6 +67,9 @@ class UnknownNameError(InputError):
 
     def _remedy(self) -> str:
         close = difflib.get_close_matches(self.name, self.candidates, n=1)
+        if not close and self.name:  # cut short
+            longer = [name for name in self.candidates if name.startswith(self.name)]
+            close = longer if len(longer) == 1 else []
         if close:
             return f'did you mean "{close[0]}"?'
         if not self.candidates:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -27,11 +29,12 @@ from uk_dynamics.cli import (
 from uk_dynamics.cli import compile as compile_command
 from uk_dynamics.cli.completion import complete
 from uk_dynamics.cli.extensions import register_extensions
-from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.exceptions import UkDynamicsError, UnknownNameError
 
 USER_ERROR = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 BROKEN_PIPE = 141  # 128 + SIGPIPE
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 _BUILT_IN = {
     "init": init.register,
@@ -82,6 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         the output went away.
     """
     given = list(sys.argv[1:] if argv is None else argv)
+    _write_any_character()
     parser = build_parser(given)
     complete(parser)
     arguments = parser.parse_args(given)
@@ -95,10 +99,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The interpreter flushes stdout once more when it ends: give it somewhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return BROKEN_PIPE
+    except OSError as error:  # files are written by functions that name them
+        if error.errno not in _NO_ROOM or error.filename is not None:
+            raise
+        _drop_output()
+        print(f"uk_dynamics: error: output cannot be written: {error.strerror}", file=sys.stderr)
+        return USER_ERROR
     return status
+
+
+def _write_any_character() -> None:
+    """Write what the terminal's encoding lacks as an escape: "m²" shall stop no command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """The interpreter flushes stdout once more when it ends: give it somewhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
@@ -120,4 +141,6 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
         register(commands)
     if not (argv and argv[0] in _BUILT_IN):
         register_extensions(commands, reserved=_BUILT_IN)
+        if argv and not argv[0].startswith("-") and argv[0] not in commands.choices:
+            parser.error(str(UnknownNameError("command", argv[0], commands.choices)))
     return parser

@@ -88,6 +88,11 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.viewing.server import address, close_server, open_server
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends in order as well
+    if arguments.file.endswith((".npz", ".mcap")):
+        raise InputError(
+            f"{arguments.file} is a recording, not a mechanism; what moves has to be named:"
+            f" uk_dynamics view MECHANISM --recording {arguments.file}"
+        )
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     source = _source(arguments, mechanism, tasks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
 import threading
@@ -113,7 +114,12 @@ def _expand_xacro(
         if name not in declared:
             raise UnknownNameError("xacro argument", name, declared, file=source)
     complaints = io.StringIO()
-    with _xacro_lock, contextlib.redirect_stderr(complaints), _finding_packages():
+    with (
+        _xacro_lock,
+        contextlib.redirect_stderr(complaints),
+        _finding_packages(),
+        _reading_utf8(),
+    ):
         try:
             document = xacro.process_file(str(path), mappings=arguments)
         except Exception as error:  # noqa: BLE001 its expressions may raise anything
@@ -146,3 +152,15 @@ def _finding_packages() -> Iterator[None]:
         yield
     finally:
         substitution_args._eval_find = before
+
+
+@contextlib.contextmanager
+def _reading_utf8() -> Iterator[None]:
+    """Let xacro read files as UTF-8, whatever the locale: it leaves the choice to ``open``."""
+    import xacro
+
+    vars(xacro)["open"] = functools.partial(open, encoding="utf-8")
+    try:
+        yield
+    finally:
+        del vars(xacro)["open"]

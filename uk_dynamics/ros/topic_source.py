@@ -105,8 +105,8 @@ class TopicSource:
             topic = self._states.subscription.topic_name
             return Snapshot(state, Inputs(), np.zeros(len(self._motors)), f"nothing on {topic} yet")
         age, message = watchdog.age, self._answer
-        if age > self._state_timeout and not message:
-            message = f"the last state is {age:.1f} s old"
+        if age > self._state_timeout:
+            message = f"{message}; " * bool(message) + f"the last state is {age:.1f} s old"
         tau = reader.effort.copy()
         state = State(self._t, reader.q.copy(), reader.v.copy())
         inputs = self._structure.inputs(tau)

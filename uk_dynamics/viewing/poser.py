@@ -103,6 +103,8 @@ class Poser:
         if name not in self.joints:
             raise UnknownNameError("joint", name, self.joints)
         index = self._model.position_index(name)
+        asked, (low, high) = value, self._limits(name)
+        value = min(max(value, low), high)
         reached, step = q, _STEP
         while abs(value - reached[index]) > _ARRIVED:
             way = float(np.clip(value - reached[index], -step, step))
@@ -118,6 +120,8 @@ class Poser:
                 reason = f"no assembly with {name} beyond {reached[index]:.4g}"
                 caution = self.caution(reached)
                 return Pose(reached, False, f"{reason}; {caution}" if caution else reason)
+        if value != asked:
+            return Pose(reached, False, f"{name} ends at its limit of {value:.4g}")
         return Pose(reached, True, self.caution(reached))
 
     def lead_frame(self, q: Array, link: str, target: Array) -> Pose:
@@ -151,7 +155,7 @@ class Poser:
         return Pose(reached, True, self.caution(reached))
 
     def caution(self, q: Array) -> str:
-        """Say whether a configuration is close to a singular one; empty when it is not."""
+        """Say whether a pose is close to a singular one or beyond limits; empty when it is not."""
         admissible, rank, condition = self._rows(q)
         if rank < self._usual_rank:
             return f"singular configuration: rank {rank} instead of {self._usual_rank}"
@@ -164,7 +168,17 @@ class Poser:
             freedoms = min(motors.shape[1], admissible.shape[1])
             if values[freedoms - 1] < _FEW_FREEDOM * values[0]:
                 return "close to a singular configuration: the motors cannot steer every freedom"
+        for name in self._mechanism.joint_names:
+            position, (low, high) = q[self._model.position_index(name)], self._limits(name)
+            if not low - _ARRIVED <= position <= high + _ARRIVED:
+                limit = low if position < low else high
+                return f"{name} is at {position:.4g}, beyond its limit of {limit:.4g}"
         return ""
+
+    def _limits(self, name: str) -> tuple[float, float]:
+        """Of a joint, in rad or m; infinite where it has none."""
+        index = self._model.velocity_index(name)
+        return float(self._model.lower[index]), float(self._model.upper[index])
 
     def _held_with(self, q: Array, name: str) -> tuple[str, ...]:
         """The joint that is led, and those that may stand still meanwhile."""
@@ -173,7 +187,7 @@ class Poser:
         held: list[str] = []
         taken = np.zeros((0, admissible.shape[1]))
         for index in order:
-            if self.joints[index] in held or len(taken) == admissible.shape[1]:
+            if self.joints[index] in held or (held and len(taken) == admissible.shape[1]):
                 continue
             row = admissible[self._v[index]]
             left = row - taken.T @ (taken @ row)
