@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
+from uk_dynamics.constraints.followed_references import FollowedReferences
 from uk_dynamics.constraints.frame_families import TURNING_ROWS, FrameRows
 from uk_dynamics.constraints.product_rows import FlatKinematics, ProductRows
 from uk_dynamics.constraints.references import ReferenceSample
@@ -83,9 +84,7 @@ class ConstraintSet:
         self._layout = RowLayout.of(constraints, ancestor_mask, nq, length)
         direct = self._layout.direct_scale
         self.reference_scale = np.where(direct == 0.0, length, direct)
-        # Where the references of angular rows and of rotation vectors stand among the rotations.
-        self._angular = slice(0, self._layout.angular_count)
-        self._vector_rows = slice(self._layout.angular_count, None)
+        self._followed = FollowedReferences(self._layout, self.position_rows, self.motion_rows)
         families = self._layout.families
         self._families = tuple(family for family, _ in families)
         self._turning = tuple((f, rows) for f, rows in families if isinstance(f, TURNING_ROWS))
@@ -117,7 +116,7 @@ class ConstraintSet:
             reference: Values to subtract, per row, None for zero.
         """
         layout = self._layout
-        wrench, frame_residual = self._wrenches(kinematics, self._rotation_reference(reference))
+        wrench, frame_residual = self._wrenches(kinematics, self._followed.rotation(reference))
         parts = [(self._frame_jacobian(wrench, kinematics), frame_residual)]
         parts += [family.position(kinematics, t, q) for family in layout.others]
         A = self._declared([part[0] for part in parts])
@@ -145,10 +144,10 @@ class ConstraintSet:
                 order velocity the value is what the rate shall be, of order acceleration it
                 is an acceleration.
         """
-        rotation = self._rotation_reference(reference)
+        rotation = self._followed.rotation(reference)
         rows = self._evaluate(kinematics, t, q, v, rotation)
         if reference is not None:
-            rows = self._follow(rows, reference, rotation)
+            rows = self._followed.subtract(reference, rotation, rows)
         if self._velocity_rows is not None:
             rows.residual[self._velocity_rows] = rows.rate[self._velocity_rows]
         return rows
@@ -209,7 +208,7 @@ class ConstraintSet:
         A = self._frame_jacobian(wrench, kinematics)
         rate = A.dot(v)
         for vectors, chosen in self._vectors:
-            followed = None if rotation is None else rotation.part(self._vector_rows)
+            followed = None if rotation is None else rotation.part(self._followed.of_vectors)
             missing = vectors.motion(kinematics, twist, followed)
             rate[chosen] += missing[0]
             bias[chosen] += missing[1]
@@ -273,9 +272,9 @@ class ConstraintSet:
     ) -> tuple[Array, Array]:
         """Wrenches and residuals of a family; angles count from the reference."""
         if isinstance(family, AngularRows):
-            return family.position(kinematics, rotation.rotation[self._angular])
+            return family.position(kinematics, rotation.rotation[self._followed.of_angles])
         if isinstance(family, RotationVectorRows):
-            return family.position(kinematics, rotation.rotation[self._vector_rows])
+            return family.position(kinematics, rotation.rotation[self._followed.of_vectors])
         return family.position(kinematics)
 
     def _other_rows(self, kinematics: FrameKinematics, t: float, q: Array, v: Array) -> Rows:
@@ -288,29 +287,3 @@ class ConstraintSet:
 
     def _declared(self, parts: list[Array]) -> Array:
         return np.concatenate(parts)[self._layout.order]
-
-    def _rotation_reference(self, reference: ReferenceSample | None) -> RotationReference | None:
-        groups = self._layout.rotation_groups
-        if reference is None or groups is None:
-            return None
-        angular = self._layout.angular_rows
-        return groups.sample(ReferenceSample(*(part[angular] for part in reference)))
-
-    def _follow(
-        self, rows: Rows, reference: ReferenceSample, rotation: RotationReference | None
-    ) -> Rows:
-        scale = self._layout.direct_scale
-        value, first, second = (scale * part for part in reference)
-        if not self.position_rows.all():
-            # of order velocity the value stands where others have the rate, and so on
-            position, motion = self.position_rows, self.motion_rows
-            second = np.where(position, second, np.where(motion, first, value))
-            first = np.where(position, first, np.where(motion, value, 0.0))
-            value = np.where(position, value, 0.0)
-        rate = rows.rate - first
-        bias = rows.bias - second
-        if rotation is not None:
-            angular = self._layout.angular_rows[self._angular]
-            rate[angular] -= rotation.rate[self._angular]
-            bias[angular] -= rotation.acceleration[self._angular]
-        return Rows(rows.A, bias, rows.residual - value, rate)
