@@ -107,12 +107,12 @@ class ProductRows:
         self._placements, self._velocities, self._accelerations, turned = np.split(numbers, ends)
         self._turned = turned.reshape(-1, 3)
 
-        angular: list[tuple[AngularResiduals, Index]] = []
+        angular: list[tuple[AngularResiduals, Index | slice]] = []
         start = 0
         for family in found:
             end = start + len(family.frames.pair)
             if isinstance(family, AngularRows):
-                angular.append((AngularResiduals(family), np.argsort(chosen)[start:end]))
+                angular.append((AngularResiduals(family), _run(np.argsort(chosen)[start:end])))
             start = end
         rows = Products([places.rows[row] for row in chosen], ROW_SUMS)
         motions = Products(places.motions, MOTION_SUMS)
@@ -156,3 +156,9 @@ class ProductRows:
         """All of the rows at the robot's state, whose velocity v, (nv,), is."""
         A, b = self.equation()
         return Rows(A, -b, self.residual(), A.dot(v))
+
+
+def _run(rows: Index) -> Index | slice:
+    """The same rows as a slice where they follow one another: that is quicker."""
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if (np.diff(rows) == 1).all() else rows
