@@ -9,7 +9,9 @@ import pytest
 from mechanism_builder import arm, joint, link
 
 from uk_dynamics.cli.main import main
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.resources import package_directory
 
 GRIPPER = "package://uk_dynamics/urdf/four_bar_gripper.urdf"
 
@@ -262,3 +264,19 @@ def test_effort_limits_tell_the_motors_where_no_tag_does(here, capsys):
     assert json.loads(capsys.readouterr().out)["motors"] == ["j5_motor"]
     assert main(["init", write(here / "own.urdf", ring_in_space(7)), "--json", "--force"]) == 0
     assert json.loads(capsys.readouterr().out)["motors"] == []  # limits are there because they must
+
+
+def test_a_robot_with_an_impossible_antenna(here, capsys):
+    """Its antennas have a negative principal moment; on a base of many kg that changes nothing."""
+    try:
+        package_directory("example-robot-data")
+    except InputError:
+        pytest.skip("the optional package example-robot-data is not installed")
+    urdf = "package://example-robot-data/robots/tiago_description/robots/tiago_dual.urdf"
+    assert main(["init", urdf, "--out", "tiago.yaml"]) == 0
+    text = " ".join((here / "tiago.yaml").read_text().replace("#", "").split())
+    assert "link base_antenna_left_link: the inertia is not positive definite" in text
+    mechanism = Mechanism.from_file(here / "tiago.yaml")
+    workspace = mechanism.model.workspace()
+    workspace.update_positions(mechanism.model.neutral())
+    assert np.linalg.eigvalsh(workspace.mass)[0] > 0.0
