@@ -160,6 +160,7 @@ def test_mistaken_address_says_the_remedy(address: str, message: str) -> None:
     [
         ("nope.yaml", ["pend.yaml", "arm.yaml"], None),  # what they share is the ending
         ("cable_robot", ["coordinated_robots"], None),
+        ("arn.stl", ["arm.stl"], "arm.stl"),
         ("pnd.yaml", ["pend.yaml", "arm.yaml"], "pend.yaml"),
         ("arm.yml", ["arm.urdf", "arm.yaml", "ram.yml"], "arm.urdf"),
         ("arm.yaml", ["arm.urdf", "arm2.yaml"], "arm.urdf"),

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from uk_dynamics.exceptions import InputError
 
 PACKAGE = "uk_dynamics"
-_SIMILAR = 0.7  # as difflib counts: one letter of three may be another
+_SIMILAR = 0.65  # as difflib counts: one letter of three may be another
 _SHORTEST = 3  # letters that name a longer name by a part of it
 _INDEX = Path("share", "ament_index", "resource_index", "packages")
 
