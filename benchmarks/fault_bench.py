@@ -109,7 +109,7 @@ class FaultBench:
         self.processes.stop()
         self._recorder.send_signal(signal.SIGINT)
         self._recorder.wait(20.0)
-        self._executor.remove_node(self._node)
+        self._executor.shutdown()  # lets go of what it waited for, or the node stays
         self._node.destroy_node()
         rclpy.try_shutdown()
         report: dict[str, float] = json.loads(self._report.read_text())

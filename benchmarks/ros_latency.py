@@ -155,7 +155,7 @@ def measure(arguments: argparse.Namespace, rate: float, directory: Path) -> None
             print(_line(label, route, rate), flush=True)
         echo.terminate()
         echo.wait()
-    executor.remove_node(node)
+    executor.shutdown()  # lets go of what it waited for, or the node stays
     node.destroy_node()
     rclpy.try_shutdown()
 

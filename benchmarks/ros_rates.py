@@ -106,7 +106,7 @@ def _listen(processes: NodeProcesses, duration: float) -> dict[str, list[dict[st
     start[0] = time.monotonic()
     while time.monotonic() < start[0] + 1.5 + duration:
         executor.spin_once(timeout_sec=0.1)
-    executor.remove_node(node)
+    executor.shutdown()  # lets go of what it waited for, or the node stays
     node.destroy_node()
     rclpy.try_shutdown()
     return reports

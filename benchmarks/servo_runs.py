@@ -170,7 +170,7 @@ def over_dds(files: Files, duration: float, period: float, directory: Path) -> R
             until(lambda: max(states, default=0) >= end, _PATIENCE)
             processes.stop()
     finally:
-        executor.remove_node(node)
+        executor.shutdown()  # lets go of what it waited for, or the node stays
         node.destroy_node()
         rclpy.try_shutdown()
 

@@ -203,7 +203,7 @@ class _Rates:
         return self
 
     def __exit__(self, *reason: object) -> None:
-        self._executor.remove_node(self._node)
+        self._executor.shutdown()  # lets go of what it waited for, or the node stays
         self._node.destroy_node()
         rclpy.try_shutdown()
 

@@ -30,8 +30,7 @@ OTHERS = (
     "stewart_platform",
     "dual_panda",
 )
-# Relative to the largest entry of at least one: rounding of 1e-16 times conditions of up to 1e4,
-# which closed states near a rank change have.
+# Relative to the largest entry of at least one.
 RELATIVE = 1e-10
 PIN = "  pin: {type: point, parent: {link: base, xyz: [1.0, 0, 0.5]}, child: {link: l2}}"
 
@@ -40,18 +39,26 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def compare(machine, state, inputs, compiled=None):
-    """Both evaluators at one state; gives the interpreted solution."""
+def compare(machine, state, inputs, compiled=None, magnified=False):
+    """Both evaluators at one state; gives the interpreted solution.
+
+    Beside a rank change the rounding of nearly dependent rows is ``magnified`` by the square of
+    their condition (perturbation of least squares; Golub, Van Loan, Matrix Computations, 5.3).
+    """
     expected = machine.dynamics("interpreted").evaluate(state, inputs)
     found = (compiled or machine.dynamics("compiled")).evaluate(state, inputs)
     assert found.rank == expected.rank
     assert found.status is expected.status
     assert set(found.offending) == set(expected.offending)
     assert list(found.determined) == list(expected.determined)
+    relative = RELATIVE
+    if magnified:
+        relative = max(RELATIVE, float(np.finfo(float).eps) * expected.condition**2)
+        assert relative < 1e-6, "this state would tell nothing"
     for name in ("qdd", "constraint_force", "ideal_force", "multipliers", "loads"):
-        near(getattr(found, name), getattr(expected, name), relative=RELATIVE)
+        near(getattr(found, name), getattr(expected, name), relative=relative)
     size = max(1.0, float(np.abs(expected.qdd).max(initial=0.0)))
-    near(found.residual, expected.residual, size, relative=RELATIVE)
+    near(found.residual, expected.residual, size, relative=relative)
     return expected
 
 
@@ -66,7 +73,7 @@ def compare_states(name, count):
         compare(machine, state, inputs, compiled)
         # off the constraints b holds the stabilisation, and redundant rows stand out
         q = machine.model.integrate(state.q, 1e-3 * rng.standard_normal(machine.model.nv))
-        compare(machine, State(start.t + 0.3, q, state.v), inputs, compiled)
+        compare(machine, State(start.t + 0.3, q, state.v), inputs, compiled, magnified=True)
 
 
 @pytest.mark.parametrize("name", QUICK)
