@@ -93,6 +93,18 @@ def test_a_recorded_time_comes_back_as_clock(ros: Ros, start_process, tmp_path):
     assert 0 <= node.get_clock().now().nanoseconds <= 300_000_000
 
 
+def test_who_listens_hears_it_from_the_first_message_on(ros: Ros, start_process, tmp_path):
+    mechanism = ukd.Mechanism.from_file("four_bar")
+    motion = ukd.simulate(mechanism, mechanism.start(), 0.2)
+    path = tmp_path / "run.mcap"
+    motion.save(path)
+    states = Ear(ros.node(), JointState, "joint_states")
+    command = [sys.executable, "-c", REPLAY, "replay", str(path), "--wait", "60"]
+    start_process(command)
+    ros.until(lambda: len(states.messages) == len(motion.t), "all samples, once", 60.0)
+    assert nanoseconds(states.messages[0].header.stamp) == 0
+
+
 def test_the_recorder_keeps_the_clock_and_replay_brings_it_back(
     ros: Ros, start_node, start_process, tmp_path
 ):

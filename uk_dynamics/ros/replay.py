@@ -50,6 +50,13 @@ def register(commands: Commands) -> None:
         action="store_true",
         help="publish motor commands too; a machine that listens will move",
     )
+    parser.add_argument(
+        "--wait",
+        metavar="S",
+        type=positive,
+        default=5.0,
+        help="begin when somebody listens, or after this time in s (5)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -68,4 +75,5 @@ def run(arguments: argparse.Namespace) -> int:
         loop=arguments.loop,
         commands=arguments.commands,
         clock=arguments.clock,
+        wait=arguments.wait,
     )

@@ -18,6 +18,8 @@ from uk_dynamics.simulation.mcap_log import McapReader, Message
 _COMMANDS = ("/commands", "/joint_commands", "/joint_trajectory")  # what moves a machine
 _CLOCK = "/clock"
 _LONGEST_SLEEP = 0.1  # s; the end is noticed between two
+_LOOK = 0.02  # s between two looks for listeners
+_OTHERS = 0.3  # s; who else listens is found soon after the first
 
 
 def replay(
@@ -27,6 +29,7 @@ def replay(
     loop: bool = False,
     commands: bool = False,
     clock: bool = False,
+    wait: float = 0.0,
 ) -> int:
     """Publish a recording.
 
@@ -36,6 +39,8 @@ def replay(
         loop: Whether it starts again at the end.
         commands: Whether commands of motors are published as well.
         clock: Whether the recorded time is published where the recording has no ``/clock``.
+        wait: Longest wait for somebody who listens, in s; else the first messages would be lost
+            while the participants find each other.
 
     Returns:
         Exit code.
@@ -58,6 +63,7 @@ def replay(
         ticker = None
         if clock and _CLOCK not in publishers:
             ticker = node.create_publisher(Clock, _CLOCK, 10)
+        _await_listener(publishers, wait)
         _publish(publishers, messages, speed, ticker)
         while loop and rclpy.ok():
             _publish(publishers, messages, speed, ticker)
@@ -76,6 +82,16 @@ def _publishers(node: Node, messages: list[Message]) -> dict[str, Publisher]:
             raise InputError(f"{topic}: type {type_} is not installed here") from None
         publishers[topic] = node.create_publisher(kind, topic, 10)
     return publishers
+
+
+def _await_listener(publishers: dict[str, Publisher], longest: float) -> None:
+    """Wait for the first that listens, and then a moment for the others."""
+    end = time.monotonic() + longest
+    while time.monotonic() < end and rclpy.ok():
+        if any(publisher.get_subscription_count() for publisher in publishers.values()):
+            time.sleep(min(_OTHERS, max(0.0, end - time.monotonic())))
+            return
+        time.sleep(_LOOK)
 
 
 def _publish(
