@@ -17,7 +17,9 @@ from uk_dynamics.benchmarks.report import duration
 from uk_dynamics.benchmarks.simulations import simulations
 from uk_dynamics.benchmarks.speed import states
 from uk_dynamics.benchmarks.timing import medians
+from uk_dynamics.cli.benchmark import MECHANISMS, compared
 from uk_dynamics.cli.main import main
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs
 
@@ -173,3 +175,20 @@ def test_the_command_prints_times_beside_errors(tmp_path, capsys):
     error = float(re.split(r"\s{2,}", line.strip())[-1])
     assert error <= 1e-10
     assert "| four_bar | Pinocchio constraintDynamics |" in text
+
+
+def test_machines_compared_by_default_are_those_whose_robots_are_installed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    left_out = {"dual_panda"}
+    try:
+        Mechanism.from_file("dual_panda")
+        left_out = set()
+    except InputError:
+        pass
+    assert [machine.name for machine in compared([])] == [
+        name for name in MECHANISMS if name not in left_out
+    ]
+    assert ("left out" in capsys.readouterr().err) == bool(left_out)
+    with pytest.raises(InputError, match="no_such_machine"):
+        list(compared(["no_such_machine"]))

@@ -41,6 +41,10 @@ class DrakePeer:
         """
         if importlib.util.find_spec("pydrake") is None:
             raise PeerError("Drake is not installed")
+        try:
+            importlib.import_module("pydrake.multibody.plant")
+        except ImportError as error:
+            raise PeerError(f"Drake cannot be imported: {error}") from error
         self._mechanism = mechanism
         self.plant, joints = _convert(mechanism, step)
         self._context = self.plant.CreateDefaultContext()

@@ -35,7 +35,10 @@ class ExudynPeer:
         """
         if importlib.util.find_spec("exudyn") is None:
             raise PeerError("Exudyn is not installed")
-        exudyn: Any = importlib.import_module("exudyn")
+        try:
+            exudyn: Any = importlib.import_module("exudyn")
+        except ImportError as error:
+            raise PeerError(f"Exudyn cannot be imported: {error}") from error
         if not hasattr(exudyn.SimulationSettings(), "linearSolver"):
             raise PeerError("Exudyn is older than 1.13")
         exudyn.config.printToConsole = False

@@ -8,13 +8,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import check_writable
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.progress import progress_bar
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _measure(arguments: argparse.Namespace) -> Report:
 
     seconds = 0.5 if arguments.quick else 2.0
     report = Report()
-    mechanisms = list(_mechanisms(arguments.files))
+    mechanisms = list(compared(arguments.files))
     with progress_bar(len(mechanisms) + ("growth" in arguments.parts), "machine") as bar:
         for mechanism in mechanisms:
             bar.set_description_str(mechanism.name)
@@ -160,11 +160,20 @@ def _measure(arguments: argparse.Namespace) -> Report:
     return report
 
 
-def _mechanisms(files: list[str]) -> Iterator[Mechanism]:
+def compared(files: list[str]) -> Iterator[Mechanism]:
+    """The mechanisms of these files, or those compared by default whose robots are installed.
+
+    Raises:
+        InputError: A file of the list cannot be read.
+    """
     from uk_dynamics.mechanism.mechanism import Mechanism
 
     for file in files or MECHANISMS:
-        if file == "dual_panda" and not files and find_spec("example_robot_data") is None:
-            print("left out: dual_panda, which needs example-robot-data", file=sys.stderr)
+        try:
+            mechanism = Mechanism.from_file(file)
+        except InputError as error:
+            if files:
+                raise
+            print(f"left out: {error}", file=sys.stderr)  # its robot is not installed
             continue
-        yield Mechanism.from_file(file)
+        yield mechanism
