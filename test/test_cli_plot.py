@@ -122,6 +122,20 @@ def test_what_was_not_heard_is_left_out(trajectory):
     assert "nan" not in text.split("<svg")[0]
 
 
+def test_the_last_error_is_the_last_that_was_heard(trajectory, tmp_path, capsys):
+    error = np.full((len(trajectory.t), 1), np.nan)
+    error[3:6, 0] = (0.3, -0.2, 0.1)
+    names = dataclasses.replace(trajectory.names, task_rows=("turn.position",))
+    kinetic = np.full_like(trajectory.kinetic, np.nan)  # no diagnostics were heard
+    live = dataclasses.replace(trajectory, names=names, tracking_error=error, kinetic=kinetic)
+    live.save(tmp_path / "live.npz")
+    assert main(["plot", str(tmp_path / "live.npz"), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(name))
+    assert figures["largest_tracking_error"] == 0.3
+    assert figures["final_tracking_error"] == 0.1
+    assert figures["energy_change"] is None
+
+
 def test_energies_that_come_once_in_a_while_are_points_and_no_stairs(trajectory):
     from matplotlib.figure import Figure
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mechanism_builder import arm, mechanism
 
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.inverse_dynamics import inverse_dynamics
 from uk_dynamics.control.loop_rows import LoopRows
 from uk_dynamics.control.servo_controller import ServoController
@@ -77,6 +78,9 @@ def test_the_error_of_a_task_is_in_radians(length):
     command = controller.command(state)
     assert command.tracking_error == pytest.approx([OFF], abs=1e-12)
     assert command.tracking_rate == pytest.approx([0.5], abs=1e-12)
+    errors = controller.errors(state, {"turn": ReferenceSample(*np.array([[0.0], [0.2], [0.0]]))})
+    assert errors.residual == pytest.approx([0.1 + OFF], abs=1e-12)
+    assert errors.rate == pytest.approx([0.3], abs=1e-12)
     errors = built.report({"j1": 0.1 + OFF}, tasks).tasks.errors
     assert errors == {"turn.ry": pytest.approx(OFF, abs=1e-12)}
     run = simulate(built, built.state({"j1": 0.1 + OFF}), 0.001, controller=controller)

@@ -24,7 +24,7 @@ TOPICS = {
     "/diagnostics": "diagnostic_msgs/msg/DiagnosticArray",
     "/forward_dynamics/dynamics": "trajectory_msgs/msg/JointTrajectory",
     "/forward_dynamics/constraint_states": "sensor_msgs/msg/JointState",
-    "/servo_controller/tracking_error": "sensor_msgs/msg/JointState",
+    "/servo_controller/task_states": "sensor_msgs/msg/JointState",
 }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +48,7 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write both files and say where they are."""
     from uk_dynamics import Trajectory
+    from uk_dynamics.cli.json_text import json_text
     from uk_dynamics.cli.report_page import write_report
     from uk_dynamics.cli.simulation_summary import summarize
 
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     trajectory = Trajectory.load(source)
     files = write_report(trajectory, base, source.name)
     if arguments.json:
-        print(json.dumps(summarize(trajectory, conservative=False), indent=2))
+        print(json_text(summarize(trajectory, conservative=False)))
     else:
         print("\n".join(map(str, files)))
     return 0

@@ -42,7 +42,7 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
         "energy_should_be_constant": conservative,
         "largest_tracking_error": error,
         "largest_tracking_error_row": task_row,
-        "final_tracking_error": float(np.max(np.abs(trajectory.tracking_error[-1]), initial=0.0)),
+        "final_tracking_error": _final(trajectory.tracking_error),
         "lowest_rank": int(np.min(trajectory.rank)),
         "highest_rank": int(np.max(trajectory.rank)),
         "statuses": {
@@ -93,6 +93,12 @@ def _largest(values: Array, names: tuple[str, ...]) -> tuple[float, str]:
     worst = np.max(np.abs(values), axis=0, where=~np.isnan(values), initial=0.0)
     column = int(np.argmax(worst))
     return float(worst[column]), names[column]
+
+
+def _final(values: Array) -> float:
+    """Largest number of the last sample that was heard."""
+    heard = values[~np.isnan(values).any(axis=1)]
+    return float(np.max(np.abs(heard[-1:]), initial=0.0))
 
 
 def _worst(summary: dict[str, Any], key: str) -> str:

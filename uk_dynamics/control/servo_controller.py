@@ -17,7 +17,7 @@ from uk_dynamics.control.task_gains import TaskGains
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.servo_evaluation import Demand
+from uk_dynamics.mechanism.servo_evaluation import Demand, TrackingErrors
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 
@@ -200,9 +200,25 @@ class ServoController:
         """How far the loops of a state are open, in m or rad."""
         return self._evaluator.gap(state, Inputs(active=self.active, references=self.structure))
 
+    def errors(
+        self, state: State, references: Mapping[str, Followed] | None = None
+    ) -> TrackingErrors:
+        """Error of each task row and its rate, as in :class:`Command`, without deciding anything.
+
+        Args:
+            state: Where the mechanism is; t is the time of the references.
+            references: As of :meth:`command`.
+
+        Returns:
+            Both (mt,), in m or rad and per s, whatever the declared length.
+        """
+        found = self._evaluator.errors(state, references)
+        scale = self.tasks.constraints.reference_scale
+        return TrackingErrors(found.residual / scale, found.rate / scale)
+
     def tracking_error(self, state: State) -> Array:
-        """Residual of each task row, (mt,), as in :class:`Command`, without deciding anything."""
-        return self._evaluator.errors(state).residual / self.tasks.constraints.reference_scale
+        """Error of each task row, (mt,), in m or rad; see :meth:`errors`."""
+        return self.errors(state).residual
 
     def inputs(self, command: Command) -> Inputs:
         """Inputs that apply a command to the mechanism."""

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-import numpy as np
-
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.effort_transfer import EffortTransfer
@@ -188,9 +186,16 @@ class ServoModes:
         law.active, law.structure = self.active, self.structure
         return law.gap(state)
 
-    def tracking_error(self, state: State, decision: Decision) -> Array:
-        """How far the machine is from where it shall be, (rows,), in m or rad."""
-        if isinstance(decision, Command):
-            return decision.tracking_error
+    def tracking_error(
+        self, state: State, references: Mapping[str, Followed] | None = None
+    ) -> Array:
+        """How far the machine is from where it shall be, (rows,), in m or rad.
+
+        Args:
+            state: Where it is; t is the time of the references.
+            references: As of :meth:`command`.
+        """
         law = self._laws[self._mode]
-        return law.tracking_error(state) if law is self.holding else np.zeros(0)
+        if isinstance(law, ServoController):
+            return law.errors(state, references).residual
+        return law.tracking_error(state)

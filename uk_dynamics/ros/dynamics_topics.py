@@ -12,11 +12,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
-from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.constraint_wrenches import ConstraintWrenches
+from uk_dynamics.ros.listeners import Listeners
 from uk_dynamics.ros.messages import JointStateMessage, view, zeros
-
-_LOOK_PERIOD = 0.1  # s; asking all publishers for their listeners at every state takes too long
 
 
 class DynamicsTopics:
@@ -53,13 +51,20 @@ class DynamicsTopics:
             mechanism.row_names, position=True, velocity=True, effort=True
         )
 
-        self._heard: frozenset[Publisher] = frozenset()
-        node.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
+        self._listeners = Listeners(
+            node,
+            (
+                self._motion_publisher,
+                self._forces_publisher,
+                self._states_publisher,
+                *self._wrench_publishers.values(),
+            ),
+        )
 
     @property
     def wanted(self) -> bool:
         """Whether anybody listens."""
-        return bool(self._heard)
+        return bool(self._listeners.heard)
 
     def publish(self, stamp: Time, state: State, solution: Solution, inputs: Inputs) -> None:
         """Publish what is listened to.
@@ -70,35 +75,27 @@ class DynamicsTopics:
             solution: Its dynamics there.
             inputs: What acts on it.
         """
-        if self._motion_publisher in self._heard:
+        heard = self._listeners.heard
+        if self._motion_publisher in heard:
             self._motion.header.stamp = stamp
             self._positions[:] = state.q
             self._velocities[:] = state.v
             self._accelerations[:] = solution.qdd
             self._motion_publisher.publish(self._motion)
-        if self._forces_publisher in self._heard:
+        if self._forces_publisher in heard:
             self._forces.message.header.stamp = stamp
             self._forces.effort[:] = solution.constraint_force
             self._forces_publisher.publish(self._forces.message)
-        if self._states_publisher in self._heard:
+        if self._states_publisher in heard:
             residual = self._dynamics.residual(state, inputs)
             self._states.message.header.stamp = stamp
             self._states.position[:] = residual.position
             self._states.velocity[:] = residual.velocity
             self._states.effort[:] = solution.loads * self._row_scale
             self._states_publisher.publish(self._states.message)
-        heard = [name for name, p in self._wrench_publishers.items() if p in self._heard]
-        if heard:
-            self._publish_wrenches(stamp, state, solution, heard)
-
-    def _look(self) -> None:
-        publishers = (
-            self._motion_publisher,
-            self._forces_publisher,
-            self._states_publisher,
-            *self._wrench_publishers.values(),
-        )
-        self._heard = frozenset(p for p in publishers if p.get_subscription_count() > 0)
+        names = [name for name, p in self._wrench_publishers.items() if p in heard]
+        if names:
+            self._publish_wrenches(stamp, state, solution, names)
 
     def _publish_wrenches(
         self, stamp: Time, state: State, solution: Solution, names: list[str]

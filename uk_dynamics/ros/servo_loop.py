@@ -27,6 +27,7 @@ from uk_dynamics.ros.servo_reports import report_decision
 from uk_dynamics.ros.servo_timing import ServoTiming
 from uk_dynamics.ros.state_guard import StateGuard
 from uk_dynamics.ros.structure_input import StructureInput
+from uk_dynamics.ros.task_topics import TaskTopics
 
 
 class ServoLoop:
@@ -97,6 +98,7 @@ class ServoLoop:
             state=self._followed_state,
         )
         self._live_settings = LiveSettings(settings, self.controller)
+        self._topics = TaskTopics(node, self.controller.following)
 
     def start(self) -> None:
         """Answer states from now on; before the first one nothing is commanded."""
@@ -150,6 +152,7 @@ class ServoLoop:
         self._node.destroy_subscription(self._states.subscription)
         self.references.destroy()
         self._live_settings.destroy()
+        self._topics.destroy()
         self._structure.destroy()
         self.commands.destroy()
 
@@ -162,17 +165,19 @@ class ServoLoop:
             return
         report.add("time_origin", str(self._origin.total))
         reader = self._states.reader
+        state = State(self._t or 0.0, reader.q, reader.v)
         report_dynamics(
             report,
             self.mechanism,
-            State(0.0, reader.q, reader.v),
+            state,
             command.free,
             self._dynamics,
             self._settings["residual_warning"],
             self._structure.inputs(),
         )
         warning = self._settings["tracking_warning"]
-        report_decision(report, self.controller, State(0.0, reader.q, reader.v), command, warning)
+        errors = self.controller.tracking_error(state, self.references.followed)
+        report_decision(report, self.controller, errors, command, warning)
 
     def _now(self) -> float | None:
         """Time of the last state in s, None before the first one."""
@@ -224,6 +229,7 @@ class ServoLoop:
         self._said.feed()  # first: the process may be stopped in between
         self.commands.drive(setpoint, stamp)
         self._timing.end(stamp)
+        self._topics.publish(stamp, state, command, self.references.followed)
 
     def _begin(self, efforts: Array) -> None:
         """Start from the first measured state.

@@ -5,31 +5,30 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.control.command import Command
-from uk_dynamics.control.servo_modes import Decision, ServoModes
-from uk_dynamics.mechanism.state import Array, State
+from uk_dynamics.control.servo_modes import TASKS, Decision, ServoModes
+from uk_dynamics.mechanism.state import Array
 from uk_dynamics.ros.diagnostics import Report
 
 
 def report_decision(
-    report: Report, modes: ServoModes, state: State, decision: Decision, warning: float
+    report: Report, modes: ServoModes, errors: Array, decision: Decision, warning: float
 ) -> None:
     """Add mode, tracking error, what tasks miss, efforts and their limits.
 
     Args:
         report: To be filled.
         modes: What decided.
-        state: Where the mechanism is.
+        errors: How far the machine is from where it shall be, (rows,), in m or rad.
         decision: What was decided.
         warning: Tracking error above which to warn, in m or rad.
     """
-    errors = modes.tracking_error(state, decision)
     error = _largest(errors)
     report.add("mode", modes.mode)
     report.add("in_transfer", str(modes.in_transfer).lower())
     report.add("tracking_error", error)
     if error > warning:
         worst = int(np.argmax(np.abs(errors)))
-        what = "task " if isinstance(decision, Command) else ""
+        what = "task " if modes.mode == TASKS else ""
         report.warn(f"{what}{modes.row_names[worst]} is off by {error:.3g}")
     if isinstance(decision, Command):
         _report_tasks(report, modes, decision)

@@ -31,6 +31,8 @@ _TOPICS: tuple[tuple[str, type], ...] = (
     ("forward_dynamics/dynamics", JointTrajectory),
     ("forward_dynamics/constraint_states", JointState),
     ("forward_dynamics/constraint_forces", JointState),
+    ("servo_controller/task_states", JointState),
+    ("servo_controller/task_references", JointTrajectory),
     ("/diagnostics", DiagnosticArray),
     ("/clock", Clock),
 )

@@ -18,7 +18,7 @@ from uk_dynamics.simulation.mcap_topics import (
     SECOND,
     START,
     STATES,
-    TRACKING,
+    TASKS,
 )
 from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
 
@@ -35,7 +35,7 @@ class Samples:
         self._joints: tuple[str, ...] = ()
         self._states: list[tuple[Any, Any]] = []
         self._held: list[tuple[Any, dict[str, str]]] = []
-        self._by_stamp: dict[str, dict[int, Any]] = {MOTION: {}, ROWS: {}, TRACKING: {}}
+        self._by_stamp: dict[str, dict[int, Any]] = {MOTION: {}, ROWS: {}, TASKS: {}}
         self._command: Any = None
         self._values: dict[str, str] = {}
 
@@ -68,7 +68,7 @@ class Samples:
             times = times - times[0]
         t: Array = times * np.float64(1e-9)
         motors = tuple(json.loads(first.get("motors", "null")) or self._numbered())
-        rows, tasks = self._names(ROWS), self._names(TRACKING)
+        rows, tasks = self._names(ROWS), self._names(TASKS)
         limits = json.loads(first.get("effort_limits", "null")) or [None] * len(motors)
         warnings = json.loads(last.get("warnings", "[]"))
         if cut:
@@ -86,7 +86,7 @@ class Samples:
             residual=self._matched(ROWS, lambda m: m.position, len(rows)),
             residual_rate=self._matched(ROWS, lambda m: m.velocity, len(rows)),
             multipliers=self._matched(ROWS, lambda m: m.effort, len(rows)),
-            tracking_error=self._matched(TRACKING, lambda m: m.position, len(tasks)),
+            tracking_error=self._matched(TASKS, lambda m: m.position, len(tasks)),
             kinetic=self._number("kinetic", "kinetic_energy"),
             potential=self._potential(),
             rank=np.nan_to_num(self._number("rank"), nan=-1.0).astype(int),

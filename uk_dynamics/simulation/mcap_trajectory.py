@@ -23,7 +23,7 @@ from uk_dynamics.simulation.mcap_topics import (
     SECOND,
     START,
     STATES,
-    TRACKING,
+    TASKS,
     description,
 )
 from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
@@ -119,7 +119,7 @@ class MotionLog:
             log.write(ROWS, "sensor_msgs/msg/JointState", rows, time)
         if names.task_rows:
             errors = _joint_state(header, names.task_rows, values["tracking_error"])
-            log.write(TRACKING, "sensor_msgs/msg/JointState", errors, time)
+            log.write(TASKS, "sensor_msgs/msg/JointState", errors, time)
         # Last: readers take a sample for complete when its joint state is there.
         states = _joint_state(header, names.positions, values["q"], values["v"])
         log.write(STATES, "sensor_msgs/msg/JointState", states, time)
