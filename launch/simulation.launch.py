@@ -27,6 +27,7 @@ PASSED_ON = ("mechanism", "tasks", "namespace", "rviz", "view", "record")
 ARGUMENTS = (
     ("mechanism", "five_bar", "Mechanism file, or the name of a shipped one."),
     ("tasks", "", "Tasks file, or the name of a shipped one; empty: no servo_controller."),
+    ("start_on_tasks", "false", "Start where the references of the tasks begin; needs tasks."),
     ("ros2_control", "false", "Put ros2_control between simulator and nodes, as on the machine."),
     ("namespace", "", "Namespace of all nodes, so that mechanisms can run side by side."),
     ("rate", "500.0", "Steps, states and commands per second."),
@@ -48,6 +49,9 @@ def nodes(given):
     mechanism = {"mechanism": files["mechanism"]}
     clock = switched_on(given, "publish_clock")
     ros2_control = switched_on(given, "ros2_control")
+    on_tasks = switched_on(given, "start_on_tasks")
+    if on_tasks and not given["tasks"]:
+        raise InputError("needs tasks: without them there is no reference", place="start_on_tasks")
     machine = read_files(given)
     description = machine.model.description
 
@@ -70,6 +74,8 @@ def nodes(given):
         "publish_clock": clock,
         # or it would fall while its controller starts
         "brakes": bool(given["tasks"]),
+        "tasks": files["tasks"],
+        "start_on_tasks": on_tasks,
         "publish_robot_description": not (ros2_control or installed("robot_state_publisher")),
     }
     watching = []

@@ -67,6 +67,7 @@ def test_what_an_argument_cannot_be_is_said_before_anything_starts(launch_file: 
         ({"rate": "fast"}, '^rate: expected a number from 1 on, found "fast"'),
         ({"rate": "0.5"}, "^rate: expected a number from 1 on"),
         ({"rate": "99.5", "ros2_control": "true"}, "^rate: expected a whole number"),
+        ({"start_on_tasks": "true"}, "^start_on_tasks: needs tasks"),
         ({"real_time_factor": "-1"}, "^real_time_factor: expected a number from 0 on"),
         ({"mechanism": "nope"}, "neither a file nor a shipped mechanism file"),
         ({"tasks": "nope"}, "neither a file nor a shipped tasks file"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import signal
 import socket
@@ -25,8 +26,9 @@ from trajectory_msgs.msg import JointTrajectory
 from waiting import wait_until
 
 from uk_dynamics import Inputs, Mechanism
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import share_directory
-from uk_dynamics.ros import demonstration
+from uk_dynamics.ros import demo, demonstration
 from uk_dynamics.ros.clock import nanoseconds
 
 pytestmark = pytest.mark.ros
@@ -163,6 +165,35 @@ def test_demo_follows_its_task_and_leaves_picture_and_numbers(
     with np.load(out / "five_bar.npz") as recorded:
         assert recorded["t"][-1] >= 0.6
         assert np.abs(recorded["tracking_error"][-1]).max() < 0.02
+
+
+@pytest.mark.slow
+def test_demo_that_starts_on_its_tasks_follows_them_at_once(
+    start_process: StartProcess, tmp_path: Path
+) -> None:
+    tasks = tmp_path / "swing.yaml"
+    reference = "{type: sinusoid, offset: 0.9, amplitude: 0.3, frequency: 0.5}"
+    tasks.write_text(
+        f"schema: 1\ntasks: {{swing: {{type: joint, joint: crank, reference: {reference}}}}}"
+    )
+    out = tmp_path / "demo"
+    where = ("--tasks", str(tasks), "--start-on-tasks", "--out", str(out))
+    slowly = ("--duration", "0.4", "--rate", "100", "--real-time-factor", "0.2")
+    process = start_process(demo_command("five_bar", *where, *slowly))
+    assert process.wait(60.0) == 0, process.output
+    with np.load(out / "five_bar.npz") as recorded:
+        assert np.abs(recorded["tracking_error"][0]).max() < 1e-9
+        # from its usual start it would be off by 0.3 rad
+        assert np.abs(recorded["tracking_error"]).max() < 0.02
+
+
+def test_demo_without_tasks_cannot_start_on_them(tmp_path: Path) -> None:
+    parser = argparse.ArgumentParser()
+    demo.register(parser.add_subparsers())
+    words = ["demo", "rolling_disc", "--start-on-tasks", "--out", str(tmp_path / "demo")]
+    arguments = parser.parse_args(words)
+    with pytest.raises(InputError, match="--start-on-tasks needs --tasks"):
+        arguments.run(arguments)
 
 
 @pytest.mark.slow

@@ -111,6 +111,34 @@ def test_paused_simulator_stands_still_steps_once_and_resets(ros: Ros) -> None:
     assert list(back.velocity) == [0.0] * 4
 
 
+def test_a_simulator_starts_on_the_references_of_tasks(ros: Ros, tmp_path: Path) -> None:
+    tasks = tmp_path / "swing.yaml"
+    reference = "{type: sinusoid, offset: 0.9, amplitude: 0.3, frequency: 0.5}"
+    tasks.write_text(
+        f"schema: 1\ntasks: {{swing: {{type: joint, joint: crank, reference: {reference}}}}}"
+    )
+    bench = Bench(ros, paused=True, start_on_tasks=True, tasks=str(tasks))
+
+    def swings(message: JointState) -> None:
+        # the search ends at 1e-10; the middle leg of a parallelogram turns with the crank
+        for joint in ("crank", "middle"):
+            at = list(message.name).index(joint)
+            assert message.position[at] == pytest.approx(0.9, abs=1e-9)
+            assert message.velocity[at] == pytest.approx(0.3 * math.pi, abs=1e-9)
+
+    swings(bench.state())
+    assert bench.step().success
+    ros.until(lambda: bench.states.messages[-1].position[0] > 0.9005, "the machine to move on")
+    assert bench.reset().success
+    ros.until(lambda: bench.states.messages[-1].position[0] < 0.9001, "the start")
+    swings(bench.states.messages[-1])
+
+
+def test_starting_on_tasks_needs_tasks(ros: Ros) -> None:
+    with pytest.raises(InputError, match="parameter tasks: name a tasks file"):
+        Simulator(**overrides(mechanism="five_bar", start_on_tasks=True))
+
+
 def test_running_simulator_is_not_stepped_and_can_be_paused(ros: Ros) -> None:
     bench = Bench(ros)
     bench.state()

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import uk_dynamics as ukd
+from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.tasks_specification import TasksSpec
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.playback import Playback
 
@@ -45,6 +47,41 @@ def test_pause_step_and_reset():
     assert abs(source.frame(1.0).state.t - moved.t - 0.002) < 1e-12
     source.control("reset")
     assert np.array_equal(source.frame(0.0).state.q, START.q)
+
+
+def test_a_motion_that_starts_on_its_tasks_is_not_at_rest():
+    mechanism = ukd.Mechanism.from_file("five_bar")
+    reference = "{type: sinusoid, offset: 0.9, amplitude: 0.3, frequency: 0.5}"
+    text = f"schema: 1\ntasks: {{swing: {{type: joint, joint: crank, reference: {reference}}}}}"
+    tasks = ukd.Tasks(TasksSpec.from_text(text), mechanism)
+    source = LiveSimulation(
+        mechanism,
+        mechanism.start(tasks=tasks),
+        controller=lambda: ukd.ServoController(mechanism, tasks, control_period=0.002),
+    )
+    assert source.frame(0.0).mode == "about to move"
+    assert _falling().frame(0.0).mode == "posed, at rest"
+    source.control("play")
+    state = _until(source, 0.2).state
+    crank = mechanism.joint_names.index("crank")
+    # efforts held for 2 ms against a swing that reaches its edge after 0.5 s
+    assert abs(state.q[crank] - 0.9 - 0.3 * np.sin(np.pi * state.t)) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--start-on-tasks"], "--start-on-tasks needs --tasks"),
+        (
+            ["--recording", "run.npz", "--start-on-tasks", "--tasks", "five_bar_sweep"],
+            "leave --control, --set and --start-on-tasks out",
+        ),
+    ],
+)
+def test_the_command_says_when_there_is_nothing_to_start_on(words, problem, capsys):
+    pytest.importorskip("viser")
+    assert main(["view", "five_bar", *words]) == 2
+    assert problem in capsys.readouterr().err
 
 
 def test_posing_pauses_and_the_motion_starts_from_the_pose():

@@ -6,7 +6,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import add_mechanism, count, positive
+from uk_dynamics.cli.arguments import (
+    add_mechanism,
+    add_start_on_tasks,
+    count,
+    positive,
+    start_state,
+)
 from uk_dynamics.cli.controllers import MODES, controller_maker
 from uk_dynamics.exceptions import InputError
 
@@ -41,6 +47,7 @@ def register(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_mechanism(parser)
+    add_start_on_tasks(parser)
     parser.add_argument(
         "--recording",
         metavar="FILE",
@@ -118,13 +125,15 @@ def _source(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | 
 
     factor = arguments.real_time_factor
     if arguments.recording:
-        if arguments.control or arguments.positions:
-            raise InputError("--recording moves by itself: leave --control and --set out")
+        if arguments.control or arguments.positions or arguments.start_on_tasks:
+            raise InputError(
+                "--recording moves by itself: leave --control, --set and --start-on-tasks out"
+            )
         return Playback(mechanism, Trajectory.load(arguments.recording), real_time_factor=factor)
     step = 1.0 / arguments.rate
     return LiveSimulation(
         mechanism,
-        mechanism.start(dict(arguments.positions)),
+        start_state(arguments, mechanism, tasks),
         controller=controller_maker(mechanism, tasks, arguments.control, step),
         step=step,
         real_time_factor=factor,

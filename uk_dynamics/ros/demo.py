@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import count, positive
+from uk_dynamics.cli.arguments import add_start_on_tasks, count, positive
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.viewing.server import PORT
 
@@ -51,6 +51,7 @@ def register(commands: Commands) -> None:
         metavar="FILE",
         help="tasks file (the first shipped one for the mechanism, if any)",
     )
+    add_start_on_tasks(parser)
     parser.add_argument(
         "--duration", metavar="S", type=positive, default=10.0, help="simulated time in s (10)"
     )
@@ -104,6 +105,9 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.ros.demonstration import Demonstration
 
     tasks = arguments.tasks or _shipped_tasks(arguments.file)
+    if arguments.start_on_tasks and tasks is None:
+        problem = "no tasks are shipped for this mechanism, so there is no reference"
+        raise InputError(f"--start-on-tasks needs --tasks: {problem}", file=arguments.file)
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -115,6 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
         rate=arguments.rate,
         real_time_factor=arguments.real_time_factor,
         directory=arguments.out,
+        start_on_tasks=arguments.start_on_tasks,
         say=print,
         record=arguments.record,
         view=arguments.view,

@@ -19,6 +19,7 @@ from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.control.servo_examination import examine
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.domain import own_domain
 from uk_dynamics.ros.live_table import LiveTable
@@ -54,6 +55,7 @@ class Demonstration:
         real_time_factor: float,
         directory: Path,
         say: Callable[[str], object],
+        start_on_tasks: bool = False,
         record: bool = False,
         view: int | None = None,
     ) -> None:
@@ -66,6 +68,7 @@ class Demonstration:
             real_time_factor: Simulated time per real time.
             directory: Where the results are written.
             say: Tells the user a line.
+            start_on_tasks: Whether it begins on their references.
             record: Whether the topics are recorded as well.
             view: Port at which a browser finds it too; None: no view.
 
@@ -79,7 +82,8 @@ class Demonstration:
         self._directory = directory
         self._say = say
         self._record = record
-        self._doubts = _doubts(self._mechanism, self._tasks) if self._tasks else ()
+        start = self._mechanism.start(tasks=self._tasks if start_on_tasks else None)
+        self._doubts = _doubts(self._mechanism, self._tasks, start) if self._tasks else ()
         self._real_time_factor = real_time_factor
         files = {"mechanism": mechanism}
         self._parameters: dict[str, dict[str, object]] = {
@@ -88,6 +92,8 @@ class Demonstration:
                 "rate": rate,
                 "real_time_factor": real_time_factor,
                 "paused": True,
+                "tasks": tasks or "",
+                "start_on_tasks": start_on_tasks,
             },
             "forward_dynamics": files,
             "servo_controller": {
@@ -224,9 +230,9 @@ class Demonstration:
             self._say(str(problem))
 
 
-def _doubts(mechanism: Mechanism, tasks: Tasks) -> tuple[str, ...]:
+def _doubts(mechanism: Mechanism, tasks: Tasks, start: State) -> tuple[str, ...]:
     """Why the motors cannot serve the tasks where the motion starts; empty: they can."""
-    examination = examine(ServoController(mechanism, tasks), mechanism.start())
+    examination = examine(ServoController(mechanism, tasks), start)
     return () if examination.controllable else examination.sentences()
 
 

@@ -41,8 +41,9 @@ class SimulatedMachine:
         integrator: str = "rk4",
         dynamics: InterpretedDynamics | None = None,
         references: Mapping[str, ReferenceSample] | None = None,
+        start: State | None = None,
     ) -> None:
-        """Put the mechanism where its motions start: loops closed, velocities of its file.
+        """Put the mechanism where its motions start.
 
         Args:
             mechanism: What moves.
@@ -51,6 +52,7 @@ class SimulatedMachine:
             dynamics: Evaluator of the mechanism; None: the interpreted one.
             references: What replaces the references of structural constraints, by name; looked at
                 in every step.
+            start: Where it is at t = 0; None: loops closed, velocities of its file.
 
         Raises:
             AssemblyError: The loops do not close.
@@ -61,7 +63,7 @@ class SimulatedMachine:
         self._take_step = METHODS[integrator]
         self.dynamics = dynamics or mechanism.dynamics()
         self._references = references
-        self._start = mechanism.start()
+        self._start = start or mechanism.start()
         self._limits = mechanism.actuators.effort_limits
         self.efforts = np.zeros(len(mechanism.actuators))
         self.saturated = np.zeros(len(mechanism.actuators), dtype=bool)

@@ -17,6 +17,7 @@ from uk_dynamics.mechanism.backends import Backend
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
+from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.parameters import Parameters
 
@@ -72,6 +73,22 @@ def make_dynamics(node: Node, parameters: Parameters, mechanism: Mechanism) -> I
     # What is compiled when it is first used must not be missing in the middle of a motion.
     dynamics.project(mechanism.start())
     return dynamics
+
+
+def start_state(parameters: Parameters, mechanism: Mechanism) -> State:
+    """Where a machine begins, as the parameters say.
+
+    Args:
+        parameters: With ``tasks`` and ``start_on_tasks``.
+        mechanism: What moves.
+
+    Raises:
+        InputError: ``start_on_tasks`` and no tasks, or anything wrong in their file.
+        AssemblyError: The loops do not close, or the references are out of reach.
+    """
+    if not parameters["start_on_tasks"]:
+        return mechanism.start()
+    return mechanism.start(tasks=Tasks.from_file(_required(parameters, "tasks"), mechanism))
 
 
 def make_servo(

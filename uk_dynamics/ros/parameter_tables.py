@@ -81,6 +81,13 @@ SIMULATOR = (
         maximum=3600.0,
         live=True,
     ),
+    Parameter("tasks", "", "Tasks file for start_on_tasks, or the name of a shipped one."),
+    Parameter(
+        "start_on_tasks",
+        False,
+        "Start where the references of the tasks begin, in position and velocity, near the initial"
+        " guess; else where the mechanism file says.",
+    ),
     RESIDUAL,
 )
 

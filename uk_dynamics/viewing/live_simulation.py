@@ -113,7 +113,9 @@ class LiveSimulation:
             if elapsed > 0.0:
                 now = (self._state.t - before) / elapsed
                 self._speed += 0.1 * (now - self._speed)
-        mode = "posed, at rest" if self._state.t == 0.0 else "paused"
+        mode = "paused"
+        if self._state.t == 0.0:
+            mode = "about to move" if self._state.v.any() else "posed, at rest"
         if self._playing:
             mode = f"running at {self._speed:.2f} of real time"
         return Snapshot(self._state, self._plant.inputs, self._plant.efforts, self._message, mode)
