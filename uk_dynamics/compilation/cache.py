@@ -128,7 +128,10 @@ def _code_digest() -> str:
     digest = hashlib.sha256()
     package = Path(__file__).resolve().parent.parent
     for layer in _LAYERS:
-        for file in sorted((package / layer).rglob("*")):
-            if file.suffix in (".py", ".c", ".h"):
-                digest.update(file.read_bytes())
+        for folder, folders, names in os.walk(package / layer):  # half the time of Path.rglob
+            folders.sort()
+            for name in sorted(names):
+                if name.endswith((".py", ".c", ".h")):
+                    with open(os.path.join(folder, name), "rb") as file:
+                        digest.update(file.read())
     return digest.hexdigest()

@@ -14,7 +14,7 @@ from uk_dynamics.compilation.compiled_call import CompiledCall
 from uk_dynamics.compilation.compiled_projection import CompiledProjection
 from uk_dynamics.compilation.compiled_solution import CompiledSolution
 from uk_dynamics.compilation.compiler import CompilationError
-from uk_dynamics.compilation.generate import layout_of
+from uk_dynamics.compilation.layout import layout_of
 from uk_dynamics.compilation.library import announce, batch_library_of, library_of
 from uk_dynamics.compilation.limits import integrates
 from uk_dynamics.compilation.structure import CompiledStructure

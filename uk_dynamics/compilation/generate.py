@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.c_source import LANES, SCALAR, number
-from uk_dynamics.compilation.layout import Layout
+from uk_dynamics.compilation.layout import Layout, follows, layout_of
 from uk_dynamics.compilation.limits import integrates
 from uk_dynamics.compilation.mechanism_functions import regular_function, terms_function
 from uk_dynamics.compilation.sparse_elimination import is_zero
 from uk_dynamics.compilation.symbols import Objects
-from uk_dynamics.compilation.terms import SymbolicTerms, follows, trace
+from uk_dynamics.compilation.terms import SymbolicTerms, trace
 from uk_dynamics.core.row_basis import handicap
 from uk_dynamics.mechanism.mechanism import Mechanism
 
@@ -32,13 +32,6 @@ _ATTRIBUTES = """
 #define UK_APART
 #endif
 """
-
-
-def layout_of(mechanism: Mechanism) -> Layout:
-    """Memory of a mechanism."""
-    model = mechanism.model
-    rows = len(mechanism.constraints)
-    return Layout(model.nq, model.nv, rows, followed=follows(mechanism))
 
 
 def declarations(mechanism: Mechanism, layout: Layout | None = None) -> str:

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from uk_dynamics.compilation import jax_solve
 from uk_dynamics.compilation.batch_call import Common
 from uk_dynamics.compilation.jax_tape import Arrays, double_precision, jax_modules, run
+from uk_dynamics.compilation.layout import follows
 from uk_dynamics.compilation.limits import check
 from uk_dynamics.compilation.tape import record
-from uk_dynamics.compilation.terms import follows, trace
+from uk_dynamics.compilation.terms import trace
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.batch import BatchSolution, States, empty, put, states, without_forces
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from uk_dynamics.mechanism.mechanism import Mechanism
+
 
 @dataclass(frozen=True)
 class Field:
@@ -115,6 +117,18 @@ class Layout:
             comment = f" /* {field.comment} */" if field.comment else ""
             lines.append(f"  double {field.name}{array};{comment}")
         return "typedef struct {\n" + "\n".join(lines) + "\n} uk_memory;\n"
+
+
+def follows(mechanism: Mechanism) -> bool:
+    """Whether rows may follow references: those of the file, or poses captured in switching."""
+    return bool(mechanism.references.references or mechanism.hierarchy.switchable)
+
+
+def layout_of(mechanism: Mechanism) -> Layout:
+    """Memory of a mechanism."""
+    model = mechanism.model
+    rows = len(mechanism.constraints)
+    return Layout(model.nq, model.nv, rows, followed=follows(mechanism))
 
 
 _SCALARS = ("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished")

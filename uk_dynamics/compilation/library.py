@@ -1,4 +1,8 @@
-"""The compiled libraries of a mechanism: for single states, for batches, for the law of tasks."""
+"""The compiled libraries of a mechanism: for single states, for batches, for the law of tasks.
+
+What writes their source is imported when there is one to write: what is in the cache is there
+sooner without.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,7 @@ from pathlib import Path
 
 from uk_dynamics.compilation.cache import find, library_for
 from uk_dynamics.compilation.compiler import REMEDY, CompilationError, find_compiler
-from uk_dynamics.compilation.generate import batch_source, source
 from uk_dynamics.compilation.limits import check, check_tasks, obstacles, task_obstacles
-from uk_dynamics.compilation.servo_source import servo_source
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
 
@@ -26,6 +28,12 @@ def library_of(mechanism: Mechanism) -> Path:
     Raises:
         CompilationError: Some part cannot be compiled, there is no compiler, or no cache.
     """
+
+    def source() -> str:
+        from uk_dynamics.compilation import generate
+
+        return generate.source(mechanism)
+
     return _library(mechanism, source, "")
 
 
@@ -35,7 +43,13 @@ def batch_library_of(mechanism: Mechanism) -> Path:
     Raises:
         CompilationError: As above, or the compiler knows no vectors.
     """
-    return _library(mechanism, batch_source, ".batch")
+
+    def source() -> str:
+        from uk_dynamics.compilation import generate
+
+        return generate.batch_source(mechanism)
+
+    return _library(mechanism, source, ".batch")
 
 
 def servo_library_of(tasks: Tasks) -> Path:
@@ -45,7 +59,13 @@ def servo_library_of(tasks: Tasks) -> Path:
         CompilationError: As above, or some task cannot be compiled.
     """
     check_tasks(tasks)
-    return _library(tasks.mechanism, lambda mechanism: servo_source(tasks), servo_part(tasks))
+
+    def source() -> str:
+        from uk_dynamics.compilation import servo_source
+
+        return servo_source.servo_source(tasks)
+
+    return _library(tasks.mechanism, source, servo_part(tasks))
 
 
 def is_servo_cached(tasks: Tasks) -> bool:
@@ -71,13 +91,13 @@ def is_cached(mechanism: Mechanism) -> bool:
     return all(find(mechanism, compiler, part).intact for part in ("", ".batch"))
 
 
-def _library(mechanism: Mechanism, text: Callable[[Mechanism], str], part: str) -> Path:
+def _library(mechanism: Mechanism, source: Callable[[], str], part: str) -> Path:
     check(mechanism)
     compiler = find_compiler()
     if compiler is None:
         raise CompilationError(f"there is no C compiler; {REMEDY}")
     try:
-        return library_for(mechanism, compiler, lambda: text(mechanism), part)
+        return library_for(mechanism, compiler, source, part)
     except OSError as error:
         raise CompilationError(
             f"the cache cannot be used: {error}; set XDG_CACHE_HOME to a directory of your own"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from uk_dynamics.compilation.layout import Layout
-from uk_dynamics.compilation.terms import follows
+from uk_dynamics.compilation.layout import Layout, follows
 from uk_dynamics.mechanism.tasks import Tasks
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
+from uk_dynamics.compilation.layout import follows
 from uk_dynamics.compilation.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
@@ -34,11 +35,6 @@ class SymbolicTerms(NamedTuple):
     residual: Objects
     rate: Objects
     graph: Graph
-
-
-def follows(mechanism: Mechanism) -> bool:
-    """Whether rows may follow references: those of the file, or poses captured in switching."""
-    return bool(mechanism.references.references or mechanism.hierarchy.switchable)
 
 
 def trace(mechanism: Mechanism) -> SymbolicTerms:
