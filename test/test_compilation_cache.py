@@ -1,9 +1,12 @@
 """The cache of compiled mechanisms: found again, never trusted, shared by processes."""
 
+import hashlib
+import logging
 import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from mechanism_builder import mechanism
@@ -79,7 +82,16 @@ def binary(path):
     path.with_suffix(".sha256").write_bytes(b"\xff\xfe\x00")
 
 
-@pytest.mark.parametrize("damage", [foreign, cut, unsigned, other_key, binary])
+def for_another_system(path):
+    """Whole as its digest says, but nothing that can be loaded here."""
+    path.unlink()
+    path.write_bytes(b"\x7fELF of another system")
+    key = path.with_suffix(".sha256").read_text().split()[0]
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.with_suffix(".sha256").write_text(f"{key} {digest}\n")
+
+
+@pytest.mark.parametrize("damage", [foreign, cut, unsigned, other_key, binary, for_another_system])
 def test_a_damaged_or_foreign_entry_is_made_anew(entries, damage):
     path = cache.library_for(mechanism(PARTS), compiler.find_compiler(), source)
     sound = path.read_bytes()
@@ -113,6 +125,30 @@ def test_a_cache_that_cannot_be_written_is_an_error_with_a_remedy(monkeypatch, t
     monkeypatch.setenv("XDG_CACHE_HOME", str(file))
     with pytest.raises(CompilationError, match="set XDG_CACHE_HOME"):
         evaluate()
+
+
+def test_a_cache_that_cannot_be_used_is_told_once(entries, caplog):
+    path = cache.find(mechanism(PARTS), compiler.find_compiler()).library
+    path.mkdir(parents=True)  # where the library belongs
+    with caplog.at_level(logging.WARNING):
+        for _ in range(2):
+            machine = mechanism(PARTS)
+            assert machine.dynamics("auto").evaluate(machine.state()).rank == 0
+    assert [r.message.count("Is a directory; set XDG_CACHE_HOME") for r in caplog.records] == [1]
+
+
+def test_users_without_a_home_are_told(monkeypatch, capsys):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    machine = mechanism(PARTS)
+    assert machine.dynamics("cached").evaluate(machine.state()).rank == 0
+    with pytest.raises(CompilationError, match="no home directory; set XDG_CACHE_HOME"):
+        machine.dynamics("compiled")
+    assert main(["compile", "--clean"]) == 2
+    assert "no home directory" in capsys.readouterr().err
 
 
 def test_a_cached_mechanism_is_there_at_once(entries):

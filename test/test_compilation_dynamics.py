@@ -234,8 +234,11 @@ def test_a_user_s_function_cannot_be_compiled():
     assert not isinstance(machine.dynamics("auto"), CompiledDynamics)
 
 
-def test_without_a_compiler_auto_is_the_interpreted_evaluator_and_says_so_once(monkeypatch, caplog):
-    monkeypatch.setenv("CC", "no-such-compiler")
+@pytest.mark.parametrize("named", ["no-such-compiler", "gcc '"])
+def test_without_a_compiler_auto_is_the_interpreted_evaluator_and_says_so_once(
+    named, monkeypatch, caplog
+):
+    monkeypatch.setenv("CC", named)
     library.announce.cache_clear()
     machine = shipped("five_bar")
     with pytest.raises(InputError, match="no C compiler; install a C compiler"):
@@ -246,14 +249,21 @@ def test_without_a_compiler_auto_is_the_interpreted_evaluator_and_says_so_once(m
     assert [r.message.count("no C compiler") for r in caplog.records] == [1]
 
 
-def test_a_compiler_that_fails_is_quoted(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("work", "problem"),
+    [
+        ('echo "out of memory" >&2; exit 1', "failed: out of memory"),
+        ("exit 0", "has made nothing"),
+        ("while [ $1 != -o ]; do shift; done; echo . > $2", "cannot be loaded: .*XDG_CACHE_HOME"),
+    ],
+)
+def test_a_compiler_that_fails_is_quoted(work, problem, monkeypatch, tmp_path):
     script = tmp_path / "cc"
-    script.write_text(
-        '#!/bin/sh\n[ "$1" = --version ] && echo 1 && exit 0\necho "out of memory" >&2\nexit 1\n'
-    )
+    script.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo 1 && exit 0\n{work}\n')
     script.chmod(0o755)
     monkeypatch.setenv("CC", str(script))
-    with pytest.raises(CompilationError, match="failed: out of memory"):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(CompilationError, match=problem):
         shipped("five_bar").dynamics("compiled")
 
 

@@ -16,16 +16,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 from uk_dynamics.compilation.cache_policy import locked, note_use, trim
-from uk_dynamics.compilation.compiler import Compiler
+from uk_dynamics.compilation.compiler import CompilationError, Compiler
 from uk_dynamics.mechanism.mechanism import Mechanism
 
+OTHER_CACHE = "set XDG_CACHE_HOME to a directory of your own, from which programs may run"
 _LAYERS = ("core", "model", "constraints", "forces", "mechanism", "compilation")
 
 
 def directory() -> Path:
-    """Where entries are: ``$XDG_CACHE_HOME/uk_dynamics/compiled``, usually below ``~/.cache``."""
+    """Where entries are: ``$XDG_CACHE_HOME/uk_dynamics/compiled``, usually below ``~/.cache``.
+
+    Raises:
+        CompilationError: This user has no home directory.
+    """
     base = os.environ.get("XDG_CACHE_HOME", "")
-    home = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    try:
+        home = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    except RuntimeError:
+        raise CompilationError(f"there is no home directory; {OTHER_CACHE}") from None
     return home / "uk_dynamics" / "compiled"
 
 
@@ -57,7 +65,7 @@ def library_for(
         part: Tells the libraries of a mechanism apart.
 
     Raises:
-        CompilationError: The compiler fails.
+        CompilationError: The compiler fails, or there is no home directory.
         OSError: The cache directory cannot be written.
     """
     entry = find(mechanism, compiler, part)
@@ -71,6 +79,11 @@ def library_for(
             _make(entry.library, entry.key, compiler, source())
     trim(folder)
     return entry.library
+
+
+def forget(library: Path) -> None:
+    """Have an entry made anew."""
+    library.with_suffix(".sha256").unlink(missing_ok=True)
 
 
 def find(mechanism: Mechanism, compiler: Compiler, part: str = "") -> Entry:

@@ -65,7 +65,10 @@ class Compiler:
         if status != 0:
             lines = (said_all.strip() or "nothing").splitlines()
             said = next((line for line in lines if "error" in line), lines[0])
+            said = said.replace(f"{library.parent}/", "")  # another one each time
             raise CompilationError(f"the compiler {self.command[0]} failed: {said}; {REMEDY}")
+        if not library.is_file():
+            raise CompilationError(f"the compiler {self.command[0]} has made nothing; {REMEDY}")
 
 
 _running: set[subprocess.Popen[str]] = set()
@@ -112,7 +115,10 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 @functools.lru_cache(maxsize=4)
 def _known(text: str, path: str | None) -> Compiler | None:
-    command = tuple(shlex.split(text))
+    try:
+        command = tuple(shlex.split(text))
+    except ValueError:  # a quotation that does not end
+        return None
     if not command or shutil.which(command[0], path=path) is None:
         return None
     try:
@@ -132,11 +138,19 @@ def find_compiler() -> Compiler | None:
     return _known("cc", path) or _known("gcc", path) or _known("clang", path)
 
 
+def no_compiler() -> CompilationError:
+    """What to say where there is none."""
+    named = os.environ.get("CC")
+    if named:
+        return CompilationError(f'CC is "{named}", which is no C compiler; {REMEDY}')
+    return CompilationError(f"there is no C compiler; {REMEDY}")
+
+
 @functools.cache
 def _python() -> tuple[str, ...]:
     """Options for functions that Python calls; none where its headers are not installed."""
     headers = Path(sysconfig.get_path("include"))
-    if sys.implementation.name != "cpython" or not (headers / "Python.h").is_file():
+    if sys.implementation.name != "cpython" or not os.access(headers / "Python.h", os.R_OK):
         return ()
     return ("-DUK_PYTHON", f"-I{headers}", f"-I{np.get_include()}")
 

@@ -6,6 +6,7 @@ sooner without.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import logging
@@ -13,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from uk_dynamics.compilation.cache import find, library_for
-from uk_dynamics.compilation.compiler import REMEDY, CompilationError, find_compiler
+from uk_dynamics.compilation.cache import OTHER_CACHE, directory, find, forget, library_for
+from uk_dynamics.compilation.compiler import CompilationError, Compiler, find_compiler, no_compiler
 from uk_dynamics.compilation.limits import check, check_tasks, obstacles, task_obstacles
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
@@ -73,7 +74,7 @@ def is_servo_cached(tasks: Tasks) -> bool:
     compiler = find_compiler()
     if compiler is None or obstacles(tasks.mechanism) or task_obstacles(tasks):
         return False
-    return find(tasks.mechanism, compiler, servo_part(tasks)).intact
+    return _has(tasks.mechanism, compiler, servo_part(tasks))
 
 
 def servo_part(tasks: Tasks) -> str:
@@ -88,20 +89,43 @@ def is_cached(mechanism: Mechanism) -> bool:
     compiler = find_compiler()
     if compiler is None or obstacles(mechanism):
         return False
-    return all(find(mechanism, compiler, part).intact for part in ("", ".batch"))
+    return _has(mechanism, compiler, "", ".batch")
+
+
+def _has(mechanism: Mechanism, compiler: Compiler, *parts: str) -> bool:
+    try:
+        return all(find(mechanism, compiler, part).intact for part in parts)
+    except CompilationError:  # no home directory
+        return False
 
 
 def _library(mechanism: Mechanism, source: Callable[[], str], part: str) -> Path:
     check(mechanism)
     compiler = find_compiler()
     if compiler is None:
-        raise CompilationError(f"there is no C compiler; {REMEDY}")
+        raise no_compiler()
     try:
-        return library_for(mechanism, compiler, source, part)
+        library = library_for(mechanism, compiler, source, part)
+        if _fault(library):  # whole, but made on a system with other libraries
+            forget(library)
+            library = library_for(mechanism, compiler, source, part)
     except OSError as error:
+        # what is in error.filename has another name each time
         raise CompilationError(
-            f"the cache cannot be used: {error}; set XDG_CACHE_HOME to a directory of your own"
+            f"the cache {directory()} cannot be used: {error.strerror or error}; {OTHER_CACHE}"
         ) from None
+    if fault := _fault(library):
+        raise CompilationError(f"what was compiled cannot be loaded: {fault}; {OTHER_CACHE}")
+    return library
+
+
+def _fault(library: Path) -> str:
+    """Why a library cannot be loaded; empty: it can."""
+    try:
+        ctypes.CDLL(str(library))
+    except OSError as error:
+        return str(error)
+    return ""
 
 
 @functools.cache
