@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 
 import pytest
 
@@ -14,6 +15,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import hypothesis
 
 pytest_plugins = ("ros_fixtures",)
+
+# Shells start what they put in the background deaf to Ctrl-C, and so would be all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A deadline per example would fail on a busy machine, where nothing is wrong.
 hypothesis.settings.register_profile("uk_dynamics", deadline=None, print_blob=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import os
 import signal
 import subprocess
 import sys
@@ -52,6 +54,13 @@ def node_command(
         file.write_text(yaml.safe_dump({"/**": {"ros__parameters": dict(parameters)}}))
         command += ["--params-file", str(file)]
     return command
+
+
+def _family(pid: int) -> list[int]:
+    """Ids of the processes that a process has started, and those that these have started."""
+    listed = Path(f"/proc/{pid}/task/{pid}/children")
+    pids = [int(child) for child in listed.read_text().split()] if listed.exists() else []
+    return [*pids, *itertools.chain.from_iterable(_family(child) for child in pids)]
 
 
 class NodeProcess:
@@ -144,11 +153,19 @@ class NodeProcess:
         try:
             self._process.wait(timeout)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self._kill()
             print(self._report("was killed"))  # noqa: T201  pytest shows it with the failure
             return False
         return True
+
+    def _kill(self) -> None:
+        """Kill the process and what it has started, which would otherwise run on for ever."""
+        family = _family(self.pid)
+        self._process.kill()
+        self._process.wait()
+        for pid in family:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def _report(self, event: str) -> str:
         return f"{' '.join(self.command)}: {event}; its output:\n{self.output}"

@@ -11,13 +11,15 @@ import pytest
 from forked_process import ForkServer
 from node_process import NodeProcess
 from ros_fixtures import DOMAINS, Ros, StartProcess, reserved_domain
+from waiting import wait_until
 
 pytestmark = pytest.mark.ros
 
 STUBBORN = """
-import signal, time
+import signal, subprocess, sys, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-print("up", flush=True)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print("up", child.pid, "", flush=True)
 time.sleep(60)
 """
 
@@ -67,6 +69,13 @@ exec(sys.argv[1])
 """
 
 
+def runs(pid: int) -> bool:
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def test_process_has_a_domain_that_no_other_test_process_takes(ros_domain: int) -> None:
     assert ros_domain in DOMAINS
     with reserved_domain() as other:
@@ -99,13 +108,16 @@ def test_message_to_a_process_and_back(ros: Ros, start_process: StartProcess) ->
     assert "done" in process.output
 
 
-def test_process_that_ignores_the_signal_is_killed_and_reported(tmp_path: Path) -> None:
+def test_process_that_ignores_the_signal_is_killed_with_its_children(tmp_path: Path) -> None:
     process = NodeProcess([sys.executable, "-c", STUBBORN], tmp_path / "log")
     process.wait_for_output("up")
+    child = int(process.output.split()[1])
     with pytest.raises(AssertionError, match="still runs"):
         process.stop(timeout=0.2)
+    assert runs(child)
     assert not process.end(timeout=0.2)
     assert process.exit_code == -signal.SIGKILL
+    wait_until(lambda: not runs(child), "the end of the child")
 
 
 def test_waiting_for_the_output_of_a_process_that_fails(start_process: StartProcess) -> None:
