@@ -117,7 +117,7 @@ def test_what_was_not_heard_is_left_out(trajectory):
     residual = trajectory.residual.copy()
     residual[0] = np.nan
     heard = dataclasses.replace(trajectory, residual=residual)
-    text = report_page(heard, "live.mcap")
+    text = report_page(heard, "live.mcap", "<svg></svg>")
     assert f"{np.nanmax(np.abs(residual)):.2e} m or rad" in text
     assert "nan" not in text.split("<svg")[0]
 

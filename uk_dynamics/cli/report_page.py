@@ -12,9 +12,12 @@ import numpy as np
 
 from uk_dynamics.cli.simulation_summary import summarize
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.picture import RESOLUTION, draw_for_files, empty_figure
 from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from uk_dynamics.simulation.trajectory import Trajectory
 
 _STYLE = """\
@@ -42,24 +45,32 @@ def write_report(trajectory: Trajectory, base: Path, source: str) -> tuple[Path,
         InputError: Matplotlib is missing, or a file cannot be written.
     """
     page, picture = base.with_name(f"{base.name}.html"), base.with_name(f"{base.name}.png")
+    figure = empty_figure(picture)
     try:
-        with whole_file(page) as temporary:
-            temporary.write_text(report_page(trajectory, source), encoding="utf-8")
-            trajectory.plot(picture)
+        with whole_file(page) as text, whole_file(picture) as image:
+            draw_for_files(trajectory, figure)
+            text.write_text(report_page(trajectory, source, _as_svg(figure)), encoding="utf-8")
+            figure.savefig(image, dpi=RESOLUTION)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(page)) from None
     return page, picture
 
 
-def report_page(trajectory: Trajectory, source: str) -> str:
-    """The page, complete in itself; curves stay sharp in print."""
+def report_page(trajectory: Trajectory, source: str, drawing: str) -> str:
+    """The page, complete in itself.
+
+    Args:
+        trajectory: What happened.
+        source: Where it was read.
+        drawing: Its curves, as SVG: they stay sharp in print.
+    """
     title = escape(trajectory.name.replace("_", " "))
     warnings = "".join(f'<p class="warning">{escape(text)}</p>' for text in trajectory.warnings)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f"<style>\n{_STYLE}</style></head>\n<body><h1>{title}</h1>"
         f"<p>{len(trajectory.t)} samples of {escape(source)}</p>{warnings}"
-        f"{_table(_figures(trajectory))}{_motors(trajectory)}{_drawing(trajectory)}"
+        f"{_table(_figures(trajectory))}{_motors(trajectory)}{drawing}"
         "</body></html>\n"
     )
 
@@ -98,13 +109,7 @@ def _motors(trajectory: Trajectory) -> str:
     return _table([("motor", "largest effort [N·m or N]", "limit"), *rows])
 
 
-def _drawing(trajectory: Trajectory) -> str:
-    from matplotlib.figure import Figure
-
-    from uk_dynamics.simulation.plot import draw
-
-    figure = Figure(layout="constrained")
-    draw(trajectory, figure)
+def _as_svg(figure: Figure) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg")
     return text.getvalue()[text.getvalue().index("<svg") :]

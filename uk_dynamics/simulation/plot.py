@@ -1,22 +1,16 @@
-"""One picture of a motion: joints, efforts, residuals, energy."""
+"""Curves of a motion: joints, efforts, residuals, energy."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.exceptions import InputError
-from uk_dynamics.whole_file import whole_file
-
 if TYPE_CHECKING:
     from uk_dynamics.simulation.trajectory import Array, Trajectory
 
-_log = logging.getLogger(__name__)
 
 # Okabe and Ito's palette: told apart with any colour vision and in grey print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
@@ -31,46 +25,8 @@ _SIZE = (10.0, 2.2)  # width, and height of a panel, in inches
 _SMALLEST_ERROR = 1e-12  # m or rad: what is below counts as none
 _SMALLEST_RESIDUAL = 1e-17
 _CLOSED = 1e-12
-# Backends that Matplotlib falls back to where there is no screen, or that write files only.
-_WITHOUT_WINDOWS = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
 
 Panel = tuple[str, Callable[[Any], None]]
-
-
-def plot_trajectory(trajectory: Trajectory, path: Path | None) -> None:
-    """Draw a trajectory into a file or a window; see :meth:`Trajectory.plot`."""
-    try:
-        from matplotlib import pyplot as plt
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError(
-            "plots need matplotlib; install it (pip install matplotlib, apt install "
-            "python3-matplotlib)",
-            file="" if path is None else str(path),
-        ) from None
-    if path is None:
-        if plt.get_backend().lower() in _WITHOUT_WINDOWS:
-            _log.warning('there is no screen to show a plot on; name a file: plot("motion.png")')
-            return
-        window = plt.figure(layout="constrained")
-        draw(trajectory, window)
-        plt.show()
-        plt.close(window)
-        return
-    figure = Figure(layout="constrained")
-    canvas = FigureCanvasAgg(figure)
-    formats = canvas.get_supported_filetypes()
-    if path.suffix.lower().removeprefix(".") not in formats:
-        raise InputError(
-            f'cannot draw "{path.suffix}" files; use .png, .pdf or .svg', file=str(path)
-        )
-    try:
-        with whole_file(path) as temporary:  # what cannot be written is not drawn either
-            draw(trajectory, figure)
-            figure.savefig(temporary, dpi=130)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
 
 
 def draw(trajectory: Trajectory, figure: Any) -> None:

@@ -164,6 +164,6 @@ class Trajectory:
         Raises:
             InputError: Matplotlib is not installed, or the file cannot be written.
         """
-        from uk_dynamics.simulation.plot import plot_trajectory
+        from uk_dynamics.simulation.picture import plot_trajectory
 
         plot_trajectory(self, None if path is None else Path(path))
