@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ from servo_bench import Bench
 from uk_dynamics.control.rest import GravityCompensation, Hold
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.resources import share_directory
 
 pytestmark = pytest.mark.ros
 
@@ -132,6 +135,45 @@ def test_preload_of_redundant_motors(ros: Ros) -> None:
     ros.until(lambda: abs(bench.effort() - before) > 0.5, "another effort")
     assert bench.set(f"preload.{motor}", 0.0).successful
     bench.until(before)
+
+
+def test_loops_are_pressed_while_it_drives(ros: Ros, tmp_path: Path) -> None:
+    row = "load_seam.x"
+    file = tmp_path / "lift.yaml"
+    text = (share_directory() / "config" / "tasks" / "coordinated_robots_lift.yaml").read_text()
+    file.write_text(f"{text}allocation: {{internal_forces: {{{row}: 10.0}}}}\n")
+    bench = Driving(ros, mechanism="coordinated_robots", tasks=str(file), residual_limit=10.0)
+    machine = bench.mechanism
+    law = ServoController(machine, Tasks.from_file(file, machine))
+    state = State(0.0, bench.q, np.zeros(len(bench.q)))
+    assert bench.get(f"internal_forces.{row}") == 10.0
+    efforts = []
+    for force in (10.0, 40.0, 0.0):
+        assert bench.set(f"internal_forces.{row}", force).successful
+        law.press({row: force})
+        efforts.append(law.command(state).efforts)
+
+        def pressed() -> bool:
+            bench.effort()
+            # times are microseconds apart, efforts change by less than 100 N m per s
+            return np.abs(bench.commands.messages[-1].data - efforts[-1]).max() < 0.02
+
+        ros.until(pressed, f"{force} N")
+    assert np.abs(efforts[1] - efforts[0]).max() > 1.0
+    refused = bench.set(f"internal_forces.{row}", math.inf)
+    assert not refused.successful
+    assert bench.get(f"internal_forces.{row}") == 0.0
+
+
+def test_a_row_that_motors_cannot_press_is_refused(ros: Ros, tmp_path: Path) -> None:
+    row = Mechanism.from_file("five_bar").row_names[0]
+    file = tmp_path / "sweep.yaml"
+    text = (share_directory() / "config" / "tasks" / "five_bar_sweep.yaml").read_text()
+    file.write_text(f"{text}allocation: {{internal_forces: {{{row}: 0.0}}}}\n")
+    bench = Driving(ros, tasks=str(file))
+    refused = bench.set(f"internal_forces.{row}", 5.0)
+    assert not refused.successful
+    assert f"press {row}" in refused.reason or "redundant rows share" in refused.reason
 
 
 WRONG = [

@@ -36,6 +36,11 @@ _OF_FILES = {
             "of the tasks file",
             "Effort of <motor> to come close to where this changes no motion. [N or N m]",
         ),
+        (
+            "internal_forces.<row>",
+            "of the tasks file",
+            "What <row> bears more than the motion needs, of rows that the file names. [N or N m]",
+        ),
     )
 }
 _WHAT = {
@@ -52,8 +57,8 @@ _WHAT = {
 
 _INTRODUCTION = """\
 Started with `ros2 run uk_dynamics NODE --ros-args -p NAME:=VALUE`. Names of topics are relative,
-`~` is the node's own name, and `<task>`, `<constraint>` and `<motor>` stand for names from your
-files. *Live* parameters can be set while the node runs."""
+`~` is the node's own name, and `<task>`, `<constraint>`, `<row>` and `<motor>` stand for names from
+your files. *Live* parameters can be set while the node runs."""
 
 
 def page() -> str:

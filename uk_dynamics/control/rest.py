@@ -15,6 +15,7 @@ import numpy as np
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import selected
+from uk_dynamics.control.internal_efforts import InternalEfforts
 from uk_dynamics.control.limited_allocation import LimitedAllocation
 from uk_dynamics.control.motor_limits import MotorLimits
 from uk_dynamics.control.rest_command import RestCommand
@@ -40,6 +41,7 @@ class RestController(ABC):
         limits: Of the motors; they can be restricted at any time.
         preload: Efforts to come close to where this changes no motion, (motors,), in N or N·m;
             None: zero.
+        internal: Efforts that press loops, in addition; None: none.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class RestController(ABC):
         self.structure: Mapping[str, ReferenceSample] = {}
         sharing = Allocation.given(mechanism.actuators, weights, preload)
         self.preload = sharing.preload
+        self.internal: InternalEfforts | None = None
         self._weights = sharing.weights
         self._dynamics = mechanism.dynamics()
         self.limits = MotorLimits(mechanism, control_period)
@@ -119,6 +122,9 @@ class RestController(ABC):
         actuators = self.mechanism.actuators
         tolerance = self.mechanism.spec.solver.task_rank_tolerance
 
+        preload = self.preload
+        if self.internal is not None:
+            preload = self.internal.added_to(preload, seen, self.active, self.structure)
         rubbing = self.mechanism.passive.resistance(seen.v)
         moving = factorization.solve(prepared.terms.F - rubbing, prepared.terms.b)
         servo = motion_efforts(
@@ -128,7 +134,7 @@ class RestController(ABC):
             actuators.matrix,
             wanted,
             weights=self._weights,
-            preload=self.preload,
+            preload=preload,
             rank_tolerance=tolerance,
         )
         bounds = self.limits.bounds(state.v)

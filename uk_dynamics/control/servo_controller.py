@@ -10,6 +10,7 @@ import numpy as np
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.bumpless_start import BumplessStart
 from uk_dynamics.control.command import Command, missing_by_task, selected
+from uk_dynamics.control.internal_efforts import pressing
 from uk_dynamics.control.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.prediction import Prediction
 from uk_dynamics.control.servo_backend import servo_evaluator
@@ -48,6 +49,7 @@ class ServoController:
         limits: Of the motors; they can be restricted at any time.
         preload: Efforts s to approach where the tasks leave freedom, (motors,), in N or N·m; None:
             zero.
+        internal: Efforts that press loops, in addition; None: none. See :meth:`press`.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class ServoController:
         self.control_period = control_period
         self.weights: Array = tasks.allocation.weights
         self.preload = tasks.allocation.preload
+        self.internal = pressing(mechanism, tasks.allocation.internal_forces)
         self.gains = TaskGains(tasks.constraints)
         if friction not in ("model", "none"):
             raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
@@ -133,6 +136,18 @@ class ServoController:
         self._start.reset()
         if self._prediction is not None:
             self._prediction.reset()
+
+    def press(self, forces: Mapping[str, float]) -> None:
+        """Change what rows of loops bear in addition; see :func:`internal_efforts`.
+
+        Args:
+            forces: In N or N·m, by constraint row; first those of the tasks file.
+
+        Raises:
+            UnknownNameError: There is no such row.
+            InputError: The motors cannot where motions start, or redundant rows share a force.
+        """
+        self.internal = pressing(self.mechanism, forces)
 
     def compute(self, state: State) -> dict[str, float]:
         """Efforts by motor name, in N or N·m, within the limits; see :meth:`command`.
@@ -167,6 +182,8 @@ class ServoController:
         wished = self.preload if preload is None else actuators.efforts(preload)
         inputs = Inputs(active=self.active, references=self.structure)
         ahead = state if self._prediction is None else self._prediction.ahead(state)
+        if self.internal is not None:
+            wished = self.internal.added_to(wished, ahead, self.active, self.structure)
         errors = self._evaluator.errors(state, references)  # feedback knows the state as it is
         left, approach = self._start.along(errors, self.blend_time, state.t, ahead.t)
         demand = Demand(self.gains.feedback(left), approach, self.weights, wished, inputs)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.effort_transfer import EffortTransfer
+from uk_dynamics.control.internal_efforts import pressing
 from uk_dynamics.control.motor_limits import MotorLimits
 from uk_dynamics.control.rest import GravityCompensation, Hold, RestCommand
 from uk_dynamics.control.servo_controller import ServoController
@@ -84,6 +85,7 @@ class ServoModes:
         self._last: Array | None = None
         self._transfer = EffortTransfer(MotorLimits(mechanism, control_period))
         self.set_preload(allocation.preload)
+        self.press(allocation.internal_forces)
 
     @property
     def mode(self) -> str:
@@ -130,6 +132,21 @@ class ServoModes:
         """
         for law in self._laws.values():
             law.preload = preload
+        self.soften()
+
+    def press(self, forces: Mapping[str, float]) -> None:
+        """Change what rows of loops bear in addition; see :func:`internal_efforts`.
+
+        Args:
+            forces: In N or N·m, by constraint row.
+
+        Raises:
+            UnknownNameError: There is no such row.
+            InputError: The motors cannot where motions start; nothing is changed.
+        """
+        found = pressing(self.mechanism, forces)
+        for law in self._laws.values():
+            law.internal = found
         self.soften()
 
     def restrict(self, efforts: Array) -> None:

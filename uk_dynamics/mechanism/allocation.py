@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -22,24 +22,32 @@ class Allocation:
     Attributes:
         weights: Diagonal of W, positive, (motors,).
         preload: s, (motors,), in N or N·m; None is zero.
+        internal_forces: What rows of loops shall bear in addition, by row name, in N or N·m.
     """
 
     weights: Array
     preload: Array | None
+    internal_forces: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, spec: AllocationSpec, actuators: Actuators, file: str) -> Allocation:
-        """Look up the motors.
+    def of(
+        cls, spec: AllocationSpec, actuators: Actuators, file: str, rows: tuple[str, ...] = ()
+    ) -> Allocation:
+        """Look up the motors, and the rows that loops have.
 
         Raises:
-            UnknownNameError: A motor does not exist.
+            UnknownNameError: A motor or a row does not exist.
             MechanismFileError: Some motors have a weight and others have none.
         """
         preload = None
         if spec.preload:
             _check_names(spec.preload, actuators, file, "allocation.preload")
             preload = actuators.efforts(dict(spec.preload))
-        return cls(_weights(spec, actuators, file), preload)
+        for name, _ in spec.internal_forces:
+            if name not in rows:
+                place = "allocation.internal_forces"
+                raise UnknownNameError("constraint row", name, rows, file=file, place=place)
+        return cls(_weights(spec, actuators, file), preload, dict(spec.internal_forces))
 
     @classmethod
     def given(

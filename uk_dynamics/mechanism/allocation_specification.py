@@ -17,10 +17,12 @@ class AllocationSpec:
         weights: Of the squares of the efforts in the sum that is least: 1/limit², one each, or by
             motor name.
         preload: Efforts to come close to where tasks leave freedom, by motor name, in N or N·m.
+        internal_forces: What rows of loops shall bear in addition, by row name, in N or N·m.
     """
 
     weights: Literal["limits", "equal"] | Numbers = "limits"
     preload: Numbers = ()
+    internal_forces: Numbers = ()
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> AllocationSpec:
@@ -29,6 +31,7 @@ class AllocationSpec:
         return cls(
             weights if isinstance(weights, str) else _numbers(weights),  # type: ignore[arg-type]
             _numbers(data.get("preload", {})),
+            _numbers(data.get("internal_forces", {})),
         )
 
 

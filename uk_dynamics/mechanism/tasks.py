@@ -49,7 +49,9 @@ class Tasks:
             constraints, self.model.ancestry, self.model.nq, mechanism.spec.model.length
         )
         self.references = resolve_references(spec.tasks, constraints, "task")
-        self.allocation = Allocation.of(spec.allocation, mechanism.actuators, spec.file)
+        self.allocation = Allocation.of(
+            spec.allocation, mechanism.actuators, spec.file, mechanism.row_names
+        )
         sizes = [len(constraint.rows) for constraint in constraints]
         self.priorities: NDArray[np.intp] = np.repeat([t.priority for t in spec.tasks], sizes)
 

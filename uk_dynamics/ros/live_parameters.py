@@ -36,6 +36,22 @@ def gain_parameters(task: str, gains: Gains, rate: float, *, damped: bool) -> tu
     return (frequency, damping_ratio) if damped else (frequency,)
 
 
+def row_parameter(row: str, force: float) -> Parameter:
+    """Parameter of one row of a loop that motors press.
+
+    Args:
+        row: Its name.
+        force: Of the tasks file, in N or N·m.
+    """
+    return Parameter(
+        f"internal_forces.{row}",
+        force,
+        f"What {row} bears more than the motion needs.",
+        unit="N or N m",
+        live=True,
+    )
+
+
 def motor_parameters(motor: str, limit: float, preload: float) -> tuple[Parameter, ...]:
     """Parameters of one motor.
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from uk_dynamics.control.internal_efforts import pressing
 from uk_dynamics.control.servo_modes import GRAVITY_COMPENSATION, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.live_parameters import gain_parameters, motor_parameters
+from uk_dynamics.ros.live_parameters import gain_parameters, motor_parameters, row_parameter
 from uk_dynamics.ros.parameters import Parameter, Parameters
 from uk_dynamics.ros.safety import TRAJECTORY
 
@@ -35,10 +36,12 @@ class LiveSettings:
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
         gains = {name: self._gains(name) for name in (modes.tasks.names if modes.tasks else ())}
         motors = self._motor_parameters()
-        self._names = [p.name for group in (*gains.values(), motors) for p in group]
+        self._forces = dict(modes.tasks.allocation.internal_forces if modes.tasks else {})
+        rows = [row_parameter(row, force) for row, force in self._forces.items()]
+        self._names = [p.name for group in (*gains.values(), motors, rows) for p in group]
         if problem := self._mode_problem(settings["mode"]):
             raise InputError(problem, place="parameter mode")
-        settings.declare([*(p for group in gains.values() for p in group), *motors])
+        settings.declare([*(p for group in gains.values() for p in group), *motors, *rows])
         settings.refuse("mode", self._mode_problem)
 
         for task, group in gains.items():
@@ -47,6 +50,11 @@ class LiveSettings:
         for motor in self._motors:
             self._bind(f"limits.{motor}.effort", self._set_limits)
             self._bind(f"preload.{motor}", self._set_preload)
+        for row in self._forces:
+            settings.refuse(
+                f"internal_forces.{row}", lambda force, row=row: self._unpressed(row, force)
+            )
+            self._bind(f"internal_forces.{row}", self._press)
         for name in ("hold_frequency", "hold_damping_ratio"):
             self._bind(name, self._set_hold)
         self._bind("blend_time", self._set_blend_time)
@@ -101,6 +109,20 @@ class LiveSettings:
     def _set_preload(self) -> None:
         preload = np.array([self._settings[f"preload.{motor}"] for motor in self._motors])
         self._modes.set_preload(preload if preload.any() else None)
+
+    def _press(self) -> None:
+        self._modes.press(self._wanted_forces())
+
+    def _wanted_forces(self) -> dict[str, float]:
+        return {row: self._settings[f"internal_forces.{row}"] for row in self._forces}
+
+    def _unpressed(self, row: str, force: float) -> str:
+        """Why a row cannot be pressed so; empty: it can."""
+        try:
+            pressing(self._modes.mechanism, self._wanted_forces() | {row: force})
+        except InputError as error:
+            return str(error)
+        return ""
 
     def _set_hold(self) -> None:
         settings = self._settings
