@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import signal
 
 import pytest
 
@@ -16,11 +15,11 @@ import hypothesis
 
 pytest_plugins = ("ros_fixtures",)
 
-# Shells start what they put in the background deaf to Ctrl-C, and so would be all that tests start.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
-# A deadline per example would fail on a busy machine, where nothing is wrong.
-hypothesis.settings.register_profile("uk_dynamics", deadline=None, print_blob=True)
+# A deadline per example would fail on a busy machine, where nothing is wrong. Examples are other
+# ones in every run: few of them a day find more than many once.
+quick = hypothesis.settings(deadline=None, print_blob=True, max_examples=30)
+hypothesis.settings.register_profile("uk_dynamics", quick)
+hypothesis.settings.register_profile("thorough", quick, max_examples=500)
 hypothesis.settings.load_profile("uk_dynamics")
 
 

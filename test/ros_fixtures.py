@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ from waiting import DEADLINE, wait_until
 if TYPE_CHECKING:
     from rclpy.client import Client
     from rclpy.node import Node
+
+# Shells start what they put in the background deaf to Ctrl-C, and so would be all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DOMAINS = range(1, 102)
 DISCOVERY = Path(__file__).with_name("discovery.xml")

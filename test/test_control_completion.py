@@ -14,7 +14,7 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.resources import share_directory
 
-MOTIONS = 1000
+MOTIONS = 250
 EXACT = 1e-10  # rad or m, as promised
 COMPLETE = CompletionStatus.COMPLETE
 
