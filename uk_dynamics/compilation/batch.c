@@ -1,14 +1,47 @@
-/* Many states: loaded lane by lane, evaluated together, stored again. */
+/* Many states: loaded into lanes, evaluated together, stored again. */
 
 #define UK_SINGULAR 1
 
-static inline void uk_load(uk_lanes *to, const double *from, int n, const long long *states) {
-  UK_EACH(i, n) UK_EACH(l, UK_WIDTH) to[i][l] = from[states[l] * n + i];
+/* Vectors of n entries of states that stand one after the other; where there are fewer states than
+ * lanes, the last one stands in the others as well. Of all states two entries are turned at a time,
+ * in an odd number the last two overlap. */
+static inline void uk_load(uk_lanes *to, const double *from, int n, int lanes) {
+#if UK_WIDTH > 2
+  if (lanes == UK_WIDTH && n > 1) {
+    for (int next = 0; next < n; next += 2) {
+      const int i = next < n - 1 ? next : n - 2;
+      uk_turn(uk_pairs(from + i, 2 * n), uk_pairs(from + n + i, 2 * n), to + i, to + i + 1);
+    }
+    return;
+  }
+#endif
+  UK_EACH(l, UK_WIDTH) {
+    const double *state = from + (l < lanes ? l : lanes - 1) * n;
+    UK_EACH(i, n) to[i][l] = state[i];
+  }
 }
 
 static inline void uk_store(double *to, const uk_lanes *from, int n, long long first, int lanes) {
   if (to == NULL) return;
-  UK_EACH(l, lanes) UK_EACH(i, n) to[(first + l) * n + i] = from[i][l];
+  to += first * n;
+#if UK_WIDTH > 2
+  if (lanes == UK_WIDTH && n > 1) {
+    for (int next = 0; next < n; next += 2) {
+      const int i = next < n - 1 ? next : n - 2;
+      uk_lanes even, odd;
+      uk_turn(from[i], from[i + 1], &even, &odd);
+      uk_store_pairs(to + i, 2 * n, even);
+      uk_store_pairs(to + n + i, 2 * n, odd);
+    }
+    return;
+  }
+#endif
+  UK_EACH(l, lanes) UK_EACH(i, n) to[l * n + i] = from[i][l];
+}
+
+static inline void uk_store_one(double *to, uk_lanes from, long long first, int lanes) {
+  if (lanes == UK_WIDTH) memcpy(to + first, &from, sizeof from);
+  else UK_EACH(l, lanes) to[first + l] = from[l];
 }
 
 /* 0; 1 where there is no memory. */
@@ -19,28 +52,26 @@ UK_EXPORT int uk_evaluate_batch(const uk_batch *c) {
   m->stabilize = c->stabilize;
   m->forces = c->ideal_force != NULL;
   UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
+  m->t = uk_all(c->t[0]);
+  if (c->followed != NULL) UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(c->followed[i]);
   for (long long first = 0; first < c->count; first += UK_WIDTH) {
-    long long states[UK_WIDTH];
     const long long left = c->count - first;
     const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
-    UK_EACH(l, UK_WIDTH) states[l] = first + (l < lanes ? l : lanes - 1);
-    UK_EACH(l, UK_WIDTH) m->t[l] = c->t[states[l] * c->t_stride];
-    uk_load(m->q, c->q, UK_NQ, states);
-    uk_load(m->v, c->v, UK_NV, states);
-    if (c->tau != NULL) uk_load(m->tau, c->tau, UK_NV, states);
-    else UK_EACH(i, UK_NV) m->tau[i] = uk_all(0.0);
-    if (c->followed != NULL)
-      UK_EACH(i, 3 * UK_ROWS) UK_EACH(l, UK_WIDTH)
-        m->followed[i][l] = c->followed[states[l] * c->followed_stride + i];
+    if (c->t_stride) uk_load(&m->t, c->t + first, 1, lanes);
+    uk_load(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
+    uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
+    if (c->tau != NULL) uk_load(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
+    if (c->followed != NULL && c->followed_stride)
+      uk_load(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
     uk_lanes_evaluate(m);
     uk_store(c->qdd, m->qdd, UK_NV, first, lanes);
     uk_store(c->ideal_force, m->ideal_force, UK_NV, first, lanes);
     uk_store(c->violation, m->violation, UK_M, first, lanes);
     uk_store(c->multipliers, m->multipliers, UK_M, first, lanes);
     uk_store(c->determined, m->determined, UK_M, first, lanes);
-    uk_store(c->rank, &m->rank, 1, first, lanes);
-    uk_store(c->status, &m->status, 1, first, lanes);
-    uk_store(c->failed, &m->failed, 1, first, lanes);
+    uk_store_one(c->rank, m->rank, first, lanes);
+    uk_store_one(c->status, m->status, first, lanes);
+    uk_store_one(c->failed, m->failed, first, lanes);
   }
   free(m);
   return 0;

@@ -6,8 +6,8 @@ static inline int uk_answer(uk_memory *m, const int forces) {
 #if UK_REGULAR
   if (uk_regular(m, forces)) {
     m->status = UK_OK;
-    m->rank = UK_M;
-    for (int r = 0; r < UK_M; ++r) m->offends[r] = 0.0, m->determined[r] = 1.0;
+    m->rank = UK_REGULAR;
+    for (int r = 0; r < UK_M; ++r) m->offends[r] = 0.0;
     double total = 0.0;
     for (int i = 0; i < UK_NV; ++i) total += m->qdd[i];
     if (isfinite(total)) return 0;

@@ -8,8 +8,7 @@ static void uk_lanes_evaluate(uk_lanes_memory *m) {
     uk_lanes total = zero;
     UK_EACH(i, UK_NV) total += m->qdd[i];
     m->status = m->failed = zero;
-    m->rank = uk_all(UK_M);
-    UK_EACH(r, UK_M) m->determined[r] = uk_all(1.0);
+    m->rank = uk_all(UK_REGULAR);
     if (!uk_any(~uk_finite(total))) return;
   }
 #endif

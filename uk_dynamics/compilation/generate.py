@@ -12,7 +12,7 @@ from uk_dynamics.compilation.c_source import LANES, SCALAR, number
 from uk_dynamics.compilation.layout import Layout, follows, layout_of
 from uk_dynamics.compilation.limits import integrates
 from uk_dynamics.compilation.mechanism_functions import regular_function, terms_function
-from uk_dynamics.compilation.sparse_elimination import is_zero
+from uk_dynamics.compilation.sparse_vectors import is_zero
 from uk_dynamics.compilation.symbols import Objects
 from uk_dynamics.compilation.terms import SymbolicTerms, trace
 from uk_dynamics.core.row_basis import handicap

@@ -63,6 +63,44 @@ static inline uk_lanes uk_lanes_fabs(uk_lanes x) {
 
 static inline uk_lanes uk_lanes_larger(uk_lanes x, uk_lanes y) { return uk_pick(x > y, x, y); }
 
+#if UK_WIDTH > 2
+/* Two entries of every second state; a state is `stride` / 2 doubles behind the one before. */
+static inline uk_lanes uk_pairs(const double *from, int stride) {
+#if UK_WIDTH == 8
+  __m512d x = _mm512_castpd128_pd512(_mm_loadu_pd(from));
+  x = _mm512_insertf64x2(x, _mm_loadu_pd(from + stride), 1);
+  x = _mm512_insertf64x2(x, _mm_loadu_pd(from + 2 * stride), 2);
+  return (uk_lanes)_mm512_insertf64x2(x, _mm_loadu_pd(from + 3 * stride), 3);
+#else
+  const __m256d x = _mm256_castpd128_pd256(_mm_loadu_pd(from));
+  return (uk_lanes)_mm256_insertf128_pd(x, _mm_loadu_pd(from + stride), 1);
+#endif
+}
+
+static inline void uk_store_pairs(double *to, int stride, uk_lanes x) {
+#if UK_WIDTH == 8
+  _mm_storeu_pd(to, _mm512_castpd512_pd128((__m512d)x));
+  _mm_storeu_pd(to + stride, _mm512_extractf64x2_pd((__m512d)x, 1));
+  _mm_storeu_pd(to + 2 * stride, _mm512_extractf64x2_pd((__m512d)x, 2));
+  _mm_storeu_pd(to + 3 * stride, _mm512_extractf64x2_pd((__m512d)x, 3));
+#else
+  _mm_storeu_pd(to, _mm256_castpd256_pd128((__m256d)x));
+  _mm_storeu_pd(to + stride, _mm256_extractf128_pd((__m256d)x, 1));
+#endif
+}
+
+/* Pairs of even and of odd states to vectors of the first and of the second entry; and back. */
+static inline void uk_turn(uk_lanes even, uk_lanes odd, uk_lanes *first, uk_lanes *second) {
+#if UK_WIDTH == 8
+  *first = (uk_lanes)_mm512_unpacklo_pd((__m512d)even, (__m512d)odd);
+  *second = (uk_lanes)_mm512_unpackhi_pd((__m512d)even, (__m512d)odd);
+#else
+  *first = (uk_lanes)_mm256_unpacklo_pd((__m256d)even, (__m256d)odd);
+  *second = (uk_lanes)_mm256_unpackhi_pd((__m256d)even, (__m256d)odd);
+#endif
+}
+#endif
+
 /* Finite: x - x is zero. Not left to arithmetic, which a compiler may rearrange. */
 static inline uk_mask uk_finite(uk_lanes x) {
   return ((uk_mask)x & 0x7ff0000000000000LL) != 0x7ff0000000000000LL;

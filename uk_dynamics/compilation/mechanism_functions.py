@@ -8,7 +8,7 @@ from uk_dynamics.compilation import regular
 from uk_dynamics.compilation.c_function import function
 from uk_dynamics.compilation.c_source import LANES, Dialect, Writer
 from uk_dynamics.compilation.pieces import in_pieces
-from uk_dynamics.compilation.sparse_elimination import is_zero
+from uk_dynamics.compilation.sparse_vectors import is_zero
 from uk_dynamics.compilation.terms import SymbolicTerms, as_inputs
 from uk_dynamics.mechanism.mechanism import Mechanism
 
@@ -27,12 +27,14 @@ static {truth} {name}({memory} *m{wanted}) {{
   const {real} *residual = m->residual, *rate = m->rate;
   const double stabilize = m->stabilize;
   {real} *qdd = m->qdd, *ideal_force = m->ideal_force, *multipliers = m->multipliers;
-  {real} *violation = m->violation, shared[{shared}];
+  {real} *determined = m->determined, *violation = m->violation, shared[{shared}];
 {motion}  const {real} lost = shared[0], nearness = shared[1];
   {leave}
 {forces}  {found}
 }}
 """
+
+_FORCES = ("ideal_force", "multipliers", "determined", "violation")
 
 
 def terms_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
@@ -49,21 +51,18 @@ def terms_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect)
 
 def regular_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
     """The solution at regular states; nothing where the mechanism has hardly any."""
-    found = regular.solve(mechanism, as_inputs(terms)) if regular.applies(mechanism) else None
+    taken = regular.rows_to_take(mechanism)
+    found = regular.solve(mechanism, as_inputs(terms), taken) if taken else None
     if found is None:
         return "#define UK_REGULAR 0"
     writer = Writer(dialect)
     motion = [("shared[0]", found.lost), ("shared[1]", found.nearness)]
     motion += [(f"qdd[{i}]", x) for i, x in enumerate(found.qdd)]
-    forces = [
-        (f"{name}[{i}]", x)
-        for name in ("ideal_force", "multipliers", "violation")
-        for i, x in enumerate(getattr(found, name))
-    ]
+    forces = [(f"{name}[{i}]", x) for name in _FORCES for i, x in enumerate(getattr(found, name))]
     given, wanted = f"const {dialect.real} *restrict", f"{dialect.real} *restrict"
     parameters = dict.fromkeys(("tau", "M", "F", "A", "bias", "residual", "rate"), given)
     parameters["stabilize"] = "double"
-    parameters |= dict.fromkeys(("qdd", "ideal_force", "multipliers", "violation"), wanted)
+    parameters |= dict.fromkeys(("qdd", *_FORCES), wanted)
     many = dialect is LANES
     name = "uk_lanes_regular" if many else "uk_regular"
     blocks = [writer.statements(motion), writer.statements(forces)]
@@ -83,7 +82,7 @@ def regular_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialec
         forces=pieces.calls[1],
         found="return regular;" if many else "return 1;",
     )
-    return "#define UK_REGULAR 1\n" + pieces.functions + text
+    return f"#define UK_REGULAR {found.rank} /* rows taken */\n" + pieces.functions + text
 
 
 def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> list[tuple[str, Any]]:

@@ -1,34 +1,39 @@
-"""The fundamental equation where all rows are independent, traced: zeros of the machine vanish.
+"""The fundamental equation where the rank is beyond doubt, traced: zeros of the machine vanish.
 
-Where a state is regular by a safe margin, the order in which rows are taken does not matter: they
-are eliminated by Householder reflections in a fixed order, and what is zero by the structure of the
-mechanism is never computed. The distance of row i from the span of all others is one over the norm
-of column i of R⁻¹. If all of them are above the rank tolerance, then so is the last pivot of any
-order, and the rank is full by the rank rule; otherwise rows are taken by their remainders.
+Where a state is regular by a safe margin, the order in which rows are taken does not matter: those
+that are independent where the mechanism starts are taken in a fixed order, and what is zero by the
+structure of the mechanism is never computed.
+
+Let N be the sum of squares of the pseudoinverse of the r rows taken, each scaled to its own size;
+their smallest singular value is at least 1/√N. At each of r steps pivoting would find a row with a
+remainder of at least 1/√(r N): where that is above the rank tolerance, the rank is not smaller. Nor
+is it larger where the other rows depend on these up to rounding; and where those hold as well, up
+to rounding, any choice among all rows gives the same motion. Rounding is here what √N magnifies to
+1e-12. In all other states rows are taken by their remainders.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from uk_dynamics.compilation.sparse_elimination import (
-    Elimination,
-    Scalar,
-    Sparse,
-    TreeFactor,
-    at_least,
-    dot,
-    is_zero,
-    product,
-    root,
-)
+from uk_dynamics.compilation import redundant_rows
+from uk_dynamics.compilation.gram_schmidt import GramSchmidt
+from uk_dynamics.compilation.independent_rows import IndependentRows
+from uk_dynamics.compilation.reflections import Reflections
+from uk_dynamics.compilation.sparse_vectors import Scalar, choose, dot, larger, sparse, weighted
+from uk_dynamics.compilation.symbols import Symbol
 from uk_dynamics.compilation.terms import SymbolicTerms
-from uk_dynamics.core.row_basis import LEAST_PART, handicap
+from uk_dynamics.compilation.tree_factor import TreeFactor
+from uk_dynamics.core.row_basis import LEAST_PART
+from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
 
 _TINY = 1e-150
 _MARGIN = 2.0  # a row is safely independent this many rank tolerances from the others
+_ROUNDING = 1e-12  # relative error of accelerations that rows left out may make
+_SLOW = {"sqrt": 20, "/": 15}  # what a root and a quotient cost, in additions
 
 
 @dataclass(frozen=True)
@@ -38,96 +43,137 @@ class RegularSolution:
     Attributes:
         qdd: (nv,).
         ideal_force: (nv,).
-        multipliers: (m,).
+        multipliers: Of least norm, (m,).
+        determined: One for each row whose multiplier is unique, else zero, (m,).
         violation: A q̈ − b, (m,).
+        rank: Number of rows taken.
         lost: What the mass factor has lost; see the bound ``UK_LOST_PIVOTS``.
-        nearness: Sum of squares of R⁻¹ over what the margin allows: below one the state is regular.
+        nearness: Below one the state is regular.
     """
 
     qdd: list[Scalar]
     ideal_force: list[Scalar]
     multipliers: list[Scalar]
+    determined: list[Scalar]
     violation: list[Scalar]
+    rank: int
     lost: Scalar
     nearness: Scalar
 
+    @property
+    def cost(self) -> int:
+        """Of the acceleration, in additions."""
+        return sum(_SLOW.get(x.operation, 1) for x in _operations([*self.qdd, self.nearness]))
 
-def applies(mechanism: Mechanism) -> bool:
-    """Whether all rows are independent where the mechanism starts, and none is switched."""
-    rows = len(mechanism.constraints)
-    if rows == 0 or rows > mechanism.model.nv or mechanism.hierarchy.switchable:
-        return False
+
+def rows_to_take(mechanism: Mechanism) -> tuple[int, ...]:
+    """Rows that are independent where the mechanism starts; none where some are switched."""
+    if mechanism.hierarchy.switchable:
+        return ()
     try:
-        return mechanism.dynamics("interpreted").evaluate(mechanism.start()).rank == rows
+        reactions = mechanism.dynamics("interpreted").evaluate(mechanism.start()).reactions
     except UkDynamicsError:  # loops that do not close: no place to look at
-        return False
+        return ()
+    if not isinstance(reactions, UdwadiaKalaba):
+        return ()
+    return tuple(sorted(map(int, reactions.basis.taken)))
 
 
-def solve(mechanism: Mechanism, terms: SymbolicTerms) -> RegularSolution | None:
-    """Trace the solution.
+def solve(
+    mechanism: Mechanism, terms: SymbolicTerms, taken: tuple[int, ...]
+) -> RegularSolution | None:
+    """Trace the solution that costs least.
 
     Args:
         mechanism: What moves.
         terms: Its terms, or inputs that stand for them; further ones are ``tau[i]``, ``stabilize``.
+        taken: Rows to take.
 
     Returns:
         Symbols, or None where a mass is constant and zero.
     """
     try:
-        return _solve(mechanism, terms)
+        found = [_solve(mechanism, terms, taken, kind) for kind in (GramSchmidt, Reflections)]
     except (ZeroDivisionError, ValueError):  # of constants: one over zero, root of less
         return None
+    return min(found, key=lambda solution: solution.cost)
 
 
-def _solve(mechanism: Mechanism, terms: SymbolicTerms) -> RegularSolution:
-    constraints = mechanism.constraints
-    n, m = len(terms.F), len(constraints)
+def _solve(
+    mechanism: Mechanism,
+    terms: SymbolicTerms,
+    taken: tuple[int, ...],
+    kind: type[IndependentRows],
+) -> RegularSolution:
+    n, m = len(terms.F), len(mechanism.constraints)
     factor = TreeFactor(terms, mechanism.model.velocity_parents)
-    tau = terms.graph.variables("tau", n)
+    rows = kind([factor.whiten(sparse(row)) for row in terms.A], taken, factor)
+    push = terms.F + terms.graph.variables("tau", n)
+    b = _right_hand_side(mechanism, terms)
+    answer = rows.answer(factor.whiten(sparse(push)), b)
+    qdd = factor.unwhiten(weighted(factor.inverse, answer.whole))
+    violation = [dot(sparse(terms.A[r]), dict(enumerate(qdd))) - b[r] for r in range(m)]
+    least = [(LEAST_PART * float(x) + _TINY) ** 2 for x in mechanism.natural_scale]
+    scales = [larger(x, y) for x, y in zip(rows.squares, least, strict=True)]
+    kernel = [rows.dependence(r) for r in rows.remainders]
+    nearness = _nearness(mechanism, terms, rows, scales, qdd, violation)
+    return RegularSolution(
+        qdd,
+        factor.color(answer.force),
+        redundant_rows.least(answer.multipliers, kernel, m),
+        redundant_rows.determined(kernel, scales),
+        violation,
+        len(taken),
+        factor.lost,
+        choose(factor.least > 0.0, nearness, math.inf),
+    )
+
+
+def _right_hand_side(mechanism: Mechanism, terms: SymbolicTerms) -> list[Scalar]:
+    constraints = mechanism.constraints
     stabilize = terms.graph.variable("stabilize")
-    free = factor.whiten({i: terms.F[i] + tau[i] for i in range(n)})
-    rows: list[Sparse] = []
-    scales: list[Scalar] = []
     b: list[Scalar] = []
-    for r in range(m):
-        row = factor.whiten({i: x for i, x in enumerate(terms.A[r]) if not is_zero(x)})
-        least = LEAST_PART * float(mechanism.natural_scale[r]) + _TINY
-        scale = float(handicap(m)[r]) / at_least(root(dot(row, row)), least)
-        rows.append({i: x * scale for i, x in row.items()})
-        scales.append(scale)
+    for r in range(len(constraints)):
         pull = (
             float(constraints.damping[r]) * terms.rate[r]
             + float(constraints.stiffness[r]) * terms.residual[r]
         )
         b.append(-(terms.bias[r] + stabilize * pull))
-    eliminated = Elimination(rows)
-    order = eliminated.order
-    rotated = dict(free)
-    for reflector in eliminated.reflectors:
-        reflector.apply(rotated)
-    # z: what the rows want; what is missing of it comes from the constraint force
-    z: list[Scalar] = []
-    for k, r in enumerate(order):
-        rest = b[r] * scales[r]
-        for i in range(k):
-            rest = rest - eliminated.lower[k].get(i, 0.0) * z[i]
-        z.append(rest * eliminated.inverse[k])
-    missing = [x - rotated.get(c, 0.0) for x, c in zip(z, eliminated.columns, strict=True)]
-    force = dict(zip(eliminated.columns, missing, strict=True))
-    for reflector in reversed(eliminated.reflectors):
-        reflector.apply(force)
-    whole = {i: free.get(i, 0.0) + force.get(i, 0.0) for i in range(n)}
-    qdd = factor.unwhiten(whole)
-    # λ from R λ̂ = z
-    scaled = list(missing)
-    for k in reversed(range(m)):
-        for i in range(k + 1, m):
-            scaled[k] = scaled[k] - eliminated.lower[i].get(k, 0.0) * scaled[i]
-        scaled[k] = scaled[k] * eliminated.inverse[k]
-    multipliers: list[Scalar] = [0.0] * m
-    for k, r in enumerate(order):
-        multipliers[r] = scaled[k] * scales[r]
-    violation = [product(terms.A[r], qdd) - b[r] for r in range(m)]
-    allowed = (1.0 / (_MARGIN * mechanism.spec.solver.rank_tolerance)) ** 2
-    nearness = eliminated.inverse_square() * (1.0 / allowed)
-    return RegularSolution(qdd, factor.color(force), multipliers, violation, factor.lost, nearness)
+    return b
+
+
+def _nearness(
+    mechanism: Mechanism,
+    terms: SymbolicTerms,
+    rows: IndependentRows,
+    scales: list[Scalar],
+    qdd: list[Scalar],
+    violation: list[Scalar],
+) -> Scalar:
+    """Below one where the rank is sure, and rows left out follow from those taken."""
+    square = rows.inverse_square(scales)
+    tolerance = _MARGIN * mechanism.spec.solver.rank_tolerance
+    nearness = square * (len(rows.order) * tolerance**2)
+    if not rows.remainders:
+        return nearness
+    motion = 1.0 + dot(dict(enumerate(qdd)), dict(enumerate(qdd)))
+    allowed = _ROUNDING**2
+    for r, remainder in rows.remainders.items():
+        row = sparse(terms.A[r])
+        for excess, whole in (
+            (remainder, scales[r]),
+            (violation[r] * violation[r], dot(row, row) * motion),
+        ):
+            nearness = choose(excess * square < whole * allowed, nearness, math.inf)
+    return nearness
+
+
+def _operations(roots: list[Scalar]) -> set[Symbol]:
+    """All operations that some symbols need."""
+    stack = [x for x in roots if isinstance(x, Symbol)]
+    found = set(stack)
+    while stack:
+        fresh = {x for x in stack.pop().operands if isinstance(x, Symbol)} - found
+        found |= fresh
+        stack += fresh
+    return {x for x in found if x.operation != "input"}
