@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import count
 
 import pytest
 
@@ -57,6 +58,35 @@ def test_what_a_simulator_publishes_is_recorded(ros: Ros, start_node, tmp_path):
     for q in motion.q[::10]:
         assert abs(dynamics.residual(mechanism.state(q)).position).max() < 1e-9
     assert not motion.warnings
+
+
+def test_what_was_heard_is_soon_in_the_file(ros: Ros, tmp_path):
+    path = tmp_path / "live.mcap"
+    node = ros.node("recorder")
+    recorder = TopicRecorder(node, ukd.Mechanism.from_file("four_bar"), path)
+    publisher = ros.node().create_publisher(JointState, "joint_states", 10)
+    ros.until(publisher.get_subscription_count, "the recorder to listen")
+    sent = count(1)
+
+    def written() -> list[int]:
+        return [nanoseconds(m.content.header.stamp) for m in McapReader(path).messages()]
+
+    def say() -> None:
+        message = JointState(name=["hinge"], position=[0.1])
+        message.header.stamp.nanosec = next(sent)
+        publisher.publish(message)
+
+    ros.until(lambda: say() or len(written()) > 3, "messages in a file that is still open")
+    first = written()
+    assert first == list(range(first[0], first[0] + len(first)))
+    recorder.close()
+    heard = recorder.counts["/joint_states"]
+    assert len(written()) == heard > len(first) - 1
+    say()
+    for _ in range(10):
+        ros.spin_once()
+    assert recorder.counts["/joint_states"] == heard  # it is over
+    assert not ukd.Trajectory.load(path).warnings
 
 
 def test_a_recording_comes_back_without_commands(ros: Ros, start_process, tmp_path):

@@ -17,6 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
 from uk_dynamics.simulation.mcap_file import GrowingFile
 from uk_dynamics.simulation.mcap_log import CHUNK, MISSING
@@ -25,6 +26,10 @@ from uk_dynamics.simulation.mcap_topics import START, description
 
 # Hears every publisher, and has room for what comes while a chunk is written.
 _QOS = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
+# The writer keeps an entry of its index for every chunk until the end: large ones keep that small,
+# and are ended after a while all the same. What cannot end them, mcap before 1.5, gets small ones.
+_CHUNK = 1 << 20  # bytes
+_LONGEST = 1.0  # s, from a message to the file
 _TOPICS: tuple[tuple[str, type], ...] = (
     ("joint_states", JointState),
     (EFFORT_COMMANDS, Float64MultiArray),
@@ -62,7 +67,9 @@ class TopicRecorder:
             raise InputError(MISSING, file=str(path)) from None
         self.counts: dict[str, int] = {}
         self._file = GrowingFile(path)
-        self._writer: Any = Writer(self._file, chunk_size=CHUNK)
+        self._open = True
+        ends = hasattr(Writer, "flush")
+        self._writer: Any = Writer(self._file, chunk_size=_CHUNK if ends else CHUNK)
         self._writer.start(profile="ros2", library="uk_dynamics")
         actuators = mechanism.actuators
         self._writer.add_metadata(
@@ -79,14 +86,23 @@ class TopicRecorder:
             self.counts[full] = 0
             channel = self._writer.register_channel(full, "cdr", schemas[name])
             node.create_subscription(kind, topic, self._listener(full, channel), _QOS, raw=True)
+        if ends:
+            node.create_timer(_LONGEST, self._flush, clock=steady_clock())
 
     def close(self) -> None:
         """Complete the file."""
+        self._open = False
         self._writer.finish()
         self._file.close(finished=True)
 
+    def _flush(self) -> None:
+        if self._open:
+            self._writer.flush()
+
     def _listener(self, topic: str, channel: int) -> Callable[[bytes], None]:
         def hear(message: bytes) -> None:
+            if not self._open:
+                return
             now = time.time_ns()
             self._writer.add_message(channel, now, message, now)
             self.counts[topic] += 1

@@ -45,6 +45,9 @@ class GrowingFile:
         """Bytes written, without the provisional end."""
         return self._size
 
+    def flush(self) -> None:
+        """Nothing is held back."""
+
     def close(self, *, finished: bool) -> None:
         """Close the file.
 
