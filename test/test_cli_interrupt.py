@@ -10,10 +10,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from waiting import wait_until
 
-from uk_dynamics import Mechanism, simulate
+from uk_dynamics import Mechanism, Trajectory, simulate
+from uk_dynamics.cli.main import main
 from uk_dynamics.whole_file import whole_file
 
 INTERRUPTED = 130  # 128 + SIGINT
@@ -88,9 +90,45 @@ def writing(command: Command) -> bool:
 
 
 def test_simulate(tmp_path: Path) -> None:
+    (tmp_path / "run.npz").write_text("yesterday's")
     command = Command(tmp_path, "simulate", "four_bar", "--duration", "1e5", "--out", "run.npz")
-    assert command.interrupt(at_work) == (INTERRUPTED, "", "")
-    assert command.files == set()
+    told = "uk_dynamics: run.npz holds the motion so far\n"
+    assert command.interrupt(at_work) == (INTERRUPTED, "", told)
+    assert command.files == {"run.npz"}
+    motion = Trajectory.load(tmp_path / "run.npz")
+    assert motion.warnings[-1] == "the simulation ended early: interrupted"
+    np.testing.assert_allclose(motion.t, 0.01 * np.arange(len(motion.t)), rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv"])
+def test_what_was_simulated_before_ctrl_c_is_kept(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"run{suffix}"
+    mechanism = Mechanism.from_file("four_bar")
+
+    def interrupt(t: float) -> None:
+        if t > 0.3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulate(mechanism, mechanism.start(), 1.0, progress=interrupt, recording=path)
+    if suffix == ".npz":
+        times, q = Trajectory.load(path).t, Trajectory.load(path).q
+    else:
+        columns = range(1 + mechanism.model.nq)
+        table = np.loadtxt(path, delimiter=",", skiprows=1, usecols=columns)
+        times, q = table[:, 0], table[:, 1 : 1 + mechanism.model.nq]
+    assert 0.25 < times[-1] < 0.4
+    whole = simulate(mechanism, mechanism.start(), 1.0)
+    # the adaptive steps of both are the same up to there; .csv has fewer digits
+    np.testing.assert_allclose(q, whole.q[: len(times)], rtol=0.0, atol=1e-6)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_simulate_that_has_not_begun_leaves_an_older_file(tmp_path: Path) -> None:
+    (tmp_path / "run.npz").write_text("yesterday's")
+    words = ["simulate", "four_bar", "--set", "nope=1", "--out", str(tmp_path / "run.npz")]
+    assert main(words) == 2
+    assert (tmp_path / "run.npz").read_text() == "yesterday's"
 
 
 def test_reproduce(tmp_path: Path) -> None:

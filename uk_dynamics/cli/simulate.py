@@ -140,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     controller = controller_maker(mechanism, tasks, arguments.control, arguments.control_period)()
     state = start_state(arguments, mechanism, tasks, dict(arguments.velocities))
-    recording = _recording(arguments.out)
+    recording = None if arguments.out is None else Path(arguments.out)
     with _told(recording), _progress(arguments.duration) as progress:
         trajectory = run_simulation(
             mechanism,
@@ -157,8 +157,6 @@ def run(arguments: argparse.Namespace) -> int:
             backend=arguments.backend,
             recording=recording,
         )
-    if arguments.out and recording is None:
-        trajectory.save(arguments.out)
     if arguments.plot:
         trajectory.plot(arguments.plot)
     undisturbed = (
@@ -184,12 +182,6 @@ def _options(arguments: argparse.Namespace) -> dict[str, float]:
         )
     given = {option: getattr(arguments, option) for option in ("rtol", "step")}
     return {option: value for option, value in given.items() if value is not None}
-
-
-def _recording(out: str | None) -> Path | None:
-    """What is written while the simulation runs."""
-    path = None if out is None else Path(out)
-    return path if path is not None and path.suffix.lower() == ".mcap" else None
 
 
 @contextmanager

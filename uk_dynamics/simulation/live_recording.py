@@ -1,10 +1,11 @@
-"""Samples of a simulation go to a file while it runs, so that no end of it loses them."""
+"""Samples of a simulation reach a file whatever ends it."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,21 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.mcap_trajectory import MotionLog, refuse_vehicles
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.trajectory import Statistics
+from uk_dynamics.simulation.trajectory_files import SUFFIXES, unknown_suffix
 
 
 @contextmanager
 def live_recording(
     path: Path | None, recorder: Recorder, statistics: Callable[[], Statistics]
 ) -> Iterator[None]:
-    """Write to a file, under its own name, what a recorder gets; end the file whatever happens.
+    """Write to a file, under its own name, what a recorder gets, whatever happens.
 
-    The first sample makes the file: a simulation that fails before leaves an older one alone.
+    An ``.mcap`` grows from the first sample on. Others are written at the end, also of a
+    simulation that was interrupted or failed. One that fails before the first sample leaves an
+    older file alone.
 
     Args:
-        path: File to write, ``.mcap``; None writes nothing.
+        path: File to write, ``.mcap``, ``.npz`` or ``.csv``; None writes nothing.
         recorder: Who gets the samples.
         statistics: Tells what the simulation has cost so far.
 
@@ -33,10 +37,33 @@ def live_recording(
     if path is None:
         yield
         return
-    if path.suffix.lower() != ".mcap":
-        raise InputError(
-            f'cannot write "{path.suffix}" files while they grow; use .mcap', file=str(path)
-        )
+    if path.suffix.lower() not in SUFFIXES:
+        raise unknown_suffix(path)
+    way = _growing if path.suffix.lower() == ".mcap" else _at_the_end
+    with way(path, recorder, statistics):
+        yield
+
+
+@contextmanager
+def _at_the_end(
+    path: Path, recorder: Recorder, statistics: Callable[[], Statistics]
+) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        if recorder.begun:
+            so_far = recorder.trajectory(statistics())
+            warnings = (*so_far.warnings, _ended_early(error))
+            with contextlib.suppress(InputError):  # on a full disk: the first error counts
+                replace(so_far, warnings=warnings).save(path)
+        raise
+    recorder.trajectory(statistics()).save(path)
+
+
+@contextmanager
+def _growing(
+    path: Path, recorder: Recorder, statistics: Callable[[], Statistics]
+) -> Iterator[None]:
     refuse_vehicles(recorder.names, path)
     log: MotionLog | None = None
 
@@ -60,14 +87,18 @@ def live_recording(
     try:
         yield
     except BaseException as error:
-        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         with contextlib.suppress(OSError):  # on a full disk: what is there can be read
-            end(f"the simulation ended early: {reason}")
+            end(_ended_early(error))
         raise
     try:
         end()
     except OSError as error:
         raise _unwritten(path, error) from None
+
+
+def _ended_early(error: BaseException) -> str:
+    reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+    return f"the simulation ended early: {reason}"
 
 
 def _unwritten(path: Path, error: OSError) -> InputError:

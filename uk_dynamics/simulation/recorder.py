@@ -95,6 +95,11 @@ class Recorder:
         if self.listener is not None:
             self.listener(sample, solution.status.name)
 
+    @property
+    def begun(self) -> bool:
+        """Whether there is a sample."""
+        return bool(self._status)
+
     def warn(self, text: str, t: float) -> None:
         """Keep what went wrong, with the time when it was first seen."""
         self._warnings.setdefault(text, t)
@@ -105,9 +110,8 @@ class Recorder:
 
     def trajectory(self, statistics: Statistics) -> Trajectory:
         """Everything kept so far; at least one sample."""
-        arrays = {
-            name: np.array([sample[name] for sample in self._samples]) for name in self._samples[0]
-        }
+        whole = self._samples[: len(self._status)]  # Ctrl-C may come between the two
+        arrays = {name: np.array([sample[name] for sample in whole]) for name in whole[0]}
         return Trajectory(
             name=self.mechanism_name,
             names=self.names,

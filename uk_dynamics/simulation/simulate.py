@@ -75,8 +75,9 @@ def simulate(
         progress: Called with the simulated time since the start, in s, at every sample.
         backend: What evaluates the mechanism, as in ``mechanism.dynamics()``: compiled where that
             has been done before, unless something else is asked for.
-        recording: ``.mcap`` file to which samples are written as they come. It is complete also
-            after an error or Ctrl-C, and can be read up to the last 16 kB after a crash.
+        recording: File for the samples, written also after an error or Ctrl-C: ``.npz`` or
+            ``.csv`` at the end, ``.mcap`` as they come, so that it can be read up to the last
+            16 kB after a crash.
 
     Raises:
         InputError: Unknown method, numbers that are not positive, efforts of the controller

@@ -16,6 +16,7 @@ from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Traj
 from uk_dynamics.whole_file import whole_file
 
 _SWITCHING = ("t", "energy_lost", "event", "name", "on")
+SUFFIXES = (".npz", ".mcap", ".csv")
 _NAMES = "_names"  # ends the keys of column names in .npz
 
 
@@ -24,9 +25,7 @@ def save(trajectory: Trajectory, path: Path) -> None:
     writers = {".npz": _save_npz, ".mcap": mcap_trajectory.save, ".csv": _save_csv}
     writer = writers.get(path.suffix.lower())
     if writer is None:
-        raise InputError(
-            f'cannot write "{path.suffix}" files; use .npz, .mcap or .csv', file=str(path)
-        )
+        raise unknown_suffix(path)
     try:
         with whole_file(path) as temporary:
             writer(trajectory, temporary)
@@ -34,6 +33,12 @@ def save(trajectory: Trajectory, path: Path) -> None:
         raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
     except InputError as error:
         raise InputError(error.problem, file=str(path)) from None
+
+
+def unknown_suffix(path: Path) -> InputError:
+    """What to raise for a file that cannot be written."""
+    problem = f'cannot write "{path.suffix}" files; use .npz, .mcap or .csv'
+    return InputError(problem, file=str(path))
 
 
 def load(path: Path) -> Trajectory:
