@@ -173,6 +173,19 @@ def test_sweep(tmp_path: Path) -> None:
     assert f"interrupted; {kept} points are kept" in err
 
 
+def test_simulate_while_the_mechanism_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = tmp_path / "cc"  # takes its time, in a process that it starts
+    compiler.write_text('#!/bin/sh\n[ "$1" = --version ] || sleep 1000\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    command = Command(tmp_path, "simulate", "four_bar", "--backend", "compiled", "--duration", "1")
+    interrupted = command.interrupt(lambda command: "sleep" in command.programs())
+    assert interrupted == (INTERRUPTED, "", "")
+    assert command.files == {"cc"}
+
+
 def test_compile(tmp_path: Path) -> None:
     command = Command(tmp_path, "compile", "stewart_platform")
     compiling = {"cc1", "clang"}

@@ -7,10 +7,12 @@ of their force that does not depend on the step: accelerations are off by 0.03 t
 
 from __future__ import annotations
 
-import faulthandler
 import importlib
 import importlib.util
 import os
+import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -29,12 +31,13 @@ _LEAST_MASS = 1e-13  # kg, of bodies without: Drake divides inertias by it
 class DrakePeer:
     """One mechanism in Drake."""
 
-    def __init__(self, mechanism: Mechanism, *, step: float = 1e-3) -> None:
+    def __init__(self, mechanism: Mechanism, *, step: float = 1e-3, check: bool = True) -> None:
         """Convert the mechanism.
 
         Args:
             mechanism: What to convert.
             step: Of its discrete time, in s.
+            check: Whether to find out first if Drake can solve it.
 
         Raises:
             PeerError: Drake is not installed, or cannot express something.
@@ -56,25 +59,30 @@ class DrakePeer:
         self._order = order
         self._force = self.plant.get_applied_generalized_force_input_port()
         self._accelerations = self.plant.get_generalized_acceleration_output_port()
-        self._check()
+        if check:
+            self._check(step)
 
-    def _check(self) -> None:
-        """Ask for an acceleration in a copy of this process, which may end it (Drake 1.51).
+    def _check(self, step: float) -> None:
+        """Ask for an acceleration in a process apart, which Drake 1.51 may end.
 
         Raises:
-            PeerError: It does.
+            PeerError: It does, or fails otherwise.
         """
-        copy = os.fork()
-        if copy == 0:
-            status = 1
-            try:
-                faulthandler.disable()
-                self.acceleration(self._mechanism.start(), np.zeros(len(self._order)))
-                status = 0
-            finally:
-                os._exit(status)
-        if os.waitpid(copy, 0)[1]:
-            raise PeerError(f"Drake crashes in the solution of {self._mechanism.name}")
+        given = self._mechanism.spec, self._mechanism.model.description.text, step
+        tried = subprocess.run(
+            [sys.executable, "-m", __name__],
+            input=pickle.dumps(given),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            check=False,
+        )
+        name = self._mechanism.name
+        if tried.returncode < 0:  # by a signal
+            raise PeerError(f"Drake crashes in the solution of {name}")
+        if tried.returncode:
+            said = tried.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            raise PeerError(f"Drake fails in the solution of {name}: {said}")
 
     def set(self, state: State, tau: Array) -> None:
         """Positions, velocities and forces, passive ones included."""
@@ -169,3 +177,15 @@ def _pose(rotation: Array, translation: Array) -> Any:
     # as exactly orthonormal as Drake wants it
     nearest = math.RotationMatrix.ProjectToRotationMatrix(rotation)
     return math.RigidTransform(nearest, translation)
+
+
+def _solve() -> None:
+    """One acceleration of the mechanism that stdin describes."""
+    spec, robot, step = pickle.load(sys.stdin.buffer)
+    mechanism = Mechanism.from_spec(spec, robot_description=robot)
+    peer = DrakePeer(mechanism, step=step, check=False)
+    peer.acceleration(mechanism.start(), np.zeros(mechanism.model.nv))
+
+
+if __name__ == "__main__":
+    _solve()
