@@ -173,28 +173,24 @@ def test_sweep(tmp_path: Path) -> None:
     assert f"interrupted; {kept} points are kept" in err
 
 
-def test_simulate_while_the_mechanism_is_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiler = tmp_path / "cc"  # takes its time, in a process that it starts
-    compiler.write_text('#!/bin/sh\n[ "$1" = --version ] || sleep 1000\n')
+@pytest.fixture
+def compiling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Command], object]:
+    """Whether the compiler works: one that makes its library, but takes its time to end."""
+    compiler = tmp_path / "cc"
+    compiler.write_text('#!/bin/sh\ncc "$@"\n[ "$1" = --version ] || sleep 1000\n')
     compiler.chmod(0o755)
     monkeypatch.setenv("CC", str(compiler))
-    command = Command(tmp_path, "simulate", "four_bar", "--backend", "compiled", "--duration", "1")
-    interrupted = command.interrupt(lambda command: "sleep" in command.programs())
-    assert interrupted == (INTERRUPTED, "", "")
-    assert command.files == {"cc"}
+    return lambda command: not {"cc1", "clang", "sleep"}.isdisjoint(command.programs())
 
 
-def test_compile(tmp_path: Path) -> None:
-    command = Command(tmp_path, "compile", "stewart_platform")
-    compiling = {"cc1", "clang"}
-    status, out, err = command.interrupt(lambda command: compiling & {*command.programs()})
-    assert (status, out, err) == (INTERRUPTED, "", "")
-    # One of the two libraries may have been ready by then: it stays, with its digest.
-    left = [Path(name) for name in command.files]
-    assert len({path.stem for path in left}) <= 1
-    assert {path.suffix for path in left} in (set(), {".so", ".sha256"})
+@pytest.mark.parametrize("command", ["simulate --backend compiled", "compile"])
+def test_while_a_mechanism_is_compiled(
+    command: str, tmp_path: Path, compiling: Callable[[Command], object]
+) -> None:
+    name, *options = command.split()
+    running = Command(tmp_path, name, "four_bar", *options)
+    assert running.interrupt(compiling) == (INTERRUPTED, "", "")
+    assert running.files == {"cc"}
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:

@@ -68,6 +68,16 @@ def test_values_reach_the_files_they_are_of(tmp_path):
     ("text", "said"),
     [
         ("vary: {speed.crank: [1]}\n", "vary"),
+        (
+            "vary: {positions.crank: {from: 0, to: 1, count: 10000000000000}}\n",
+            "10000000000000 points",
+        ),
+        ("vary: {positions: [1]}\n", 'vary: found "positions"; an address begins with'),
+        ("vary: {simulation.methd: [rk4]}\n", 'vary."simulation.methd": unknown key "methd"; did'),
+        ("vary: {simulation.method: [rk4, rk5]}\n", 'vary."simulation.method": unknown "rk5"'),
+        ("vary: {simulation.step: {from: 0, to: 1, count: 2}}\n", "give a number above 0"),
+        ("vary: {positions.crank: {uniform: [1, 0]}}\ncombine: random\nsamples: 2\n", "first"),
+        ("vary: {positions.crank: {normal: [1, -1]}}\ncombine: random\nsamples: 2\n", "least 0"),
         ("vary: {positions.crank: {from: 1}}\n", "write a list"),
         ("vary: {positions.crank: {uniform: [0, 1]}}\n", "combine: random"),
         ("vary: {positions.crank: [1]}\ncombine: random\n", "needs samples"),
@@ -83,6 +93,12 @@ def test_a_sweep_that_is_none_is_told(tmp_path, text, said):
     with pytest.raises(MechanismFileError) as caught:
         SweepSpec.from_file(declared(tmp_path, HEAD + text)).points()
     assert said in str(caught.value)
+
+
+def test_a_sweep_says_who_names_a_file_that_is_none(tmp_path):
+    text = HEAD.replace("five_bar", "five_bat") + GRID
+    with pytest.raises(MechanismFileError, match=r'sweep.yaml: mechanism: five_bat: .* "five_bar"'):
+        SweepSpec.from_file(declared(tmp_path, text))
 
 
 @pytest.fixture(scope="module")

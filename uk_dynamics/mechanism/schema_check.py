@@ -125,7 +125,8 @@ class _Translator:
             case "enum":
                 return place, self.unknown_word(found, [str(word) for word in limit])
             case "pattern":
-                return place, _bad_name(found)
+                wanted = rule.get("errorMessage")
+                return place, f"found {shown(found)}; {wanted}" if wanted else _bad_name(found)
             case "minLength":
                 return place, "an empty text; write a name"
             case "minItems" | "maxItems" if rule.get("minItems") == rule.get("maxItems"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import itertools
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -12,17 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from uk_dynamics.exceptions import MechanismFileError, UkDynamicsError
+from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError
 from uk_dynamics.mechanism.file_location import find_file
 from uk_dynamics.mechanism.robot_resolution import read_description
 from uk_dynamics.mechanism.schema_check import check_schema
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.wording import place_text
 from uk_dynamics.mechanism.yaml_file import read_yaml
-
-_MOST_POINTS = 10_000_000
+from uk_dynamics.sweeps.values import check_values, combinations
 
 
 @dataclass(frozen=True)
@@ -81,11 +77,11 @@ class SweepSpec:
         """
         shown = os.fspath(path)
         data = check_schema(read_yaml(Path(path), shown), "sweep", shown)
-        _check_values(data, shown)
-        mechanism, name, folder = _read(data["mechanism"], "mechanism", Path(path).parent)
+        check_values(data, shown)
+        mechanism, name, folder = _read(data, "mechanism", path)
         tasks, tasks_name = None, ""
         if "tasks" in data:
-            tasks, tasks_name, _ = _read(data["tasks"], "tasks", Path(path).parent)
+            tasks, tasks_name, _ = _read(data, "tasks", path)
         elif any(address.startswith("tasks.") for address in data["vary"]):
             raise MechanismFileError(
                 "there is no tasks file to vary; add tasks", file=shown, place="vary"
@@ -98,7 +94,7 @@ class SweepSpec:
         Raises:
             MechanismFileError: An address leads nowhere.
         """
-        return [self._point(values) for values in _combinations(self.data, self.file)]
+        return [self._point(values) for values in combinations(self.data, self.file)]
 
     def _point(self, values: Mapping[str, Any]) -> Point:
         parts: dict[str, Any] = {
@@ -147,11 +143,17 @@ class SweepSpec:
         return hashlib.sha256(description.text.encode()).hexdigest()
 
 
-def _read(name: str, kind: Any, beside: Path) -> tuple[dict[str, Any], str, str]:
-    """Data, shown name and directory of a mechanism or tasks file."""
-    relative = beside / name
-    found, shown = (relative, name) if relative.is_file() else find_file(name, kind)
-    data = read_yaml(found, shown)
+def _read(
+    sweep: Mapping[str, Any], kind: Any, path: str | os.PathLike[str]
+) -> tuple[dict[str, Any], str, str]:
+    """Data, shown name and directory of the mechanism or tasks file that a sweep file names."""
+    name = sweep[kind]
+    relative = Path(path).parent / name
+    try:
+        found, shown = (relative, name) if relative.is_file() else find_file(name, kind)
+        data = read_yaml(found, shown)
+    except InputError as error:
+        raise error.caused_by(os.fspath(path), kind) from None
     if not isinstance(data, dict):
         raise MechanismFileError(f"this is no {kind} file", file=shown)
     return data, shown, str(found.parent.absolute())
@@ -167,61 +169,3 @@ def _with(data: Any, path: list[str], value: Any) -> Any:
     if len(path) == 1:
         return {**data, path[0]: value}
     return {**data, path[0]: _with(data.get(path[0], {}), path[1:], value)}
-
-
-def _check_values(data: Mapping[str, Any], file: str) -> None:
-    random = data.get("combine") == "random"
-    if random and "samples" not in data:
-        raise MechanismFileError("combine: random needs samples, such as 1000", file=file)
-    for address, values in data["vary"].items():
-        place = place_text(("vary", address))
-        if isinstance(values, list):
-            continue
-        keys = set(values)
-        if keys not in ({"from", "to", "count"}, {"uniform"}, {"normal"}):
-            problem = "write a list, {from, to, count}, {uniform: [0, 1]} or {normal: [0, 1]}"
-            raise MechanismFileError(problem, file=file, place=place)
-        if not random and keys & {"uniform", "normal"}:
-            raise MechanismFileError(
-                "distributions go with combine: random", file=file, place=place
-            )
-
-
-def _combinations(data: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
-    vary = data["vary"]
-    if data.get("combine") == "random":
-        generator = np.random.default_rng(data.get("seed", 0))
-        count = data["samples"]
-        columns = [_drawn(values, count, generator) for values in vary.values()]
-        rows: Any = zip(*columns, strict=True)
-    else:
-        columns = [_listed(values) for values in vary.values()]
-        if data.get("combine") == "together":
-            if len({len(column) for column in columns}) > 1:
-                raise MechanismFileError(
-                    "combine: together needs lists of one length", file=file, place="vary"
-                )
-            count, rows = len(columns[0]), zip(*columns, strict=True)
-        else:
-            count, rows = int(np.prod([len(c) for c in columns])), itertools.product(*columns)
-    if count > _MOST_POINTS:
-        problem = f"these are {count} points; at most {_MOST_POINTS} can be used"
-        raise MechanismFileError(problem, file=file, place="vary")
-    return [dict(zip(vary, row, strict=True)) for row in rows]
-
-
-def _listed(values: Any) -> list[Any]:
-    if isinstance(values, list):
-        return values
-    return [float(x) for x in np.linspace(values["from"], values["to"], values["count"])]
-
-
-def _drawn(values: Any, count: int, generator: np.random.Generator) -> list[Any]:
-    if isinstance(values, dict) and "uniform" in values:
-        least, most = values["uniform"]
-        return [float(x) for x in generator.uniform(least, most, size=count)]
-    if isinstance(values, dict) and "normal" in values:
-        mean, deviation = values["normal"]
-        return [float(x) for x in generator.normal(mean, deviation, size=count)]
-    listed = _listed(values)
-    return [listed[int(k)] for k in generator.integers(0, len(listed), size=count)]
