@@ -20,6 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
+from uk_dynamics.cli.main import main
 from uk_dynamics.resources import share_directory
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
@@ -86,6 +87,8 @@ def heard(ros: Ros, start_node) -> dict[str, list[Any]]:
         "/effort_controller/commands": Float64MultiArray,
         "/forward_dynamics/dynamics": JointTrajectory,
         "/forward_dynamics/constraint_states": JointState,
+        "/servo_controller/task_states": JointState,
+        "/servo_controller/task_references": JointTrajectory,
         "/diagnostics": DiagnosticArray,
     }
     ears = [Ear(node, type_, topic) for topic, type_ in topics.items()]
@@ -100,8 +103,10 @@ def heard(ros: Ros, start_node) -> dict[str, list[Any]]:
     return {ear.topic: ear.messages for ear in ears}
 
 
-def test_every_curve_is_published(heard):
-    directory = share_directory() / "layouts"
+def test_every_curve_is_published(heard, tmp_path):
+    directory = tmp_path  # as shipped, and what is shown of tasks
+    words = ["layouts", MECHANISM, "--tasks", "five_bar_sweep", "--out", str(directory)]
+    assert main(words) == 0
     juggled = {
         name for topic, messages in heard.items() for m in messages for name in _juggled(topic, m)
     }
@@ -109,6 +114,7 @@ def test_every_curve_is_published(heard):
     curves = [curve.attrib["name"] for curve in xml.iter("curve")]
     assert len(curves) > 20
     assert set(curves) <= juggled
+    assert "/servo_controller/task_states/sweep/position" in curves
 
     panels = json.loads((directory / f"{MECHANISM}_foxglove.json").read_text())["configById"]
     paths = [path["value"] for panel in panels.values() for path in panel.get("paths", ())]

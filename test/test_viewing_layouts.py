@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from uk_dynamics import Mechanism
+from uk_dynamics import Mechanism, Tasks
 from uk_dynamics.cli.main import main
 from uk_dynamics.resources import share_directory
 from uk_dynamics.viewing.foxglove import foxglove_layout
@@ -73,6 +73,18 @@ def test_a_mechanism_without_motors_has_no_tab_for_them():
     assert ("motors" in titles) == bool(len(mechanism.actuators))
     without = ET.fromstring(plotjuggler_layout(Mechanism.from_file("rolling_disc")))
     assert "motors" not in [tab.attrib["tab_name"] for tab in without.iter("Tab")]
+
+
+def test_tasks_have_a_tab_where_they_are_given():
+    mechanism = Mechanism.from_file("rrr3")
+    tasks = Tasks.from_file("rrr3_track", mechanism)
+    for given, wanted in ((None, 0), (tasks, 4 * len(tasks.row_names))):
+        root = ET.fromstring(plotjuggler_layout(mechanism, "left", given))
+        names = [curve.attrib["name"] for curve in root.iter("curve")]
+        assert len(names) == len(set(names))
+        assert sum(name.startswith("/left/servo_controller/task_") for name in names) == wanted
+        panels = json.loads(foxglove_layout(mechanism, "left", given))["configById"]
+        assert ("tasks" in [tab["title"] for tab in panels["Tab!plots"]["tabs"]]) == bool(wanted)
 
 
 def test_what_was_written_as_json(tmp_path, capsys):

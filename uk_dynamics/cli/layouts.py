@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Write layouts for PlotJuggler (XML) and Foxglove (JSON) that show the topics of a mechanism's nodes,
 or a recording of them (.mcap): motion, efforts with their limits, residuals, multipliers, energy,
-rank and condition; in Foxglove also the machine with its forces, and buttons of the simulator.
+rank and condition, with --tasks references and tracking errors; in Foxglove also the machine with
+its forces, and buttons of the simulator.
 """
 
 _EXAMPLES = """\
 examples:
   uk_dynamics layouts five_bar
+  uk_dynamics layouts stewart_platform --tasks stewart_platform_heave_roll
   uk_dynamics layouts my_robot.yaml --namespace left --out layouts
   plotjuggler --layout layouts/my_robot_plotjuggler.xml
 
@@ -41,6 +43,9 @@ def register(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_file(parser)
+    parser.add_argument(
+        "--tasks", metavar="FILE", help="show what servo_controller does about this tasks file too"
+    )
     parser.add_argument("--namespace", default="", metavar="NS", help="namespace of the nodes")
     parser.add_argument(
         "--out", metavar="DIR", type=Path, default=Path(), help="directory to write to (this one)"
@@ -51,14 +56,16 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write both files and say where they are."""
-    from uk_dynamics import Mechanism
+    from uk_dynamics import Mechanism, Tasks
     from uk_dynamics.viewing.foxglove import foxglove_layout
     from uk_dynamics.viewing.plotjuggler import plotjuggler_layout
 
     mechanism = Mechanism.from_file(arguments.file)
+    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    shown = (mechanism, arguments.namespace, tasks)
     texts = {
-        f"{mechanism.name}_plotjuggler.xml": plotjuggler_layout(mechanism, arguments.namespace),
-        f"{mechanism.name}_foxglove.json": foxglove_layout(mechanism, arguments.namespace),
+        f"{mechanism.name}_plotjuggler.xml": plotjuggler_layout(*shown),
+        f"{mechanism.name}_foxglove.json": foxglove_layout(*shown),
     }
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ COMMANDS = "/effort_controller/commands"
 MOTION = "/forward_dynamics/dynamics"
 ROWS = "/forward_dynamics/constraint_states"
 TASKS = "/servo_controller/task_states"
+REFERENCES = "/servo_controller/task_references"
 DIAGNOSTICS = "/diagnostics"
 START, END = "uk_dynamics", "uk_dynamics.end"
 SECOND = 1_000_000_000  # ns

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.mcap_topics import DIAGNOSTICS
 from uk_dynamics.simulation.plot import COLOURS
 from uk_dynamics.viewing.layout_curves import DIAGNOSTIC_ARRAY, Curve, Plot, tabs
@@ -19,12 +20,13 @@ _BUTTONS = (
 )
 
 
-def foxglove_layout(mechanism: Mechanism, namespace: str = "") -> str:
+def foxglove_layout(mechanism: Mechanism, namespace: str = "", tasks: Tasks | None = None) -> str:
     """The layout as JSON.
 
     Args:
         mechanism: Whose topics are shown.
         namespace: Of its nodes.
+        tasks: What ``servo_controller`` follows; None: it is not shown.
     """
     prefix = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     panels: dict[str, Any] = {"3D!machine": _scene(mechanism, prefix)}
@@ -39,7 +41,7 @@ def foxglove_layout(mechanism: Mechanism, namespace: str = "") -> str:
             "editingMode": False,
         }
     shown = []
-    for title, plots in tabs(mechanism, namespace).items():
+    for title, plots in tabs(mechanism, namespace, tasks).items():
         names = []
         for index, plot in enumerate(plots):
             names.append(f"Plot!{title}_{index}")

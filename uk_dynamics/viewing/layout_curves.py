@@ -8,7 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.simulation.mcap_topics import COMMANDS, DIAGNOSTICS, MOTION, ROWS, STATES
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.simulation.mcap_topics import (
+    COMMANDS,
+    DIAGNOSTICS,
+    MOTION,
+    REFERENCES,
+    ROWS,
+    STATES,
+    TASKS,
+)
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 ARRAY = "std_msgs/msg/Float64MultiArray"
@@ -53,13 +62,16 @@ class Plot:
     lines: tuple[float, ...] = ()
 
 
-def tabs(mechanism: Mechanism, namespace: str = "") -> dict[str, tuple[Plot, ...]]:
+def tabs(
+    mechanism: Mechanism, namespace: str = "", tasks: Tasks | None = None
+) -> dict[str, tuple[Plot, ...]]:
     """Plots by the title of their tab; a mechanism without loops or motors has fewer.
 
     Args:
         mechanism: Whose topics they are, published by ``simulator`` or a machine, and
             ``forward_dynamics``.
         namespace: Of its nodes.
+        tasks: What ``servo_controller`` follows; None: it is not shown.
     """
     prefix = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     joints, motors, rows = mechanism.joint_names, mechanism.actuators.names, mechanism.row_names
@@ -70,6 +82,12 @@ def tabs(mechanism: Mechanism, namespace: str = "") -> dict[str, tuple[Plot, ...
     def of_rows(field: str) -> tuple[Curve, ...]:
         return _curves(prefix + ROWS, JOINT_STATE, field, rows)
 
+    asked = tasks.row_names if tasks else ()
+
+    def of_tasks(field: str) -> tuple[Curve, ...]:
+        return _curves(prefix + TASKS, JOINT_STATE, field, asked)
+
+    references = _curves(prefix + REFERENCES, TRAJECTORY, "points[0].positions", asked)
     accelerations = _curves(prefix + MOTION, TRAJECTORY, "points[0].accelerations", joints)
     status = f"{prefix.lstrip('/')}/{_STATUS}".lstrip("/")
     limits = mechanism.actuators.effort_limits
@@ -87,6 +105,12 @@ def tabs(mechanism: Mechanism, namespace: str = "") -> dict[str, tuple[Plot, ...
                 (*(-limit for limit in reversed(finite)), *finite),
             ),
             Plot("efforts at the joints [N m or N]", states("effort")),
+        ),
+        "tasks": (
+            Plot("reference [m or rad]", references),
+            Plot("tracking error [m or rad]", of_tasks("position")),
+            Plot("its rate [m/s or rad/s]", of_tasks("velocity")),
+            Plot("acceleration that is missing [m/s² or rad/s²]", of_tasks("effort")),
         ),
         "loops": (
             Plot("residual [m or rad]", of_rows("position")),

@@ -5,22 +5,26 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.plot import COLOURS
 from uk_dynamics.viewing.layout_curves import DIAGNOSTIC_ARRAY, JOINT_STATE, Curve, Plot, tabs
 
 _BUFFER = 30  # s that are kept while it listens
 
 
-def plotjuggler_layout(mechanism: Mechanism, namespace: str = "") -> str:
+def plotjuggler_layout(
+    mechanism: Mechanism, namespace: str = "", tasks: Tasks | None = None
+) -> str:
     """The layout as XML.
 
     Args:
         mechanism: Whose topics are shown.
         namespace: Of its nodes.
+        tasks: What ``servo_controller`` follows; None: it is not shown.
     """
     root = ET.Element("root")
     window = ET.SubElement(root, "tabbed_widget", {"name": "Main Window", "parent": "main_window"})
-    for title, plots in tabs(mechanism, namespace).items():
+    for title, plots in tabs(mechanism, namespace, tasks).items():
         tab = ET.SubElement(window, "Tab", tab_name=title, containers="1")
         container = ET.SubElement(tab, "Container")
         share = ";".join([f"{1.0 / len(plots):.6f}"] * len(plots))
