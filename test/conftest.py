@@ -28,12 +28,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Skip the tests marked ``ros`` where rclpy is not installed, and forgive them two failures.
 
     Processes find each other within deadlines, which a machine shared with other work may miss.
-    Where tests run side by side, these do so one after the other, for the same reason.
+    Where tests run side by side, these do so one after the other, for the same reason; tests marked
+    ``together`` do, too.
     """
     installed = importlib.util.find_spec("rclpy")
     patient = config.pluginmanager.hasplugin("rerunfailures")
     side_by_side = config.pluginmanager.hasplugin("xdist")
     for item in items:
+        together = item.get_closest_marker("together")
+        if together and side_by_side:
+            item.add_marker(pytest.mark.xdist_group(*together.args))
         if item.get_closest_marker("ros"):
             if side_by_side:
                 item.add_marker(pytest.mark.xdist_group("ros"))

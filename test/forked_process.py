@@ -7,6 +7,7 @@ and session; it is started and watched here as :class:`subprocess.Popen` does it
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -54,7 +55,8 @@ class ForkedProcess:
     def send_signal(self, number: int) -> None:
         """Send a signal, unless the process has ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """Send SIGKILL."""

@@ -15,9 +15,12 @@ from uk_dynamics.papers import PAPERS, reproduce
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "papers"
 quick_study = cache(lambda paper: reproduce(paper, quick=True))
+of_every_paper = pytest.mark.parametrize(
+    "paper", [pytest.param(paper, marks=pytest.mark.together(paper)) for paper in PAPERS]
+)
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@of_every_paper
 def test_what_must_hold_does(paper):
     result = quick_study(paper)
     assert result.paper == paper
@@ -27,7 +30,7 @@ def test_what_must_hold_does(paper):
     assert [bound for bound in result.bounds if not bound.holds] == []
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@of_every_paper
 def test_every_axis_has_its_unit(paper):
     figures = pytest.importorskip("matplotlib.figure")
     for figure in quick_study(paper).figures:
@@ -42,7 +45,7 @@ def test_every_axis_has_its_unit(paper):
                 assert re.search(r"\[.+\]", label), f"{figure.name}: no unit in {label!r}"
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@of_every_paper
 def test_its_page_shows_what_the_study_shows(paper):
     page = (DOCS / f"{paper}.md").read_text()
     for title in [table.title for table in quick_study(paper).all_tables]:

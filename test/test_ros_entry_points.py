@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import signal
 import sys
 from pathlib import Path
@@ -48,13 +47,12 @@ def test_signals_do_not_disturb_a_node_that_is_ending(ros: Ros, start_node: Star
     )
     states = Ear(ros.node(), JointState, "joint_states")
     ros.until(lambda: states.messages, "states")
-
-    def interrupt() -> None:
-        if process.running:
-            os.kill(process.pid, signal.SIGINT)
-
     # to the very end, when Python has given back what it had set up
-    wait_until(lambda: not process.running, "the end", meanwhile=interrupt)
+    wait_until(
+        lambda: not process.running,
+        "the end",
+        meanwhile=lambda: process.send_signal(signal.SIGINT),
+    )
     assert process.exit_code == 0
     assert "Traceback" not in process.output
 

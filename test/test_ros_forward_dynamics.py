@@ -164,6 +164,7 @@ def test_violated_constraints_are_named(ros: Ros) -> None:
     assert bench.diagnostics.level == b"\x01"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reverse", [False, True], ids=["held body is child", "held body is parent"]
 )

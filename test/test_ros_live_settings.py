@@ -122,6 +122,7 @@ def test_limits_are_lowered_at_once_and_never_raised_above_the_file(ros: Ros) ->
     bench.until(-60.0)
 
 
+@pytest.mark.slow
 def test_preload_of_redundant_motors(ros: Ros) -> None:
     files = {"mechanism": "coordinated_robots", "tasks": "coordinated_robots_lift"}
     bench = Driving(ros, **files, residual_limit=10.0)

@@ -238,6 +238,7 @@ def test_demo_is_shown_in_the_browser(start_process: StartProcess, tmp_path: Pat
     process.wait_for_output("tracking error", 120.0)  # it moves
 
 
+@pytest.mark.slow
 def test_interrupted_demo_leaves_no_processes(start_process: StartProcess, tmp_path: Path) -> None:
     process = start_process(
         demo_command("five_bar", "--duration", "600", "--out", str(tmp_path / "demo"))
@@ -249,6 +250,7 @@ def test_interrupted_demo_leaves_no_processes(start_process: StartProcess, tmp_p
     assert not alive
 
 
+@pytest.mark.slow
 def test_demo_whose_node_fails_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demonstration, "NODES", ("simulator",))
     said: list[str] = []

@@ -85,6 +85,7 @@ def test_tasks_begin_with_the_control_under_a_clock_too(ros: Ros) -> None:
     bench.settle(51.5, late)
 
 
+@pytest.mark.slow
 def test_a_machine_that_moves_in_time_shares_its_clock_with_the_tasks(
     ros: Ros, tmp_path: Path
 ) -> None:
@@ -249,6 +250,7 @@ constraints:
 """
 
 
+@pytest.mark.slow
 def test_rate_limits_count_from_the_measured_efforts(ros: Ros, tmp_path: Path) -> None:
     file = tmp_path / "limited.yaml"
     file.write_text(RATE_LIMITED)
@@ -261,6 +263,7 @@ def test_rate_limits_count_from_the_measured_efforts(ros: Ros, tmp_path: Path) -
     bench.settle(0.005, 10.0)
 
 
+@pytest.mark.slow
 def test_rate_limits_need_the_rate_of_the_updates(ros: Ros, tmp_path: Path) -> None:
     file = tmp_path / "limited.yaml"
     file.write_text(RATE_LIMITED)

@@ -25,7 +25,6 @@ REMEDY = (
 )
 _FLAGS = (
     "-std=gnu11",
-    "-O3",
     "-march=native",
     "-fno-math-errno",
     "-fno-trapping-math",
@@ -48,10 +47,12 @@ class Compiler:
     Attributes:
         command: Program and its own options.
         version: What it says of itself, and the processor it compiles for.
+        optimization: How hard it tries.
     """
 
     command: tuple[str, ...]
     version: str
+    optimization: str = "-O3"
 
     def build(self, source: Path, library: Path) -> None:
         """Compile a shared library.
@@ -59,7 +60,7 @@ class Compiler:
         Raises:
             CompilationError: The compiler fails; says how.
         """
-        command = [*self.command, *_FLAGS, *_LIBRARY, _EXPORT, *_python()]
+        command = [*self.command, self.optimization, *_FLAGS, *_LIBRARY, _EXPORT, *_python()]
         command += [str(source), "-o", str(library), "-lm"]
         status, said_all = _run(command, library.parent)
         if status != 0:

@@ -66,7 +66,8 @@ def servo_library_of(tasks: Tasks) -> Path:
 
         return servo_source.servo_source(tasks)
 
-    return _library(tasks.mechanism, source, servo_part(tasks))
+    # half the time of -O3, and not slower: most of it is loops over a few motors
+    return _library(tasks.mechanism, source, servo_part(tasks), "-O2")
 
 
 def is_servo_cached(tasks: Tasks) -> bool:
@@ -99,11 +100,14 @@ def _has(mechanism: Mechanism, compiler: Compiler, *parts: str) -> bool:
         return False
 
 
-def _library(mechanism: Mechanism, source: Callable[[], str], part: str) -> Path:
+def _library(
+    mechanism: Mechanism, source: Callable[[], str], part: str, optimization: str = "-O3"
+) -> Path:
     check(mechanism)
     compiler = find_compiler()
     if compiler is None:
         raise no_compiler()
+    compiler = replace(compiler, optimization=optimization)
     try:
         library = library_for(mechanism, compiler, source, part)
         if _fault(library):  # whole, but made on a system with other libraries

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,8 @@ def load_viser() -> Any:
 
 def close_server(server: ViserServer) -> None:
     """Stop serving."""
+    # callbacks that still run have nobody to tell any more
+    warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
     with _silence():
         server.stop()
 
