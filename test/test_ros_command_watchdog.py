@@ -58,7 +58,7 @@ def test_a_controller_that_is_gone_leaves_no_effort(
     start_node("command_watchdog", parameters={**MECHANISM, **command, "timeout": 0.3})
     controller = start_node(
         "servo_controller",
-        parameters={**MECHANISM, **TASKS, **command, "autostart": True, "state_timeout": 20.0},
+        parameters={**MECHANISM, **TASKS, **command, "autostart": True, "state_timeout": 60.0},
     )
     watchdog = DiagnosticsEar(ears.node, "command_watchdog")
     ros.until(lambda: ears.efforts and ears.efforts[-1][1] > 1.0, "efforts")
@@ -68,7 +68,7 @@ def test_a_controller_that_is_gone_leaves_no_effort(
         gone = time.monotonic()
         ros.until(lambda: ears.zero, "zero efforts")
         # the timeout, a period of the watchdog's look, and what a busy machine takes
-        assert ears.efforts[-1][0] - gone < 0.3 + 1.0
+        assert ears.efforts[-1][0] - gone < 0.3 + 3.0
         watchdog.until(ros, "the controller is gone")
         heard = len(ears.efforts)
         ros.until(lambda: len(ears.efforts) > heard + 10, "zero efforts again and again")

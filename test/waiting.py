@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-DEADLINE = 20.0
+DEADLINE = 60.0
 
 
 def _pause() -> None:
