@@ -6,7 +6,7 @@ Their fields stand in the order of ``uk_batch`` in batch.h and ``uk_trajectories
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,17 +83,11 @@ class Answers:
 
 
 def empty_answers(count: int, nv: int, rows: int, *, forces: bool) -> Answers:
-    """Arrays for the answers at K states, those of forces only where they are wanted."""
-
-    def array(*shape: int) -> Array:
-        return np.zeros(shape)
-
-    few = array(count, nv), array(count), array(count), array(count)
-    if not forces:
-        return Answers(*few)
-    return Answers(
-        *few, array(count, nv), array(count, rows), array(count, rows), array(count, rows)
-    )
+    """Arrays that C fills with answers at K states, those of forces only where they are wanted."""
+    shapes: list[tuple[int, ...]] = [(count, nv), (count,), (count,), (count,)]
+    if forces:
+        shapes += [(count, nv), (count, rows), (count, rows), (count, rows)]
+    return Answers(*map(np.empty, shapes))
 
 
 def batch_call(given: States, common: Common, answers: Answers, first: int, end: int) -> BatchCall:
@@ -113,8 +107,8 @@ def batch_call(given: States, common: Common, answers: Answers, first: int, end:
         several = len(followed) > 1
         values["followed_stride"] = followed.shape[1] * several
         values["followed"] = _address(followed, first if several else 0)
-    for field in fields(answers):
-        values[field.name] = _address(getattr(answers, field.name), first)
+    for name in _ANSWERS:
+        values[name] = _address(getattr(answers, name), first)
     return BatchCall(**values)
 
 
