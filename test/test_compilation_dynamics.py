@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mechanism_builder import closed_states, mechanism, near, pinned_arm, shipped
 
+from uk_dynamics.benchmarks.loop_ladder import loop_ladder
 from uk_dynamics.compilation import compiler, library, regular
 from uk_dynamics.compilation.compiled import CompiledDynamics
 from uk_dynamics.compilation.compiler import CompilationError
@@ -265,6 +266,15 @@ def test_a_compiler_that_fails_is_quoted(work, problem, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(CompilationError, match=problem):
         shipped("five_bar").dynamics("compiled")
+
+
+def test_auto_begins_nothing_that_takes_minutes(monkeypatch, tmp_path, caplog):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    machine = loop_ladder(21)  # 63 velocities; already some GB and minutes with 150
+    with caplog.at_level(logging.WARNING):
+        assert not isinstance(machine.dynamics("auto"), CompiledDynamics)
+    assert "63 velocities take minutes to compile; uk_dynamics compile does it" in caplog.text
+    assert not list(tmp_path.rglob("*.so"))
 
 
 def test_auto_compiles_where_it_can():

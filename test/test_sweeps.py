@@ -149,6 +149,8 @@ def test_an_interrupted_sweep_goes_on(tmp_path, scheduler):
         sweep(spec, store, scheduler=scheduler, progress=interrupt)
     kept = store.rows()
     assert 2 <= len(kept) < 6
+    broken = store.directory / "rows" / "broken.parquet"  # as a disk that failed may leave it
+    broken.write_bytes(b"PAR1 and no more")
     outcome = sweep(spec, store, scheduler=scheduler)
     assert (outcome.found, outcome.ok) == (len(kept), 6 - len(kept))
     assert store.results.is_file()

@@ -7,6 +7,8 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
 
 _METHODS = ("auto", "udwadia_kalaba")
+# Velocities up to which compiling takes less than a minute or so; it grows with their third power.
+_MOST_UNASKED = 60
 
 
 def obstacles(mechanism: Mechanism) -> tuple[str, ...]:
@@ -40,6 +42,20 @@ def check(mechanism: Mechanism) -> None:
     if found:
         raise CompilationError(
             f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
+            file=mechanism.spec.file,
+        )
+
+
+def check_size(mechanism: Mechanism) -> None:
+    """Refuse what takes so long to compile that somebody should have asked for it.
+
+    Raises:
+        CompilationError: It would take minutes; says how to have it done.
+    """
+    nv = mechanism.model.nv
+    if nv > _MOST_UNASKED:
+        raise CompilationError(
+            f"{nv} velocities take minutes to compile; uk_dynamics compile does it, once",
             file=mechanism.spec.file,
         )
 

@@ -30,10 +30,14 @@ def servo_evaluator(tasks: Tasks, backend: str, *, friction: bool = True) -> Ser
     from uk_dynamics.compilation.compiled_servo import CompiledServo
     from uk_dynamics.compilation.compiler import CompilationError
     from uk_dynamics.compilation.library import announce, is_servo_cached
+    from uk_dynamics.compilation.limits import check, check_size
 
     if backend == "cached" and not is_servo_cached(tasks):
         return interpreted
     try:
+        if backend == "auto" and not is_servo_cached(tasks):
+            check(tasks.mechanism)
+            check_size(tasks.mechanism)
         return CompiledServo(tasks, interpreted, friction=friction)
     except CompilationError as error:
         if backend == "compiled":

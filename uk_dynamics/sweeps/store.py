@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import json
+import logging
 import os
 import uuid
 from pathlib import Path
 from typing import Any
 
 from uk_dynamics.exceptions import InputError
+
+_log = logging.getLogger(__name__)
 
 
 def optional(name: str) -> Any:
@@ -58,8 +61,12 @@ class Store:
         found: dict[str, dict[str, Any]] = {}
         parts = sorted(self._rows.glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
         for part in parts:
-            for row in self._parquet.read_table(part).to_pylist():
-                found[row["point"]] = row
+            try:
+                rows = self._parquet.read_table(part).to_pylist()
+            except (self._arrow.ArrowException, OSError):  # as a disk that failed may leave it
+                _log.warning("%s cannot be read; its points are simulated again", part)
+                continue
+            found.update((row["point"], row) for row in rows)
         return found
 
     def add(self, rows: list[dict[str, Any]], trajectories: list[dict[str, Any]]) -> None:
