@@ -91,6 +91,7 @@ def test_two_mechanisms_fit_into_one_program(tmp_path):
     ("arguments", "message"),
     [
         (["rrr3_modular"], "cannot be compiled: solver.method: hierarchical"),
+        (["four_bar", "--tasks", "four_bar_turn", "--export-c", "out"], "leave --tasks out"),
         (["rrr3_modular", "--export-c", "out"], "cannot be compiled: solver.method: hierarchical"),
     ],
 )

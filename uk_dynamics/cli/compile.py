@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.progress import progress_bar
+from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.extensions import Commands
@@ -71,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
+        if arguments.tasks is not None:
+            raise InputError("the servo law is not written as C; leave --tasks out")
         from uk_dynamics.compilation.export import export
 
         files = export(mechanism, arguments.export_c)
