@@ -20,8 +20,17 @@ KINDS = """constraints:
     parent: {link: a3, xyz: [0.1, 0.2, -0.3], rpy: [0.3, -0.4, 0.5]}
     child: {link: b3, xyz: [0.2, 0, 0], rpy: [0.3, -0.4, 0.5]}
   bolt: {type: weld, parent: {link: base, xyz: [1, 2, 3]}, child: {link: b2, rpy: [0.1, 0.2, 0.3]}}
-  ball: {type: point, parent: {link: a1, xyz: [0.5, 0, 0.1]}, child: {link: b3}}
-  slide: {type: prismatic, axis: [1, 0, 0], parent: {link: a1}, child: {link: b1}}
+  ball:
+    type: point
+    parent: {link: a1, xyz: [0.5, 0, 0.1]}
+    child: {link: b3}
+    stabilization: {frequency: 2.0, damping_ratio: 0.7}
+  slide:
+    type: prismatic
+    axis: [1, 0, 0]
+    parent: {link: a1}
+    child: {link: b1}
+    stabilization: {frequency: 0.0}
 """
 
 
@@ -46,10 +55,24 @@ def evaluated(machine: Mechanism, workspace: Workspace, q, v):
     workspace.update(q, v)
     quick = machine.constraints.evaluate(workspace, 0.0, q, v)
     products = machine.constraints.products(workspace)  # None where there are other rows
-    lean = products.equation() if products else (quick.A, -quick.bias)
+    if products:
+        lean = (*products.equation(), products.equation(stabilize=True)[1])
     workspace.placements = None
     by_families = machine.constraints.evaluate(workspace, 0.0, q, v)
-    return quick, lean, by_families
+    return quick, lean if products else of_equation(machine, quick), by_families
+
+
+def of_equation(machine: Mechanism, rows):
+    """A, then b without and with stabilisation."""
+    constraints = machine.constraints
+    stabilized = rows.right_hand_side(constraints.damping, constraints.stiffness)
+    return rows.A, -rows.bias, stabilized
+
+
+def agree(found, wanted):
+    """Within rounding; stabilised b contains residuals times (2π · 5 Hz)², up to 1e3."""
+    size = max(1.0, np.abs(wanted).max())
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13 * size)
 
 
 def test_rows_are_those_of_the_families(machine):
@@ -60,8 +83,8 @@ def test_rows_are_those_of_the_families(machine):
         # all numbers are of size one to ten: rounding
         for found, wanted in zip(quick, expected, strict=True):
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
-        for found, wanted in zip(lean, (expected.A, -expected.bias), strict=True):
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
+        for found, wanted in zip(lean, of_equation(machine, expected), strict=True):
+            agree(found, wanted)
 
 
 def test_further_frames_change_nothing(machine):
@@ -81,9 +104,9 @@ def test_joint_rows_stand_between_them(machine):
     q, v = np.linspace(-1, 1, model.nq), np.linspace(1, 2, model.nv)
     quick, lean, expected = evaluated(both, workspace, q, v)
     assert both.constraints.row_names[-1] == "gear"
-    lean_of_all = (expected.A, -expected.bias)
+    lean_of_all = of_equation(both, expected)
     for found, wanted in zip((*quick, *lean), (*expected, *lean_of_all), strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
+        agree(found, wanted)
 
 
 def test_two_robots_of_one_set_do_not_disturb_each_other(machine):

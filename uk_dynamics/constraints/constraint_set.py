@@ -192,7 +192,10 @@ class ConstraintSet:
             numbers: FlatKinematics = kinematics  # type: ignore[assignment]
             # Without other rows between them they come in declared order at once.
             order = None if self._layout.others else self._layout.order
-            found = ProductRows(self._families, self._layout.pairs, numbers, order)
+            gains = np.empty((len(self), 2))
+            gains[self._layout.order] = np.stack((self.damping, self.stiffness), axis=1)
+            count = len(self._layout.pair_of_row)
+            found = ProductRows(self._families, self._layout.pairs, numbers, gains[:count], order)
             self._product_rows[kinematics] = found
         return found
 

@@ -14,9 +14,15 @@ V + [ω] y. What a joint acceleration of zero leaves of ψ̈, the parent's turni
 wrenches (κ a, y × a) and residuals, and the d and D of a pair need products of its twists. An
 angular row has the wrench (0, a) and leaves aᵀ(α_c − α_p − ω_p × ω_c): the same d with ω_c in the
 place of either V.
+
+Stabilisation asks for 2ζω ψ̇ + ω²ψ more. Of the same products, ψ̇ has the d of V_c − V_p and the D of
+[ω_c] − [ω_p], and ψ = Σ aᵢ yᵢ − Σ aᵢ oᵢ has constant ones. Only the ψ of angular rows is none of
+their sums.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -35,6 +41,9 @@ from uk_dynamics.constraints.vectors import Array
 PRODUCT_FAMILIES = (LinearRows, AngularRows, AlignmentRows)
 ProductFamily = LinearRows | AngularRows | AlignmentRows
 
+#: 2ζω and ω² of a row, in 1/s and 1/s².
+Gains = tuple[float, float]
+
 # The first placement is the world: a matrix of ones and zeros, and an origin of zeros.
 _ONE: Place = 0
 _ZERO: Place = 1
@@ -42,10 +51,10 @@ _NOTHING: Vector = (_ZERO, _ZERO, _ZERO)
 
 #: Sums of a row: its wrench, then its residual.
 ROW_SUMS = 7
-#: Products of a row that meet the motion come first: κ a, the aᵢ yⱼ row by row, μ a (angular rows).
-MEETING = 15
-#: Sums of a motion: d, then D row by row.
-MOTION_SUMS = 12
+#: Sums of a motion: d, then D row by row, then what meets the aᵢ oᵢ.
+MOTION_SUMS = 15
+#: The sum of a motion that each product of a row meets: κ a, the aᵢ yⱼ row by row, μ a, the aᵢ oᵢ.
+MEETING = (*range(12), *range(3), *range(12, 15))
 
 
 class ProductPlaces:
@@ -55,20 +64,38 @@ class ProductPlaces:
         rows: Products of each row, from placements.
         motions: Products of each motion that rows follow, from twists and their rates.
         motion_of_row: Which motion that is.
+        constants: Numbers that have to stand behind those of the model.
     """
 
-    def __init__(self, carriers: Index, velocities: Place, rates: Place, directions: Place) -> None:
+    #: So many products at the end of a motion are there for stabilisation alone.
+    STABILIZING = 24
+
+    def __init__(
+        self,
+        carriers: Index,
+        gains: Sequence[Gains],
+        velocities: Place,
+        rates: Place,
+        end: Place,
+    ) -> None:
         """Say where in the row of numbers there is what.
 
         Args:
             carriers: The body that carries each frame, (frames,).
+            gains: Of each row that will be added, in that order.
             velocities: Where the twists begin; before them stand the placements.
             rates: Where their rates begin.
-            directions: Where directions begin that are no axes of their frames.
+            end: Where the constants begin. Behind them stand directions that are no axes of their
+                frames.
         """
         self._carriers = carriers.tolist()
-        self._velocities, self._rates, self._extra = velocities, rates, directions
-        self._motions: dict[tuple[int, int, type], int] = {}
+        self._gains = gains
+        self._velocities, self._rates = velocities, rates
+        different = list(dict.fromkeys(gains))
+        self._place_of_gains = {pair: end + 2 * k for k, pair in enumerate(different)}
+        self.constants = [number for pair in different for number in pair]
+        self._extra = end + len(self.constants)
+        self._motions: dict[tuple[int, int, type, Gains], int] = {}
         self._frames: list[int] = []
         self._directions: list[Array] = []
         self.rows: list[list[Product]] = []
@@ -91,7 +118,8 @@ class ProductPlaces:
                     self.rows.append(_row(a, _origin(child), _ONE, _ZERO, _origin(parent)))
                 else:
                     self.rows.append(_row(a, _NOTHING, _ZERO, _ONE, _NOTHING))
-            self.motion_of_row.append(self._motion(parent, child, type(family)))
+            gains = self._gains[len(self.motion_of_row)]
+            self.motion_of_row.append(self._motion(parent, child, type(family), gains))
 
     def turned_directions(self) -> tuple[Index, Array]:
         """Frames of the directions that are no axes of theirs, (k,), and those, (k, 3)."""
@@ -107,14 +135,15 @@ class ProductPlaces:
         self._directions.append(direction)
         return _vector(self._extra + 3 * (len(self._frames) - 1))
 
-    def _motion(self, parent: int, child: int, kind: type) -> int:
+    def _motion(self, parent: int, child: int, kind: type, gains: Gains) -> int:
         first, second = self._carriers[child], self._carriers[parent]
-        key = (first, second, AngularRows if kind is AngularRows else LinearRows)
+        key = (first, second, AngularRows if kind is AngularRows else LinearRows, gains)
         if key not in self._motions:
             self._motions[key] = len(self._motions)
             twists = [self._velocities + 6 * body for body in (first, second)]
             rates = [self._rates + 6 * body for body in (first, second)]
-            self.motions.append(_motion(*twists, *rates, angular=kind is AngularRows))
+            place = self._place_of_gains[gains]
+            self.motions.append(_motion(*twists, *rates, gains=place, angular=kind is AngularRows))
         return self._motions[key]
 
 
@@ -139,9 +168,16 @@ def _row(a: Vector, y: Vector, kappa: Place, mu: Place, origin: Vector) -> list[
 
 
 def _motion(
-    child: Place, parent: Place, child_rate: Place, parent_rate: Place, *, angular: bool
+    child: Place,
+    parent: Place,
+    child_rate: Place,
+    parent_rate: Place,
+    *,
+    gains: Place,
+    angular: bool,
 ) -> list[Product]:
     """Both of a pair of bodies, d and D; the D of angular rows meets zeros alone."""
+    damping, stiffness = gains, gains + 1
     of_child, of_parent = _vector(child + 3), _vector(parent + 3)
     linear = [of_child, of_child] if angular else [_vector(child), _vector(parent)]
     start = 3 if angular else 0
@@ -151,18 +187,25 @@ def _motion(
         *cross_products(of_child, linear[0], 0),
         *cross_products(of_parent, linear[1], 0),
         *cross_products(of_parent, linear[0], 0, -2.0),
-        *_skew(_vector(child_rate + 3), 1.0),
-        *_skew(_vector(parent_rate + 3), -1.0),
+        *_skew(_vector(child_rate + 3), _ONE, 1.0),
+        *_skew(_vector(parent_rate + 3), _ONE, -1.0),
         *_twice_across(of_child, of_child, 1.0),
         *_twice_across(of_parent, of_parent, 1.0),
         *_twice_across(of_parent, of_child, -2.0),
+        # The stabilising ones:
+        *scaled(_vector(child + start), damping, 0),
+        *scaled(_vector(parent + start), damping, 0, -1.0),
+        *_skew(of_child, damping, 1.0),
+        *_skew(of_parent, damping, -1.0),
+        *((stiffness, _ONE, 3 + 4 * i, 1.0) for i in range(3)),
+        *((stiffness, _ONE, 12 + i, -1.0) for i in range(3)),
     ]
 
 
-def _skew(x: Vector, factor: float) -> list[Product]:
-    """[x], row by row."""
+def _skew(x: Vector, multiple: Place, factor: float) -> list[Product]:
+    """[x] times a number, row by row."""
     return [
-        (x[k], _ONE, 3 + 3 * i + j, factor * sign)
+        (x[k], multiple, 3 + 3 * i + j, factor * sign)
         for i, j, k, sign in (
             (0, 1, 2, -1.0),
             (0, 2, 1, 1.0),

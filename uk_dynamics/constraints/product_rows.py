@@ -72,6 +72,7 @@ class ProductRows:
         families: Sequence[object],
         pairs: FramePairs,
         kinematics: FlatKinematics,
+        gains: Array,
         order: Index | None = None,
     ) -> None:
         """Find the places.
@@ -80,6 +81,7 @@ class ProductRows:
             families: The rows, at least one, as :meth:`express` allows.
             pairs: Frame pairs of all rows.
             kinematics: Of the robot that has them; evaluations read its arrays.
+            gains: 2ζω and ω² of each row, family by family, (m, 2), in 1/s and 1/s².
             order: Which row of the families, one after the other, comes first, second …, (m,);
                 None: as they are.
         """
@@ -92,8 +94,9 @@ class ProductRows:
         sources = kinematics.placements, kinematics.velocities, kinematics.accelerations
         self._sources = sources
         ends = np.cumsum([len(source) for source in sources])
-        places = ProductPlaces(kinematics.carriers, *ends.tolist())
         found = [family for family in families if isinstance(family, PRODUCT_FAMILIES)]
+        pairs_of_gains = [(damping, stiffness) for damping, stiffness in gains.tolist()]
+        places = ProductPlaces(kinematics.carriers, pairs_of_gains, *ends.tolist())
         for family in found:
             places.add(family)
         chosen = np.arange(len(places.rows)) if order is None else order
@@ -103,35 +106,45 @@ class ProductRows:
 
         frames, self._directions = places.turned_directions()
         self._turning = frames if len(frames) else None
+        ends = np.append(ends, ends[-1] + len(places.constants))
         numbers = np.zeros(ends[-1] + 3 * len(frames))
-        self._placements, self._velocities, self._accelerations, turned = np.split(numbers, ends)
+        self._placements, self._velocities, self._accelerations, constants, turned = np.split(
+            numbers, ends
+        )
+        constants[:] = places.constants
         self._turned = turned.reshape(-1, 3)
 
-        angular: list[tuple[AngularResiduals, Index | slice]] = []
+        angular: list[tuple[AngularResiduals, Index | slice, Array]] = []
         start = 0
         for family in found:
             end = start + len(family.frames.pair)
             if isinstance(family, AngularRows):
-                angular.append((AngularResiduals(family), _run(np.argsort(chosen)[start:end])))
+                rows_of_family = _run(np.argsort(chosen)[start:end])
+                angular.append((AngularResiduals(family), rows_of_family, gains[start:end, 1]))
             start = end
         rows = Products([places.rows[row] for row in chosen], ROW_SUMS)
         motions = Products(places.motions, MOTION_SUMS)
-        self._factors = Factors(numbers, [rows, motions, *(part.products for part, _ in angular)])
+        self._factors = Factors(numbers, [rows, motions, *(part[0].products for part in angular)])
         self._of_rows, self._of_motions, *of_angles = self._factors.products
         self._angular = [(*part, own) for part, own in zip(angular, of_angles, strict=True)]
-        self._meeting = self._of_rows[:, :MEETING]
+        self._turns_back = [part for part in self._angular if part[2].any()]
         self._wrench = rows.signs[:, :_RESIDUAL].copy()
         self._residual = rows.signs[:, _RESIDUAL].copy()
-        # d stands beside κ a and beside μ a
-        self._opposite = -np.concatenate((motions.signs, motions.signs[:, :3]), axis=1)
+        self._stabilized = -motions.signs[:, MEETING]
+        self._unstabilized = self._stabilized[: -places.STABILIZING]
+        self._of_motions_alone = self._of_motions[:, : -places.STABILIZING]
 
     @staticmethod
     def express(families: Sequence[object]) -> bool:
         """Whether these rows can be evaluated so."""
         return bool(families) and all(isinstance(family, PRODUCT_FAMILIES) for family in families)
 
-    def equation(self) -> tuple[Array, Array]:
-        """A, (m, nv), and b, (m,), of A q̈ = b without stabilisation, at the robot's state."""
+    def equation(self, *, stabilize: bool = False) -> tuple[Array, Array]:
+        """A, (m, nv), and b, (m,), of A q̈ = b at the robot's state.
+
+        Args:
+            stabilize: Whether b contains −2ζω ψ̇ − ω²ψ.
+        """
         placements, velocities, accelerations = self._sources
         self._placements[...] = placements
         self._velocities[...] = velocities
@@ -140,15 +153,22 @@ class ProductRows:
         if self._turning is not None:
             self._turned[...] = apply(frames.rotation.take(self._turning, 0), self._directions)
         self._factors.update()
-        A: Array = self._of_rows.dot(self._wrench).dot(frames.jacobian)
+        of_rows = self._of_rows
+        A: Array = of_rows.dot(self._wrench).dot(frames.jacobian)
         A *= self._sign
-        motion = self._of_motions.dot(self._opposite)
-        return A, dot(self._meeting, motion.take(self._motion_of_row, 0))
+        if not stabilize:
+            motion = self._of_motions_alone.dot(self._unstabilized)
+            return A, dot(of_rows, motion.take(self._motion_of_row, 0))
+        motion = self._of_motions.dot(self._stabilized)
+        b = dot(of_rows, motion.take(self._motion_of_row, 0))
+        for angular, rows, stiffness, products in self._turns_back:
+            b[rows] -= stiffness * angular.evaluate(products, frames)
+        return A, b
 
     def residual(self) -> Array:
         """ψ, (m,), at the state of the last :meth:`equation`."""
         residual: Array = self._of_rows.dot(self._residual)
-        for angular, rows, products in self._angular:
+        for angular, rows, _, products in self._angular:
             residual[rows] = angular.evaluate(products, self._frames)
         return residual
 

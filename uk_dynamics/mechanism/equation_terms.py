@@ -60,10 +60,7 @@ class EquationTerms:
             return self.evaluate(t, q, v, Inputs(tau, stabilize=stabilize))
         workspace = self._workspace
         workspace.update(q, v)
-        A, b = products.equation()
-        if stabilize and self._stabilizes:
-            b -= self._damping * A.dot(v)
-            b -= self._stiffness * products.residual()
+        A, b = products.equation(stabilize=stabilize and self._stabilizes)
         return workspace.mass, self._force(t, q, v, tau), A, b
 
     def with_rows(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
