@@ -138,22 +138,21 @@ def mass_factor(M: Array | TreeInertia) -> DenseMass | SingularMass | Articulate
     if isinstance(M, TreeInertia):
         return ArticulatedMass(M)
     lower, failed = dpotrf(M, 1, 0)
-    if failed == 0 and keeps_pivots(M, lower):
+    if failed == 0 and keeps_pivots(M, lower.diagonal()):
         return DenseMass(lower)
     return SingularMass(M)
 
 
-def keeps_pivots(M: Array, lower: Array) -> bool:
+def keeps_pivots(M: Array, pivots: Array, out: Array | None = None) -> bool:
     """Whether no pivot of the Cholesky factor L of M vanishes within rounding.
 
     Args:
         M: Mass matrix, (nv, nv).
-        lower: L, (nv, nv).
+        pivots: Diagonal of L, (nv,).
+        out: Overwritten when given, (nv,).
     """
-    if not len(lower):
-        return True
-    inverse = np.reciprocal(lower.diagonal())
-    inverse *= inverse
+    inverse = np.reciprocal(pivots, out)
+    np.multiply(inverse, inverse, inverse)
     # NaN and inf anywhere in M end up in this one number too, and compare as False; BLAS alone
     # does not warn of them.
     return bool(ddot(M.diagonal(), inverse) < _LOST_PIVOTS)

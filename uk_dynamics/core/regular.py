@@ -49,11 +49,22 @@ class RegularMotion:
         self._least_square = (LEAST_PART * natural_scale) ** 2
         margin = _MARGIN * rank_tolerance
         self._largest = min(_LARGEST, 1.0 / margin**2 if margin > 0.0 else _LARGEST)
-        forces = np.empty((m + 1, nv))  # rows of A, then F; and the accelerations they cause
-        self._A, self._F = forces[:m], forces[m]
-        self._forces, self._causes = forces, forces.T
-        unknowns = np.eye(m, m + 1).copy(order="F")  # right-hand sides of G⁻¹ and λ
-        self._unknowns, self._missing = unknowns, unknowns[:, m]
+        # Everything is computed in place: views of small arrays cost as much as their numbers.
+        self._lower = np.empty((nv, nv), order="F")
+        self._pivots, self._inverse = self._lower.diagonal(), np.empty(nv)
+        self._motions = np.empty((m + 1, nv))  # what each row of A, then F, causes
+        self._of_rows, self._of_force = self._motions[:m], self._motions[m]
+        self._forces = self._motions.T
+        self._products = np.empty((m + 1, m))  # G, then A a
+        self._gram, self._caused = self._products[:m].T, self._products[m]
+        self._squares, self._sizes = self._gram.diagonal(), np.empty(m)
+        # G⁻¹, λ and a one, which counts a
+        self._begin = np.concatenate((np.eye(m, m + 1).reshape(-1, order="F"), [1.0]))
+        self._numbers = self._begin.copy()
+        self._unknowns = self._numbers[:-1].reshape((m, m + 1), order="F")
+        self._closeness = self._unknowns.diagonal()
+        self._counts = self._numbers[-m - 1 :]
+        self._multipliers = self._counts[:m]
 
     def solve(self, M: Array, F: Array, A: Array, b: Array) -> RegularSolution | None:
         """Acceleration and forces, or None where the state is not safely regular.
@@ -64,37 +75,32 @@ class RegularMotion:
             A: Constraint matrix, (m, nv); it must stay as it is while the solution is in use.
             b: Right-hand side of A q̈ = b, (m,).
         """
-        found = self._solve(M, F, A, b)
-        if found is None:
+        qdd = self.acceleration(M, F, A, b)
+        if qdd is None:
             return None
-        qdd, multipliers, lower = found
+        lower, multipliers = self._lower.copy(order="F"), self._multipliers.copy()
         return RegularSolution(self, qdd, multipliers, lower, A, F, b)
 
     def acceleration(self, M: Array, F: Array, A: Array, b: Array) -> Array | None:
-        """Acceleration alone, (nv,); see :meth:`solve`."""
-        found = self._solve(M, F, A, b)
-        return None if found is None else found[0]
-
-    def _solve(self, M: Array, F: Array, A: Array, b: Array) -> tuple[Array, Array, Array] | None:
-        """Acceleration, multipliers and the factor of M."""
-        self._A[...] = A
-        self._F[...] = F
-        lower, _, failed = dposv(M, self._causes, 1, 0, 1)  # forces become accelerations
-        if failed:
+        """Acceleration alone, (nv,), fresh; see :meth:`solve`."""
+        self._lower[...] = M
+        self._of_rows[...] = A
+        self._of_force[...] = F
+        if dposv(self._lower, self._forces, 1, 1, 1)[2]:  # forces become accelerations
             return None
-        motions = self._forces.dot(A.T)  # G, then A a
-        np.subtract(b, motions[-1], self._missing)
-        _, found, failed = dposv(motions[:-1].T, self._unknowns, 1)
-        if failed:
+        np.dot(self._motions, A.T, self._products)
+        np.maximum(self._squares, self._least_square, out=self._sizes)
+        self._numbers[...] = self._begin
+        np.subtract(b, self._caused, self._multipliers)
+        if dposv(self._gram, self._unknowns, 1, 1, 1)[2]:
             return None
-        sizes = np.maximum(motions.diagonal(), self._least_square)
         # What is not finite compares as False.
-        if not (found.diagonal().dot(sizes) < self._largest and keeps_pivots(M, lower)):
+        if not self._closeness.dot(self._sizes) < self._largest:
             return None
-        multipliers = found[:, -1]
-        qdd = multipliers.dot(self._A)
-        qdd += self._F
-        return qdd, multipliers, lower
+        if not keeps_pivots(M, self._pivots, self._inverse):
+            return None
+        qdd: Array = self._counts.dot(self._motions)
+        return qdd
 
 
 class RegularSolution(Solution):

@@ -87,13 +87,14 @@ class PassiveForces:
                 stops.append((at, place, forces.stop_stiffness, forces.stop_damping, lower, upper))
         self._negative_damping, self._friction = -damping, friction
         self._damped, self._rubbing = bool(damping.any()), bool(friction.any())
+        self._springs, self._stops = bool(springs), bool(stops)
         self._spring_v, self._spring_q = _indices(springs)
         self._stiffness, self._rest = _columns(springs, 2, 2)
         self._stop_v, self._stop_q = _indices(stops)
         self._stop_stiffness, self._stop_damping, self._lower, self._upper = _columns(stops, 2, 4)
         dissipates = self._damped or self._rubbing or bool(self._stop_damping.any())
         self.conservative = not dissipates
-        self.active = self._damped or self._rubbing or bool(springs) or bool(stops)
+        self.active = self._damped or self._rubbing or self._springs or self._stops
 
     def force(self, q: Array, v: Array, out: Array | None = None) -> Array:
         """The generalized force of all of them.
@@ -107,9 +108,9 @@ class PassiveForces:
             (nv,), in N m or N.
         """
         force = self.resistance(v, out)
-        if self._spring_v.size:
+        if self._springs:
             force[self._spring_v] += self._stiffness * (self._rest - q[self._spring_q])
-        if self._stop_v.size:
+        if self._stops:
             under, over = self._penetration(q)
             resisting = self._stop_damping * v[self._stop_v]
             push_up = at_least(self._stop_stiffness * under - resisting, 0.0)
@@ -128,9 +129,9 @@ class PassiveForces:
     def potential_energy(self, q: Array) -> float:
         """Energy stored in springs and stops, in J."""
         energy = 0.0
-        if self._spring_v.size:
+        if self._springs:
             energy += 0.5 * float(self._stiffness @ (q[self._spring_q] - self._rest) ** 2)
-        if self._stop_v.size:
+        if self._stops:
             under, over = self._penetration(q)
             energy += 0.5 * float(self._stop_stiffness @ (under**2 + over**2))
         return energy
