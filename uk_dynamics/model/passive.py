@@ -121,7 +121,7 @@ class PassiveForces:
 
     def resistance(self, v: Array, out: Array | None = None) -> Array:
         """The part of damping and friction, (nv,), in N m or N; see :meth:`force`."""
-        force = np.multiply(v, self._negative_damping, out=out)
+        force = np.multiply(v, self._negative_damping, out)
         if self._rubbing:
             force -= self._friction * np.tanh(v / self._friction_velocity)
         return force
