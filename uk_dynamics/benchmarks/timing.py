@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-_SHORTEST = 1e-3  # s: one measurement takes at least this long, so that the clock counts little
+_SHORTEST = 3e-3  # s: one measurement takes at least this long, so that how it begins counts little
 
 
 def medians(

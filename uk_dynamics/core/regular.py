@@ -14,7 +14,7 @@ forms that take rows by their remainders.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ class RegularMotion:
     Attributes:
         natural_scale: How large each row is over the configurations, (m,).
         rank_tolerance: Largest relative remainder of a dependent row.
+        independent: All rows, (m,).
     """
 
     def __init__(self, nv: int, natural_scale: Array, rank_tolerance: float) -> None:
@@ -46,6 +47,7 @@ class RegularMotion:
         m = len(natural_scale)
         self.natural_scale = natural_scale
         self.rank_tolerance = rank_tolerance
+        self.independent = np.arange(m)
         self._least_square = (LEAST_PART * natural_scale) ** 2
         margin = _MARGIN * rank_tolerance
         self._largest = min(_LARGEST, 1.0 / margin**2 if margin > 0.0 else _LARGEST)
@@ -78,8 +80,7 @@ class RegularMotion:
         qdd = self.acceleration(M, F, A, b)
         if qdd is None:
             return None
-        lower, multipliers = self._lower.copy(order="F"), self._multipliers.copy()
-        return RegularSolution(self, qdd, multipliers, lower, A, F, b)
+        return RegularSolution(self, qdd, *self.reactions(), A, F, b)
 
     def acceleration(self, M: Array, F: Array, A: Array, b: Array) -> Array | None:
         """Acceleration alone, (nv,), fresh; see :meth:`solve`."""
@@ -102,6 +103,42 @@ class RegularMotion:
         qdd: Array = self._counts.dot(self._motions)
         return qdd
 
+    def reactions(self) -> tuple[Array, Array]:
+        """Multipliers of the last acceleration, (m,), and the factor of its M, (nv, nv); fresh."""
+        return self._multipliers.copy(), self._lower.copy(order="F")
+
+    def parts(self, rows: Array) -> Array:
+        """What other rows contain of those of the last acceleration, nearest in the metric of M⁻¹.
+
+        Args:
+            rows: (k, nv).
+
+        Returns:
+            C, (k, m): C A is as near to the rows as sums of the rows of A can be.
+        """
+        found: Array = rows.dot(self._of_rows.T).dot(self._unknowns[:, :-1])
+        return found
+
+
+class QuickMotion(Protocol):
+    """What solves accelerations quickly at most states, in memory of its own.
+
+    Attributes:
+        natural_scale: How large each row is over the configurations, (m,).
+        rank_tolerance: Largest relative remainder of a dependent row.
+        independent: Which rows are taken for independent, (r,), ascending.
+    """
+
+    natural_scale: Array
+    rank_tolerance: float
+    independent: NDArray[np.intp]
+
+    def solve(self, M: Array, F: Array, A: Array, b: Array) -> RegularSolution | None:
+        """Acceleration and forces, or None; see :meth:`RegularMotion.solve`."""
+
+    def acceleration(self, M: Array, F: Array, A: Array, b: Array) -> Array | None:
+        """Acceleration alone, (nv,), fresh; see :meth:`solve`."""
+
 
 class RegularSolution(Solution):
     """All rows hold; what is rarely asked for is found by the form of Udwadia and Kalaba."""
@@ -111,7 +148,7 @@ class RegularSolution(Solution):
 
     def __init__(
         self,
-        owner: RegularMotion,
+        motion: QuickMotion,
         qdd: Array,
         multipliers: Array,
         lower: Array,
@@ -119,10 +156,10 @@ class RegularSolution(Solution):
         F: Array,
         b: Array,
     ) -> None:
-        """Keep the answers and what they come from."""
+        """Keep the answers and what they come from; multipliers are those of independent rows."""
         self.qdd = qdd
-        self.multipliers = multipliers
-        self._origin = owner, lower, A, F, b
+        self._borne = multipliers
+        self._origin = motion, lower, A, F, b
 
     @property
     def method(self) -> Method:
@@ -131,24 +168,29 @@ class RegularSolution(Solution):
 
     @property
     def rank(self) -> int:
-        """Number of rows."""
-        return len(self.multipliers)
+        """Number of independent rows."""
+        return len(self._borne)
 
     @property
     def determined(self) -> NDArray[np.bool_]:
         """True for each row, (m,)."""
-        return np.ones(len(self.multipliers), dtype=bool)
+        return np.ones(len(self._borne), dtype=bool)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Multipliers λ with ideal_force = Aᵀ λ, (m,)."""
+        return self._borne
 
     @cached_property
     def ideal_force(self) -> Array:
         """Aᵀλ, (nv,), N m or N."""
-        force: Array = self.multipliers.dot(self._origin[2])
+        force: Array = self._borne.dot(self._origin[2])
         return force
 
     @cached_property
     def _factorization(self) -> UdwadiaKalaba:
-        owner, lower, A, _, _ = self._origin
-        return UdwadiaKalaba(DenseMass(lower), A, owner.natural_scale, owner.rank_tolerance)
+        motion, lower, A, _, _ = self._origin
+        return UdwadiaKalaba(DenseMass(lower), A, motion.natural_scale, motion.rank_tolerance)
 
     def __getattr__(self, name: str) -> Any:
         """What is not looked at yet."""

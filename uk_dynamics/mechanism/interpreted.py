@@ -77,8 +77,7 @@ class InterpretedDynamics:
         self._forces = mechanism.forces
         self._nonideal = NonidealForces(mechanism)
         self._consistency_tolerance = mechanism.spec.solver.consistency_tolerance
-        self._begun = False
-        self._regular = None if self._nonideal.active else self._solver.regular_motion()
+        self._quick = None if self._nonideal.active else self._solver.quick_motion()
         # Energies leave the arrays of the last evaluation alone.
         self._places = self._workspace
         if self._forces.stores_energy_in_frames:
@@ -103,15 +102,15 @@ class InterpretedDynamics:
         """Constrained acceleration and forces (review (36)), fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
         terms = self._terms.evaluate(state.t, state.q, state.v, given)
-        if self._regular is not None and given.nonideal is None:
-            found = self._regular.solve(*terms)
+        quick = self._quick if given.nonideal is None else None
+        if quick is not None:
+            found = quick.solve(*terms)
             if found is not None:
-                self._begun = True
                 return found
-            if not self._begun:  # rows that are redundant from the start stay so
-                self._regular = None
         M, F, A, b = terms
         factorization = self._solver.factorize(M, A)
+        if quick is not None:
+            quick.learn(factorization.taken)
         if given.nonideal is None and not self._nonideal.active:
             return factorization.solve(F, b, consistency_tolerance=self._consistency_tolerance)
         named = DynamicsTerms(M, F, A, b)
@@ -129,14 +128,14 @@ class InterpretedDynamics:
         if self._nonideal.active:
             return self.evaluate(State(t, q, v), Inputs(tau)).qdd
         M, F, A, b = self._terms.usual(t, q, v, tau)
-        if self._regular is not None:
-            found = self._regular.acceleration(M, F, A, b)
+        if self._quick is not None:
+            found = self._quick.acceleration(M, F, A, b)
             if found is not None:
-                self._begun = True
                 return found
-            if not self._begun:
-                self._regular = None
-        return self._solver.factorize(M, A).acceleration(F, b)
+        factorization = self._solver.factorize(M, A)
+        if self._quick is not None:
+            self._quick.learn(factorization.taken)
+        return factorization.acceleration(F, b)
 
     def evaluate_batch(
         self,

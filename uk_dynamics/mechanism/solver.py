@@ -16,8 +16,8 @@ from uk_dynamics.core.factorization import (
 )
 from uk_dynamics.core.mass_factor import DenseMass, mass_factor
 from uk_dynamics.core.methods import Method
-from uk_dynamics.core.regular import RegularMotion
 from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
+from uk_dynamics.mechanism.quick_motion import AdaptiveMotion
 from uk_dynamics.mechanism.state import Array
 
 if TYPE_CHECKING:
@@ -48,19 +48,19 @@ class Solver:
         )
         usual = spec.method in ("auto", "udwadia_kalaba") and mechanism.hierarchy.clearance is None
         self._usual = usual and mechanism.local is None
-        self._may_be_regular = self._usual and len(mechanism.constraints) > 0
+        self._may_be_quick = self._usual and len(mechanism.constraints) > 0
         # Levels change nothing about a projection.
         method: Method = "auto" if spec.method == "hierarchical" else spec.method
         self._factorize_part = functools.partial(
             factorize, method=method, pseudoinverse=spec.pseudoinverse
         )
 
-    def regular_motion(self) -> RegularMotion | None:
-        """What solves quickly where all rows are independent; None where a form was asked for."""
-        if not self._may_be_regular:
+    def quick_motion(self) -> AdaptiveMotion | None:
+        """What solves quickly at most states; None where a form was asked for."""
+        if not self._may_be_quick:
             return None
         nv = len(self._velocity_names)
-        return RegularMotion(nv, self._natural_scale, self.rank_tolerance)
+        return AdaptiveMotion(nv, self._natural_scale, self.rank_tolerance)
 
     def factorize(self, mass: Array, A: Array) -> Factorization:
         """For accelerations: all rows, in their levels.
