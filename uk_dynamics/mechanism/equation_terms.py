@@ -38,7 +38,9 @@ class EquationTerms:
         self._forces = mechanism.forces if mechanism.forces.active else None
         self._products = None if self._soft is not None else rows.products(workspace)
 
-    def evaluate(self, t: float, q: Array, v: Array, inputs: Inputs) -> Terms:
+    def evaluate(
+        self, t: float, q: Array, v: Array, inputs: Inputs, *, quick: bool = False
+    ) -> Terms:
         """M, F, A and b at a state; M is a live view.
 
         Args:
@@ -46,13 +48,23 @@ class EquationTerms:
             q: Configuration, (nq,).
             v: Velocity, (nv,).
             inputs: What acts.
+            quick: Whether rounding of b may be that of all terms of the stabilisation, some 1e-16
+                of ω times the speeds. By itself that is nothing, but a nearly singular matrix
+                magnifies it; it leaves alone what cancels between A q̈ and 2ζω A v.
         """
         if self._products is None or inputs.references or inputs.active is not None:
             return self.with_rows(t, q, v, inputs)[0]
-        return self.usual(t, q, v, inputs.tau, inputs.stabilize)
+        return self.usual(t, q, v, inputs.tau, inputs.stabilize, quick=quick)
 
     def usual(
-        self, t: float, q: Array, v: Array, tau: Array | None, stabilize: bool = True
+        self,
+        t: float,
+        q: Array,
+        v: Array,
+        tau: Array | None,
+        stabilize: bool = True,
+        *,
+        quick: bool = False,
     ) -> Terms:
         """The same under the inputs that most evaluations have."""
         products = self._products
@@ -60,7 +72,14 @@ class EquationTerms:
             return self.evaluate(t, q, v, Inputs(tau, stabilize=stabilize))
         workspace = self._workspace
         workspace.update(q, v)
-        A, b = products.equation(stabilize=stabilize and self._stabilizes)
+        if not (stabilize and self._stabilizes):
+            A, b = products.equation()
+        elif quick:
+            A, b = products.equation(stabilize=True)
+        else:
+            A, b = products.equation()
+            b -= self._damping * A.dot(v)
+            b -= self._stiffness * products.residual()
         return workspace.mass, self._force(t, q, v, tau), A, b
 
     def with_rows(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:

@@ -101,13 +101,12 @@ class InterpretedDynamics:
     ) -> Solution:
         """Constrained acceleration and forces (review (36)), fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
-        terms = self._terms.evaluate(state.t, state.q, state.v, given)
         quick = self._quick if given.nonideal is None else None
-        if quick is not None:
-            found = quick.solve(*terms)
+        if quick is not None and quick.ready:
+            found = quick.solve(*self._terms.evaluate(state.t, state.q, state.v, given, quick=True))
             if found is not None:
                 return found
-        M, F, A, b = terms
+        M, F, A, b = self._terms.evaluate(state.t, state.q, state.v, given)
         factorization = self._solver.factorize(M, A)
         if quick is not None:
             quick.learn(factorization.taken)
@@ -127,14 +126,15 @@ class InterpretedDynamics:
         """
         if self._nonideal.active:
             return self.evaluate(State(t, q, v), Inputs(tau)).qdd
-        M, F, A, b = self._terms.usual(t, q, v, tau)
-        if self._quick is not None:
-            found = self._quick.acceleration(M, F, A, b)
+        quick = self._quick
+        if quick is not None and quick.ready:
+            found = quick.acceleration(*self._terms.usual(t, q, v, tau, quick=True))
             if found is not None:
                 return found
+        M, F, A, b = self._terms.usual(t, q, v, tau)
         factorization = self._solver.factorize(M, A)
-        if self._quick is not None:
-            self._quick.learn(factorization.taken)
+        if quick is not None:
+            quick.learn(factorization.taken)
         return factorization.acceleration(F, b)
 
     def evaluate_batch(

@@ -9,7 +9,7 @@ from uk_dynamics.core.redundant import RedundantMotion
 from uk_dynamics.core.regular import QuickMotion, RegularMotion, RegularSolution
 from uk_dynamics.mechanism.state import Array
 
-# A state that is refused twice in a row costs a quarter more; then so many are not even tried.
+# An attempt in vain costs half an evaluation: after two in a row so many states are not tried.
 _PAUSE = 8
 
 
@@ -23,18 +23,19 @@ class AdaptiveMotion:
         self._fits = True
         self._pause = 0
 
+    @property
+    def ready(self) -> bool:
+        """Whether to try; otherwise :meth:`learn` is called without."""
+        return not self._pause
+
     def solve(self, M: Array, F: Array, A: Array, b: Array) -> RegularSolution | None:
         """Acceleration and forces, or None: then :meth:`learn`; see :class:`RegularMotion`."""
-        if self._pause:
-            return None
         found = self._motion.solve(M, F, A, b)
         self._fits = self._fits or found is not None
         return found
 
     def acceleration(self, M: Array, F: Array, A: Array, b: Array) -> Array | None:
         """Acceleration alone, (nv,), fresh, or None: then :meth:`learn`."""
-        if self._pause:
-            return None
         found = self._motion.acceleration(M, F, A, b)
         self._fits = self._fits or found is not None
         return found
