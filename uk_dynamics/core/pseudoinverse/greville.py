@@ -14,7 +14,8 @@ def by_greville(A: Array, rank_tolerance: float) -> Pseudoinverse:
     """Each row aᵢ = dᵢ Aᵢ₋₁ + cᵢ adds a column bᵢ: Aᵢ⁺ = [Aᵢ₋₁⁺ − bᵢ dᵢ, bᵢ].
 
     Rows come in the order given, without pivoting, so every leading block is inverted on the way:
-    where one of them is nearly singular, digits are lost that A itself would not lose.
+    where one of them is nearly singular, digits are lost that A itself would not lose. Projecting
+    each row twice brings most of them back.
 
     For a dependent row the paper writes dᵢ Aᵢ₋₁⁺ / (1 + dᵢ dᵢᵀ); the sizes fit only for the
     transpose, Aᵢ₋₁⁺ dᵢᵀ.
@@ -31,6 +32,9 @@ def by_greville(A: Array, rank_tolerance: float) -> Pseudoinverse:
     for i, a in enumerate(A):
         d = a @ inverse[:, :i]
         c = a - d @ A[:i]
+        again = c @ inverse[:, :i]  # what the first projection left by rounding
+        d += again
+        c -= again @ A[:i]
         if c @ c > least and len(independent) < n:
             b = c / (c @ c)
             left[i, len(independent)] = 1.0
