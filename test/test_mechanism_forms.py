@@ -140,3 +140,15 @@ def test_through_the_flat_configuration_with_every_form(method, algorithm) -> No
         error = np.abs(trajectory.position(f"{leg}_angle") - exact).max()
         assert error < 1e-7  # some 1e-9 are seen
     assert np.abs(trajectory.residual).max() < 1e-10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("off", [1e-7, 4e-7, 9e-7])
+def test_a_rank_change_stalls_no_simulation_by_squares(off) -> None:
+    """Greville's recursion on a matrix of squares, from where it once took thousands of steps."""
+    machine = solved_by("five_bar_maximal", "range_space", "greville")
+    start = np.radians(5.0 + off)
+    trajectory = simulate(machine, state_at(machine, start), 0.3, rtol=1e-9, sample_period=0.02)
+    exact = exact_angle(trajectory.t, start)
+    assert exact[-1] < -0.2
+    assert np.abs(trajectory.position("left_angle") - exact).max() < 1e-7

@@ -133,5 +133,9 @@ class RangeSpace(WhitenedPseudoinverse):
                 f"rounding: take at least {LEAST_RANGE_SPACE_TOLERANCE:g}, or "
                 "udwadia_kalaba_pseudoinverse"
             )
-        found = pseudoinverse(rows @ rows.T, algorithm, rank_tolerance=rank_tolerance**2)
+        # Near a rank change one projection leaves fewer digits than Q has: a simulation would see
+        # rows appear and vanish from one evaluation to the next.
+        found = pseudoinverse(
+            rows @ rows.T, algorithm, rank_tolerance=rank_tolerance**2, projections=2
+        )
         return rows.T @ found.matrix, found.rank

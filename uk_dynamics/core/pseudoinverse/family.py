@@ -30,7 +30,11 @@ ALGORITHMS: dict[PseudoinverseMethod, Callable[[Array, float], Pseudoinverse]] =
 
 
 def pseudoinverse(
-    A: Array, method: PseudoinverseMethod = "svd", *, rank_tolerance: float
+    A: Array,
+    method: PseudoinverseMethod = "svd",
+    *,
+    rank_tolerance: float,
+    projections: int = 1,
 ) -> Pseudoinverse:
     """The Moore–Penrose inverse of A cut down to its rank.
 
@@ -43,6 +47,7 @@ def pseudoinverse(
         method: ``svd``, ``varga`` (two QR factorisations), ``greville`` (row by row),
             ``householder`` or ``gram_schmidt`` (least squares by that factorisation).
         rank_tolerance: Relative size up to which a part counts as zero, at least 0, below 1.
+        projections: Of ``greville``, see :func:`by_greville`; the others need no second one.
 
     Raises:
         InputError: Unknown method, a tolerance out of range, or entries that are not finite.
@@ -59,4 +64,6 @@ def pseudoinverse(
         return Pseudoinverse(np.zeros((n, m)), np.zeros((m, 0)), np.zeros((0, n)))
     if not math.isfinite(float(np.abs(A).sum())):
         raise InputError("the matrix to invert is not finite")
+    if method == "greville":
+        return by_greville(A, rank_tolerance, projections=projections)
     return ALGORITHMS[method](A, rank_tolerance)

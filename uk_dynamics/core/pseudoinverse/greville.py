@@ -10,12 +10,11 @@ from uk_dynamics.core.pseudoinverse.result import Pseudoinverse
 Array = NDArray[np.float64]
 
 
-def by_greville(A: Array, rank_tolerance: float) -> Pseudoinverse:
+def by_greville(A: Array, rank_tolerance: float, *, projections: int = 1) -> Pseudoinverse:
     """Each row aᵢ = dᵢ Aᵢ₋₁ + cᵢ adds a column bᵢ: Aᵢ⁺ = [Aᵢ₋₁⁺ − bᵢ dᵢ, bᵢ].
 
     Rows come in the order given, without pivoting, so every leading block is inverted on the way:
-    where one of them is nearly singular, digits are lost that A itself would not lose. Projecting
-    each row twice brings most of them back.
+    where one of them is nearly singular, digits are lost that A itself would not lose.
 
     For a dependent row the paper writes dᵢ Aᵢ₋₁⁺ / (1 + dᵢ dᵢᵀ); the sizes fit only for the
     transpose, Aᵢ₋₁⁺ dᵢᵀ.
@@ -23,6 +22,8 @@ def by_greville(A: Array, rank_tolerance: float) -> Pseudoinverse:
     Args:
         A: (m, n), with entries.
         rank_tolerance: A row is dependent when |cᵢ| is at most this part of the longest row.
+        projections: How often what the rows before it explain is taken from a row. The paper does
+            so once; a second time takes what rounding left, and brings most digits back.
     """
     m, n = A.shape
     inverse = np.zeros((n, m))
@@ -32,9 +33,10 @@ def by_greville(A: Array, rank_tolerance: float) -> Pseudoinverse:
     for i, a in enumerate(A):
         d = a @ inverse[:, :i]
         c = a - d @ A[:i]
-        again = c @ inverse[:, :i]  # what the first projection left by rounding
-        d += again
-        c -= again @ A[:i]
+        for _ in range(projections - 1):
+            again = c @ inverse[:, :i]
+            d += again
+            c -= again @ A[:i]
         if c @ c > least and len(independent) < n:
             b = c / (c @ c)
             left[i, len(independent)] = 1.0
