@@ -10,11 +10,9 @@ from uk_dynamics.core.clusters import Clusters
 from uk_dynamics.core.tree import Tree
 from uk_dynamics.mechanism.hierarchy import Hierarchy
 from uk_dynamics.mechanism.solver_specification import SolverSpec
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.robot_model import LARGEST_DENSE, RobotModel
 from uk_dynamics.model.tree_workspace import TreeWorkspace
 
-# From here on articulated bodies in Python are faster than LAPACK on dense matrices.
-LEAST_VELOCITIES = 300
 _LARGEST_CLUSTER = 32
 
 
@@ -40,7 +38,7 @@ def local_structure(
     hierarchy: Hierarchy,
     solver: SolverSpec,
     length: float,
-    least: int = LEAST_VELOCITIES,
+    least: int = LARGEST_DENSE + 1,
 ) -> LocalStructure | None:
     """The clusters of a mechanism; None where dense matrices serve it better.
 
@@ -50,7 +48,8 @@ def local_structure(
         hierarchy: Which of them yield or can be switched off.
         solver: What the file asks for.
         length: Declared length of the model, in m.
-        least: Number of velocities from which on it is worth it.
+        least: Number of velocities from which on it is worth it. For the time of evaluations that
+            would be some 400; but the memory of dense ones grows with the third power.
     """
     if model.nv < least or not model.has_simple_joints or solver.method != "auto":
         return None

@@ -22,8 +22,8 @@ from uk_dynamics.model.tree_workspace import TreeWorkspace
 from uk_dynamics.model.urdf import read_urdf, read_urdf_text
 from uk_dynamics.model.workspace import Workspace
 
-# Pinocchio keeps several arrays of nv³ numbers: above this they are a gigabyte.
-_LARGEST_DENSE = 300
+# Pinocchio keeps several arrays of nv³ numbers: here they are a quarter of a gigabyte.
+LARGEST_DENSE = 200
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -142,7 +142,7 @@ class RobotModel:
 
     def workspace(self) -> Workspace:
         """Fresh memory for evaluations; use one per thread."""
-        if self.nv > _LARGEST_DENSE and self.has_simple_joints:
+        if self.nv > LARGEST_DENSE and self.has_simple_joints:
             return TreeWorkspace(self)
         return Workspace(self.pinocchio)
 
