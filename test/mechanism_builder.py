@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import InputError, SimulationError
@@ -15,11 +14,6 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.resources import package_directory
-
-
-def thorough(few: int, many: int) -> int:
-    """How many cases to try: many where the profile of Hypothesis is ``thorough``."""
-    return many if settings().max_examples > 100 else few
 
 
 @cache

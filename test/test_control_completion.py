@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from mechanism_builder import arm, mechanism, shipped, thorough
+from mechanism_builder import arm, mechanism, shipped
 
 from uk_dynamics.control.state_completion import CompletionStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, MechanismFileError, StateError, UnknownNameError
@@ -14,7 +14,7 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.resources import share_directory
 
-MOTIONS = thorough(250, 1000)
+MOTIONS = 1000
 EXACT = 1e-10  # rad or m, as promised
 COMPLETE = CompletionStatus.COMPLETE
 
