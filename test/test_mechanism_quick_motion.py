@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mechanism_builder import shipped
+from mechanism_builder import joint, link, mechanism, shipped
 
 from uk_dynamics.core.solution import Status
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
@@ -27,15 +27,15 @@ class Counted(InterpretedDynamics):
         self._solver.factorize = counting
 
 
-def states(mechanism: Mechanism, count: int) -> list[State]:
+def states(machine: Mechanism, count: int) -> list[State]:
     rng = np.random.default_rng(0)
-    start = mechanism.assemble()
-    dynamics = mechanism.dynamics("interpreted")
+    start = machine.assemble()
+    dynamics = machine.dynamics("interpreted")
     found = []
     for _ in range(count):
-        v = rng.standard_normal(mechanism.model.nv)
-        q = mechanism.model.integrate(start, 0.05 * rng.standard_normal(mechanism.model.nv))
-        found.append(dynamics.project(mechanism.state(q, v)))
+        v = rng.standard_normal(machine.model.nv)
+        q = machine.model.integrate(start, 0.05 * rng.standard_normal(machine.model.nv))
+        found.append(dynamics.project(machine.state(q, v)))
     return found
 
 
@@ -43,12 +43,12 @@ def states(mechanism: Mechanism, count: int) -> list[State]:
     ("name", "rank"), [("five_bar", 3), ("rrr3", 6), ("four_bar", 2), ("stewart_platform", 18)]
 )
 def test_redundant_rows_cost_one_state(name, rank):
-    mechanism = shipped(name)
-    dynamics = Counted(mechanism)
-    for state in states(mechanism, 10):
+    machine = shipped(name)
+    dynamics = Counted(machine)
+    for state in states(machine, 10):
         alone = dynamics.acceleration(state.q, state.v)
         solution = dynamics.evaluate(state)
-        general = InterpretedDynamics(mechanism).prepare(state)
+        general = InterpretedDynamics(machine).prepare(state)
         expected = general.factorization.solve(general.terms.F, general.terms.b)
         size = np.abs(expected.qdd).max()
         # rounding times the square of the condition of these rows, at most some 1e3
@@ -63,12 +63,20 @@ def test_redundant_rows_cost_one_state(name, rank):
 
 
 def test_after_a_singular_start_regular_states_are_quick_again():
-    mechanism = shipped("five_bar")
-    flat = mechanism.state(np.zeros(mechanism.model.nq))  # all bars on one line
-    dynamics = Counted(mechanism)
+    machine = shipped("five_bar")
+    flat = machine.state(np.zeros(machine.model.nq))  # all bars on one line
+    dynamics = Counted(machine)
     for _ in range(3):
         assert dynamics.evaluate(flat).rank < 3
-    regular = states(mechanism, 40)
+    regular = states(machine, 40)
     for state in regular:
         assert dynamics.evaluate(state).rank == 3
     assert dynamics.general < 3 + 12
+
+
+def test_a_robot_without_joints_has_an_acceleration_of_no_entries():
+    still = mechanism(link("base") + link("lid") + joint("glue", "base", "lid", kind="fixed"))
+    dynamics = still.dynamics("interpreted")
+    state = still.state(still.assemble())
+    assert dynamics.evaluate(state).qdd.shape == (0,)
+    assert dynamics.acceleration(state.q, state.v).shape == (0,)

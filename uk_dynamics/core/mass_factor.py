@@ -151,6 +151,8 @@ def keeps_pivots(M: Array, pivots: Array, out: Array | None = None) -> bool:
         pivots: Diagonal of L, (nv,).
         out: Overwritten when given, (nv,).
     """
+    if not len(pivots):  # BLAS knows no empty vectors
+        return True
     inverse = np.reciprocal(pivots, out)
     np.multiply(inverse, inverse, inverse)
     # NaN and inf anywhere in M end up in this one number too, and compare as False; BLAS alone
