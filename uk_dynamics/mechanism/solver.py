@@ -48,7 +48,9 @@ class Solver:
         )
         usual = spec.method in ("auto", "udwadia_kalaba") and mechanism.hierarchy.clearance is None
         self._usual = usual and mechanism.local is None
-        self._may_be_quick = self._usual and len(mechanism.constraints) > 0
+        self._may_be_quick = (
+            self._usual and len(mechanism.constraints) > 0 and mechanism.model.nv > 0
+        )
         # Levels change nothing about a projection.
         method: Method = "auto" if spec.method == "hierarchical" else spec.method
         self._factorize_part = functools.partial(
