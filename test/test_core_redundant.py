@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from solution_checks import NEAR, assert_same_solution
 
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.mass_factor import mass_factor
@@ -12,8 +13,6 @@ from uk_dynamics.core.solution import Status
 
 TOLERANCE = 1e-4
 NV = 7
-# Rounding times the conditions of M and A, some 1e3 in these random systems.
-NEAR = {"rtol": 0.0, "atol": 1e-10}
 
 
 def redundant(rng, rank=4, others=3, zero_rows=1):
@@ -47,18 +46,9 @@ def test_everything_is_as_the_general_form_says(rank, others, zero_rows):
         if found is None:  # not by a safe margin
             continue
         answered += 1
-        size = 1.0 + np.abs(expected.multipliers).max()
-        np.testing.assert_allclose(found.qdd, expected.qdd, **NEAR)
+        assert_same_solution(found, expected, A, b)
         np.testing.assert_allclose(A @ found.qdd, b, rtol=0, atol=1e-10)
-        np.testing.assert_allclose(found.multipliers / size, expected.multipliers / size, **NEAR)
-        for name in ("ideal_force", "constraint_force", "loads"):
-            force, wanted = getattr(found, name), getattr(expected, name)
-            np.testing.assert_allclose(force / size, wanted / size, **NEAR)
-        np.testing.assert_allclose(found.residual, A @ found.qdd - b, **NEAR)
-        np.testing.assert_allclose(found.coordinates, expected.coordinates, **NEAR)
-        assert (found.rank, found.status, found.method) == (rank, Status.OK, expected.method)
-        np.testing.assert_array_equal(found.determined, expected.determined)
-        assert len(found.offending) == 0
+        assert (found.rank, found.status) == (rank, Status.OK)
     assert answered >= 10
 
 

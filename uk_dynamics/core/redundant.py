@@ -9,12 +9,11 @@ left to the forms that take rows by their remainders.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.regular import RegularMotion, RegularSolution
+from uk_dynamics.core.quick_solution import QuickSolution
+from uk_dynamics.core.regular import RegularMotion
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -53,12 +52,12 @@ class RedundantMotion:
         self._regular = RegularMotion(nv, natural_scale[self.independent], rank_tolerance)
         self._weights = (_ROUNDING * natural_scale[self._others]) ** -2
 
-    def solve(self, M: Array, F: Array, A: Array, b: Array) -> RedundantSolution | None:
+    def solve(self, M: Array, F: Array, A: Array, b: Array) -> QuickSolution | None:
         """Acceleration and forces, or None; see :meth:`RegularMotion.solve`."""
         qdd = self.acceleration(M, F, A, b)
         if qdd is None:
             return None
-        return RedundantSolution(self, qdd, *self._regular.reactions(), A, F, b)
+        return QuickSolution(self, qdd, *self._regular.reactions(), A, F, b)
 
     def acceleration(self, M: Array, F: Array, A: Array, b: Array) -> Array | None:
         """Acceleration alone, (nv,), fresh; see :meth:`solve`."""
@@ -75,24 +74,3 @@ class RedundantMotion:
         if not self._weights.dot(others).dot(np.reciprocal(M.diagonal())) <= 1.0:
             return None
         return qdd
-
-
-class RedundantSolution(RegularSolution):
-    """All rows hold; who bears what is found by the form of Udwadia and Kalaba."""
-
-    @property
-    def determined(self) -> NDArray[np.bool_]:
-        """Whether the multiplier of each row is unique, (m,)."""
-        return self.reactions.determined
-
-    @cached_property
-    def multipliers(self) -> Array:
-        """Multipliers λ of minimum Euclidean norm with ideal_force = Aᵀ λ, (m,)."""
-        return self.reactions.multipliers(self.coordinates)
-
-    @cached_property
-    def ideal_force(self) -> Array:
-        """Aᵀλ, (nv,), N m or N."""
-        motion, _, A, _, _ = self._origin
-        force: Array = self._borne.dot(A.take(motion.independent, 0))
-        return force

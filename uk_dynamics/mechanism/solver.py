@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.adaptive_motion import AdaptiveMotion
 from uk_dynamics.core.factorization import (
     Factorization,
     SingularMassError,
@@ -17,7 +18,6 @@ from uk_dynamics.core.factorization import (
 from uk_dynamics.core.mass_factor import DenseMass, mass_factor
 from uk_dynamics.core.methods import Method
 from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
-from uk_dynamics.mechanism.quick_motion import AdaptiveMotion
 from uk_dynamics.mechanism.state import Array
 
 if TYPE_CHECKING:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.quick_solution import QuickMotion, QuickSolution
 from uk_dynamics.core.redundant import RedundantMotion
-from uk_dynamics.core.regular import QuickMotion, RegularMotion, RegularSolution
-from uk_dynamics.mechanism.state import Array
+from uk_dynamics.core.regular import RegularMotion
+
+Array = NDArray[np.float64]
 
 # An attempt in vain costs half an evaluation: after two in a row so many states are not tried.
 _PAUSE = 8
@@ -28,7 +30,7 @@ class AdaptiveMotion:
         """Whether to try; otherwise :meth:`learn` is called without."""
         return not self._pause
 
-    def solve(self, M: Array, F: Array, A: Array, b: Array) -> RegularSolution | None:
+    def solve(self, M: Array, F: Array, A: Array, b: Array) -> QuickSolution | None:
         """Acceleration and forces, or None: then :meth:`learn`; see :class:`RegularMotion`."""
         found = self._motion.solve(M, F, A, b)
         self._fits = self._fits or found is not None
