@@ -94,6 +94,18 @@ def test_rows_that_nearly_depend_are_left_to_others(size):
         assert motion.solve(M, F, bent, bent @ np.ones(NV)) is None
 
 
+def test_a_row_that_holds_by_chance_is_no_sum_of_others():
+    M, F, A, b = redundant(np.random.default_rng(12))
+    motion = quick(M, A)
+    qdd = motion.acceleration(M, F, A, b)
+    row = np.setdiff1d(np.arange(len(A)), motion.independent)[0]
+    bent, chance = A.copy(), b.copy()
+    bent[row] += 1e-3 * np.arange(NV)
+    chance[row] = bent[row] @ qdd
+    assert general(M, bent)[0].rank == len(motion.independent) + 1
+    assert motion.solve(M, F, bent, chance) is None
+
+
 def test_numbers_that_are_none_are_left_to_others():
     M, F, A, b = redundant(np.random.default_rng(10))
     motion = quick(M, A)

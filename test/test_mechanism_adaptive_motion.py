@@ -62,12 +62,14 @@ def test_redundant_rows_cost_one_state(name, rank):
     assert dynamics.general == (rank < dynamics.rows)
 
 
-def test_after_a_singular_start_regular_states_are_quick_again():
+@pytest.mark.parametrize("angle", [0.0, 1e-4])
+def test_after_a_singular_start_regular_states_are_quick_again(angle):
     machine = shipped("five_bar")
-    flat = machine.state(np.zeros(machine.model.nq))  # all bars on one line
+    legs = {"crank": angle, "coupler": -angle, "middle": angle, "right": angle}
+    flat = machine.state(legs)  # all bars on one line, or nearly: then the rank is 3 by a hair
     dynamics = Counted(machine)
     for _ in range(3):
-        assert dynamics.evaluate(flat).rank < 3
+        assert dynamics.evaluate(flat).rank == (3 if angle else 2)
     regular = states(machine, 40)
     for state in regular:
         assert dynamics.evaluate(state).rank == 3

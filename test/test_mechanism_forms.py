@@ -142,13 +142,14 @@ def test_through_the_flat_configuration_with_every_form(method, algorithm) -> No
     assert np.abs(trajectory.residual).max() < 1e-10
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("off", [1e-7, 4e-7, 9e-7])
-def test_a_rank_change_stalls_no_simulation_by_squares(off) -> None:
-    """Greville's recursion on a matrix of squares, from where it once took thousands of steps."""
+def test_greville_on_squares_sees_no_rows_come_and_go_beside_the_rank_change() -> None:
+    """With one projection some of these states have rank 12, and simulations stall there."""
     machine = solved_by("five_bar_maximal", "range_space", "greville")
-    start = np.radians(5.0 + off)
-    trajectory = simulate(machine, state_at(machine, start), 0.3, rtol=1e-9, sample_period=0.02)
-    exact = exact_angle(trajectory.t, start)
-    assert exact[-1] < -0.2
-    assert np.abs(trajectory.position("left_angle") - exact).max() < 1e-7
+    squares = machine.dynamics("interpreted")
+    rows = solved_by("five_bar_maximal", "udwadia_kalaba", "svd").dynamics("interpreted")
+    for angle in np.logspace(-5.0, -1.0, 100):
+        state = state_at(machine, angle)
+        found, expected = squares.evaluate(state), rows.evaluate(state)
+        assert found.rank == 11
+        if expected.rank == 11:  # squares keep half of the digits: 1e-7 is seen, 3e-5 with one
+            np.testing.assert_allclose(found.qdd, expected.qdd, rtol=0, atol=1e-6)
