@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.model.bodies import Body, bodies, body_frames
+from uk_dynamics.model.bodies import Body
 
 LEAST = 1e-13  # kg and kg m²: MuJoCo takes no bodies without mass
 
@@ -27,8 +27,8 @@ def numbers(values) -> str:
 def mjcf(mechanism: Mechanism) -> str:
     """As MJCF, each loop closed by a ``connect`` of two sites."""
     model = mechanism.model
-    found = bodies(model)
-    frames = body_frames(model)
+    found = model.bodies
+    frames = model.body_frames
     children: dict[int, list[int]] = {}
     for index, body in enumerate(found):
         children.setdefault(body.parent, []).append(index)
@@ -93,8 +93,8 @@ def sdf(mechanism: Mechanism, q, *, loops_first: bool = False) -> str:
     A pin of a planar mechanism is a hinge across the plane, a point a ball joint.
     """
     model = mechanism.model
-    found = bodies(model)
-    frames = body_frames(model)
+    found = model.bodies
+    frames = model.body_frames
     poses: list[tuple[np.ndarray, np.ndarray]] = []
     links = tree = loops = ""
     for index, body in enumerate(found):

@@ -13,7 +13,6 @@ from uk_dynamics.compilation.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.symbols import Graph, Symbol, as_objects
 from uk_dynamics.core import so3
 from uk_dynamics.core.choice import at_least, below, where
-from uk_dynamics.model.bodies import bodies, body_frames
 from uk_dynamics.model.robot_model import RobotModel
 
 ARRAYS = ("mass", "bias", "jacobian", "jacobian_rate", "rotation", "translation")
@@ -61,8 +60,8 @@ def check_tree(model, seed):
     workspace = model.workspace()
     workspace.update(q, v)
     tree = SymbolicTree(
-        bodies(model),
-        body_frames(model),
+        model.bodies,
+        model.body_frames,
         as_objects(q.tolist()),
         as_objects(v.tolist()),
         model.gravity,

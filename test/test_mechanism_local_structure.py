@@ -17,7 +17,6 @@ from uk_dynamics.mechanism.local_structure import local_structure
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import Inputs, State
-from uk_dynamics.model.tree_workspace import TreeWorkspace
 from uk_dynamics.simulation.simulate import simulate
 
 # Absolute, m/s² and rad/s² of accelerations up to some 40: dense matrices refer to the world's
@@ -110,7 +109,7 @@ def test_a_tree_workspace_says_what_pinocchio_says():
     model = Mechanism.from_file("stewart_platform").model  # prismatic joints and tilted axes
     generator = np.random.default_rng(0)
     q, v = generator.normal(size=(2, model.nv))
-    expected, found = model.workspace(), TreeWorkspace(model)
+    expected, found = model.workspace(), model.tree_workspace()
     for workspace in (expected, found):
         workspace.update(q, v)
     for name in ("bias", "jacobian", "jacobian_rate", "rotation", "translation"):

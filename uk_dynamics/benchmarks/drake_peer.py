@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from uk_dynamics.benchmarks.peer import PeerError, closures
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
-from uk_dynamics.model.bodies import Body, bodies, body_frames
+from uk_dynamics.model.bodies import Body
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class DrakePeer:
         self._context = self.plant.CreateDefaultContext()
         nv = mechanism.model.nv
         order = np.empty(nv, int)
-        for body, joint in zip(bodies(mechanism.model), joints, strict=True):
+        for body, joint in zip(mechanism.model.bodies, joints, strict=True):
             order[body.velocity] = joint.velocity_start()
         #: Where our velocities stand in Drake's.
         self._order = order
@@ -134,7 +134,7 @@ def _convert(mechanism: Mechanism, step: float) -> tuple[Any, list[Any]]:
     plant.set_discrete_contact_approximation(plants.DiscreteContactApproximation.kSap)
     plant.mutable_gravity_field().set_gravity_vector(mechanism.model.gravity)
     places, joints = [plant.world_body()], []
-    for number, body in enumerate(bodies(mechanism.model)):
+    for number, body in enumerate(mechanism.model.bodies):
         if body.kind not in ("revolute", "prismatic"):
             problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in Drake"
             raise PeerError(problem)
@@ -151,7 +151,7 @@ def _convert(mechanism: Mechanism, step: float) -> tuple[Any, list[Any]]:
         if rotor:
             plant.AddJointActuator(f"motor_{number}", joints[-1]).set_default_rotor_inertia(rotor)
         places.append(added)
-    frames = body_frames(mechanism.model)
+    frames = mechanism.model.body_frames
     for kind_of_loop, constraint in closures(mechanism):
         ends = [frames[f] for f in (constraint.parent, constraint.child) if f is not None]
         (first, at), (second, there) = ((places[end.body + 1], end) for end in ends)

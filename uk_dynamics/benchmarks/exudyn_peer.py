@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from uk_dynamics.benchmarks.peer import PeerError, closures
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
-from uk_dynamics.model.bodies import bodies, body_frames
 
 Array = NDArray[np.float64]
 
@@ -45,7 +44,7 @@ class ExudynPeer:
         self._exudyn = exudyn
         self._mechanism = mechanism
         #: Which of our velocities each of Exudyn's is.
-        self._order = np.array([body.velocity for body in bodies(mechanism.model)])
+        self._order = np.array([body.velocity for body in mechanism.model.bodies])
         self._container = exudyn.SystemContainer()
         self._system = self._container.AddSystem()
         self._tree = _convert(exudyn, self._system, mechanism)
@@ -142,7 +141,7 @@ def _convert(exudyn: Any, system: Any, mechanism: Mechanism) -> Any:
         PeerError: A joint or a loop of another kind.
     """
     items: Any = importlib.import_module("exudyn.itemInterface")
-    chain = bodies(mechanism.model)
+    chain = mechanism.model.bodies
     for body in chain:
         if body.kind not in ("revolute", "prismatic"):
             problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in Exudyn"
@@ -186,7 +185,7 @@ def _convert(exudyn: Any, system: Any, mechanism: Mechanism) -> Any:
         rotors = items.ObjectGenericODE2(nodeNumbers=[node], massMatrix=np.diag(armature))
         system.AddObject(rotors)
     ground = system.AddObject(items.ObjectGround())
-    frames = body_frames(mechanism.model)
+    frames = mechanism.model.body_frames
     for kind, constraint in loops:
         ends = [frames[f] for f in (constraint.parent, constraint.child) if f is not None]
         markers, rotations = [], []

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from uk_dynamics.benchmarks.peer import PeerError, closures
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
-from uk_dynamics.model.bodies import Body, bodies, body_frames
+from uk_dynamics.model.bodies import Body
 
 Array = NDArray[np.float64]
 
@@ -135,12 +135,12 @@ def _convert(mujoco: Any, mechanism: Mechanism, *, stiff: bool, step: float) -> 
     if stiff:
         spec.option.iterations, spec.option.tolerance = 200, 1e-14
     places = [spec.worldbody]
-    for number, body in enumerate(bodies(mechanism.model)):
+    for number, body in enumerate(mechanism.model.bodies):
         if body.kind not in ("revolute", "prismatic"):
             problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in MuJoCo"
             raise PeerError(problem)
         places.append(_add_body(mujoco, places[body.parent + 1], number, body, mechanism))
-    frames = body_frames(mechanism.model)
+    frames = mechanism.model.body_frames
     sites: set[int] = set()
     for kind, constraint in closures(mechanism):
         ends = [frame for frame in (constraint.parent, constraint.child) if frame is not None]

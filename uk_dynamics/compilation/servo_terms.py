@@ -11,7 +11,6 @@ from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.model.bodies import bodies, body_frames
 
 
 class SymbolicTasks(NamedTuple):
@@ -40,7 +39,7 @@ def trace_tasks(tasks: Tasks) -> SymbolicTasks:
     graph = Graph()
     t = cast(float, graph.variable("t"))
     q, v = graph.variables("q", model.nq), graph.variables("v", model.nv)
-    tree = SymbolicTree(bodies(model), body_frames(model), q, v, model.gravity, model.armature)
+    tree = SymbolicTree(model.bodies, model.body_frames, q, v, model.gravity, model.armature)
     rows = len(tasks.constraints)
     followed = cast(Array, graph.variables("followed", 3 * rows).reshape(3, rows))
     found = tasks.constraints.evaluate(

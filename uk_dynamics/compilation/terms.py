@@ -12,7 +12,6 @@ from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.row_family import Rows
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array
-from uk_dynamics.model.bodies import bodies, body_frames
 
 
 class SymbolicTerms(NamedTuple):
@@ -47,7 +46,7 @@ def trace(mechanism: Mechanism) -> SymbolicTerms:
     graph = Graph()
     t = cast(float, graph.variable("t"))
     q, v = graph.variables("q", model.nq), graph.variables("v", model.nv)
-    tree = SymbolicTree(bodies(model), body_frames(model), q, v, model.gravity, model.armature)
+    tree = SymbolicTree(model.bodies, model.body_frames, q, v, model.gravity, model.armature)
     # Rows and forces are written over plain arrays: they do not see what the arrays hold.
     kinematics = cast(FrameKinematics, tree)
     q_array, v_array = cast(Array, q), cast(Array, v)

@@ -29,7 +29,7 @@ class LocalStructure(NamedTuple):
 
     def workspace(self, model: RobotModel) -> TreeWorkspace:
         """Fresh memory for evaluations."""
-        return TreeWorkspace(model, self.clusters)
+        return model.tree_workspace(self.clusters)
 
 
 def local_structure(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from uk_dynamics.model.description import Array
-
-if TYPE_CHECKING:
-    from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.description import Array, RobotDescription
 
 JointKind = Literal["revolute", "prismatic", "floating", "planar"]
 
@@ -60,10 +57,9 @@ class BodyFrame:
     translation: Array
 
 
-def bodies(model: RobotModel) -> tuple[Body, ...]:
-    """The moving bodies, parents first."""
-    tree = model.pinocchio
-    declared = {joint.name: joint for joint in model.description.joints}
+def bodies_of(tree: Any, description: RobotDescription) -> tuple[Body, ...]:
+    """The moving bodies of a ``pinocchio.Model`` and the description it was built from."""
+    declared = {joint.name: joint for joint in description.joints}
     found = []
     for index in range(1, tree.njoints):
         joint, placement, inertia = (
@@ -73,9 +69,9 @@ def bodies(model: RobotModel) -> tuple[Body, ...]:
         )
         axis = np.zeros(3)
         if joint.nv == 1:
-            description = declared[tree.names[index]]
-            axis = np.array(description.axis, dtype=float)
-            kind: JointKind = "revolute" if description.type == "revolute" else "prismatic"
+            source = declared[tree.names[index]]
+            axis = np.array(source.axis, dtype=float)
+            kind: JointKind = "revolute" if source.type == "revolute" else "prismatic"
         else:
             kind = "floating" if joint.nv == 6 else "planar"
         found.append(
@@ -95,13 +91,13 @@ def bodies(model: RobotModel) -> tuple[Body, ...]:
     return tuple(found)
 
 
-def body_frames(model: RobotModel) -> tuple[BodyFrame, ...]:
-    """The frames, in the order of ``model.frame_names``."""
+def frames_of(tree: Any) -> tuple[BodyFrame, ...]:
+    """The frames of a ``pinocchio.Model`` but its own universe, in its order."""
     return tuple(
         BodyFrame(
             int(frame.parentJoint) - 1,
             np.array(frame.placement.rotation),
             np.array(frame.placement.translation),
         )
-        for frame in list(model.pinocchio.frames)[1:]
+        for frame in list(tree.frames)[1:]
     )

@@ -12,8 +12,10 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from uk_dynamics.core.clusters import Clusters
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.ancestry import Ancestry
+from uk_dynamics.model.bodies import Body, BodyFrame, bodies_of, frames_of
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
 from uk_dynamics.model.description import Array, AttachedFrame, Mimic, RobotDescription
 from uk_dynamics.model.lie_bracket import structure_constants
@@ -143,8 +145,32 @@ class RobotModel:
     def workspace(self) -> Workspace:
         """Fresh memory for evaluations; use one per thread."""
         if self.nv > LARGEST_DENSE and self.has_simple_joints:
-            return TreeWorkspace(self)
+            return self.tree_workspace()
         return Workspace(self.pinocchio)
+
+    def tree_workspace(self, clusters: Clusters | None = None) -> TreeWorkspace:
+        """Memory that grows linearly with the joints, all of which must have one freedom.
+
+        Args:
+            clusters: Which joints loops couple; None: each is a cluster of its own.
+        """
+        return TreeWorkspace(
+            self.bodies,
+            self.body_frames,
+            armature=self.armature,
+            gravity=self.gravity,
+            clusters=clusters,
+        )
+
+    @cached_property
+    def bodies(self) -> tuple[Body, ...]:
+        """The moving bodies, parents first."""
+        return bodies_of(self.pinocchio, self.description)
+
+    @cached_property
+    def body_frames(self) -> tuple[BodyFrame, ...]:
+        """The frames by the body that carries them, in the order of ``frame_names``."""
+        return frames_of(self.pinocchio)
 
     @property
     def has_simple_joints(self) -> bool:

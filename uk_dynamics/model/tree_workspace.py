@@ -5,19 +5,16 @@ Pinocchio's memory grows with the third power of nv: at 1,500 velocities it asks
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from uk_dynamics.core.clusters import Clusters
 from uk_dynamics.core.tree import Tree
 from uk_dynamics.core.tree_inertia import TreeInertia, skew
-from uk_dynamics.model.bodies import bodies, body_frames
+from uk_dynamics.model.bodies import Body, BodyFrame
 from uk_dynamics.model.description import Array
 from uk_dynamics.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from uk_dynamics.model.robot_model import RobotModel
 
 
 class TreeWorkspace(Workspace):
@@ -36,14 +33,24 @@ class TreeWorkspace(Workspace):
 
     inertia: TreeInertia
 
-    def __init__(self, model: RobotModel, clusters: Clusters | None = None) -> None:
+    def __init__(
+        self,
+        found: Sequence[Body],
+        frames: Sequence[BodyFrame],
+        *,
+        armature: Array,
+        gravity: Array,
+        clusters: Clusters | None = None,
+    ) -> None:
         """Copy the numbers of a model.
 
         Args:
-            model: With joints of one freedom only.
-            clusters: Which joints loops bind together; None: each stands alone.
+            found: Bodies, parents first, whose joints have one freedom each.
+            frames: Named frames fixed in them.
+            armature: Rotor inertia by velocity, (nv,), in kg m² or kg.
+            gravity: (3,), in m/s².
+            clusters: Which joints loops couple; None: each is a cluster of its own.
         """
-        found = bodies(model)
         self.clusters = clusters or Clusters(Tree([body.parent for body in found]), [])
         self.tree = self.clusters.tree
         self._rotation = _stacked([body.rotation for body in found], (3, 3))
@@ -53,18 +60,17 @@ class TreeWorkspace(Workspace):
         self._mass = np.array([body.mass for body in found])
         self._center = _stacked([body.center for body in found], (3,))
         self._inertias = _stacked([body.inertia for body in found], (3, 3))
-        self._armature = model.armature
-        self._gravity = model.gravity
+        self._armature = armature
+        self._gravity = gravity
         # R(q) = 1 + sin q [a] + (1 − cos q) [a]², applied to the fixed rotation at once
         cross = skew(self._axis)
         self._sine = self._rotation @ cross
         self._versine = self._sine @ cross
         self._slide = np.einsum("ijk,ik->ij", self._rotation, self._axis)
-        frames = body_frames(model)
         self._carrier = np.array([frame.body for frame in frames], dtype=np.intp)
         self._frame_rotation = _stacked([frame.rotation for frame in frames], (3, 3))
         self._frame_translation = _stacked([frame.translation for frame in frames], (3,))
-        self.update_positions(model.neutral())
+        self.update_positions(np.zeros(len(found)))
 
     def update(self, q: Array, v: Array) -> None:
         """Fill everything for positions q (nq,) and velocities v (nv,)."""
