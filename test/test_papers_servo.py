@@ -19,7 +19,7 @@ def test_the_exact_motion_fulfils_the_task_and_keeps_the_loop(t):
     motion = chain.exact_motion(t)
     height = 0.5 * (1.0 - np.cos(t))
     assert chain.load_position(motion.angles) == pytest.approx([1.5, height, 0.0], abs=1e-14)
-    assert chain.loop_gap(motion.angles) == pytest.approx(np.zeros(2), abs=1e-14)
+    assert chain.closure_error(motion.angles) == pytest.approx(np.zeros(2), abs=1e-14)
     rates = difference(lambda s: chain.exact_motion(s).angles, t)
     accelerations = difference(lambda s: chain.exact_motion(s).rates, t)
     assert motion.rates == pytest.approx(rates, abs=1e-9)
@@ -84,6 +84,6 @@ def test_the_recipe_serves_the_task_and_gives_up_the_loop():
         loop, b_loop = chain.loop_rows(motion.angles, motion.rates)
         assert np.linalg.norm(loop @ found.accelerations - b_loop) > 0.5  # m/s²
     run = follow(0.25, 0.0, 5e-3)
-    assert run.gaps[0] == pytest.approx(0.0, abs=1e-14)
-    assert 0.09 < run.gaps[-1] < 0.11  # m
-    assert follow(0.25, 50.0, 5e-3).gaps.max() < 2e-3
+    assert run.closure_errors[0] == pytest.approx(0.0, abs=1e-14)
+    assert 0.09 < run.closure_errors[-1] < 0.11  # m
+    assert follow(0.25, 50.0, 5e-3).closure_errors.max() < 2e-3

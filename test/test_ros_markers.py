@@ -99,7 +99,7 @@ def test_a_loop_that_is_open_shows_its_gap(mechanism, messages):
     state.q[mechanism.model.position_index("rocker")] += 0.1
     marks = _marks(mechanism, state)
     start, end = map(_point, _shown(messages.array(marks, Time(), 0.35))[GAPS, 0].points)
-    assert np.abs(end - start - marks.gaps[0]).max() < 1e-12
+    assert np.abs(end - start - marks.closure_errors[0]).max() < 1e-12
 
 
 def test_markers_follow_a_simulator(ros: Ros, start_node):

@@ -42,13 +42,13 @@ def test_closed_loops_have_no_gap_and_an_open_one_shows_its_own():
     mechanism = Mechanism.from_file("four_bar")
     q = mechanism.assemble()
     marks, _ = _marks(mechanism, mechanism.state(q))
-    assert np.abs(marks.gaps).max() < 1e-9  # as far as assemble() closes them
+    assert np.abs(marks.closure_errors).max() < 1e-9  # as far as assemble() closes them
     q[mechanism.model.position_index("rocker")] += 0.1
     marks, _ = _marks(mechanism, mechanism.state(q))
     between = marks.parents - marks.children
-    assert np.linalg.norm(marks.gaps[0]) > 0.01
+    assert np.linalg.norm(marks.closure_errors[0]) > 0.01
     # the pin of a planar mechanism holds x and z, and y is closed anyway
-    assert np.abs(marks.gaps - between).max() < 1e-12
+    assert np.abs(marks.closure_errors - between).max() < 1e-12
 
 
 def test_targets_of_tasks_stand_where_the_reference_is():
@@ -79,7 +79,7 @@ def test_a_constraint_that_is_off_has_no_gap():
     state = mechanism.start()  # the foot is in the air
     marks, _ = _marks(mechanism, state)
     assert np.linalg.norm(marks.parents[0] - marks.children[0]) > 0.1
-    assert not marks.gaps.any()
+    assert not marks.closure_errors.any()
 
 
 def test_frames_that_are_welded_together_have_the_same_axes():

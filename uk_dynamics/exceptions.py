@@ -138,8 +138,8 @@ class AssemblyError(UkDynamicsError):
         worst = sorted(self.violations.items(), key=lambda item: -item[1])[:3]
         # loops that closed to rounding are not to blame
         worst = [item for item in worst if item[1] > 1e-9 * worst[0][1]]
-        gaps = ", ".join(f"{name} by {gap:.3g}" for name, gap in worst)
-        problem = f"{problem or 'the mechanism does not close'} ({gaps}, in m or rad): {reason}"
+        errors = ", ".join(f"{name} by {error:.3g}" for name, error in worst)
+        problem = f"{problem or 'the mechanism does not close'} ({errors}, in m or rad): {reason}"
         super().__init__(f"{file}: {problem}" if file else problem)
 
 

@@ -1,6 +1,6 @@
 """Files that come with packages: where they are, and what a ``package://`` address means.
 
-The files of this package (``config``, ``urdf``, ``launch``, ``rviz``) stand beside the code in a
+The files of this package (``config``, ``urdf``, ``launch``, ``rviz``) stand next to the code in a
 source tree and under ``share/uk_dynamics`` of an installation, whether pip or colcon made it. Other
 packages are found as ROS finds them, through the ament index of every prefix in
 ``AMENT_PREFIX_PATH``. The Python environment is searched too: packages installed by pip bring an

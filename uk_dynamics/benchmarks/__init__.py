@@ -1,1 +1,1 @@
-"""Measurements of speed and accuracy, beside other engines on the same mechanisms."""
+"""Measurements of speed and accuracy, next to other engines on the same mechanisms."""

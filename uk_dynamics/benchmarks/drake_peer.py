@@ -1,7 +1,7 @@
 """Drake with the same bodies and joints, loops closed by its ball and weld constraints.
 
 Drake has such constraints in discrete time only: its SAP solver finds velocities after a step, and
-accelerations are those that lead there. SAP's constraints are regularised, and give way by a share
+accelerations are those that lead there. SAP's constraints are regularised, and yield by a share
 of their force that does not depend on the step: accelerations are off by 0.03 to 40 %.
 """
 
@@ -111,7 +111,7 @@ class DrakePeer:
         return found
 
     def forward(self) -> None:
-        """The acceleration at what was set, computed anew."""
+        """The acceleration at what was set, recomputed."""
         self.plant.SetVelocities(self._context, self.plant.GetVelocities(self._context))
         self._accelerations.Eval(self._context)
 

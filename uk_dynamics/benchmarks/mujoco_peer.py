@@ -91,7 +91,7 @@ class MujocoPeer:
         self._mujoco.mj_step(self.model, self.data)
 
     def steps_from(self, state: State, tau: Array, count: int = 100) -> Callable[[], None]:
-        """A function that does ``mj_step`` along a motion, which begins anew every so many steps.
+        """A function that does ``mj_step`` along a motion, restarted every so many steps.
 
         Args:
             state: Where it begins.

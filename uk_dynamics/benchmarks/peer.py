@@ -69,7 +69,7 @@ def closures(mechanism: Mechanism) -> list[tuple[str, Constraint]]:
     if not found:
         raise PeerError(f"{mechanism.name} has no loop")
     if mechanism.hierarchy.switchable or not mechanism.hierarchy.rigid.all():
-        raise PeerError(f"{mechanism.name} has constraints that are switched or give way")
+        raise PeerError(f"{mechanism.name} has constraints that are switched or compliant")
     for constraint in found:
         planar = {f"{constraint.name}.{label}" for label in "xz"}
         if constraint.kind not in CLOSURES or (

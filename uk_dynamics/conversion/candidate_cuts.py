@@ -103,8 +103,8 @@ def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool
     if closed:
         reasons = [f"guess: {pair.parent} and {pair.child} are at one place here."]
     else:
-        gap = f"{1e3 * pair.gap:.3g} mm apart here; if they belong together, take this in."
-        reasons = [f"guess: {pair.parent} and {pair.child} are {gap}"]
+        apart = f"{1e3 * pair.distance:.3g} mm apart here; if they belong together, take this in."
+        reasons = [f"guess: {pair.parent} and {pair.child} are {apart}"]
     workspace = model.workspace()
     workspace.update_positions(q)
     frames = model.frame_index(pair.parent), model.frame_index(pair.child)

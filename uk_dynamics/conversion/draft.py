@@ -132,9 +132,9 @@ class _Drafter:
             return None
 
     def worst(self, cuts: Sequence[CandidateCut]) -> CandidateCut:
-        """The cut with the largest gap that remains."""
-        gaps = self._mechanism(cuts).assembly().violations
-        return max(cuts, key=lambda cut: gaps.get(cut.name, 0.0))
+        """The cut with the largest loop-closure error left."""
+        errors = self._mechanism(cuts).assembly().violations
+        return max(cuts, key=lambda cut: errors.get(cut.name, 0.0))
 
     def _mechanism(self, cuts: Sequence[CandidateCut]) -> Mechanism:
         text = "\n".join(self._body(cuts, (), ()))
@@ -154,7 +154,7 @@ class _Drafter:
             " as a guess is one: look at it."
         )
         head += comment(
-            "Then: uk_dynamics check FILE says what a careful colleague would notice, uk_dynamics"
+            "Then: uk_dynamics check FILE validates the model, uk_dynamics"
             " describe FILE what the mechanism is."
         )
         head += ["#", *joint_table(self.description, self.motors)]

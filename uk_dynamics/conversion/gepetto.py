@@ -1,4 +1,4 @@
-"""Closed loops as the parallel-robot models of Gepetto write them: a YAML beside a URDF.
+"""Closed loops as the parallel-robot models of Gepetto write them: a YAML file next to a URDF.
 
 ``closed_loop`` lists pairs of frames, ``type`` says 3d or 6d for each, ``name_mot`` names the
 motors, and ``joint_name`` with ``joint_type`` turns joints of the URDF into others: SPHERICAL,
@@ -24,11 +24,11 @@ _AXES = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}
 
 
 def read_gepetto(path: Path, urdf: Path | None = None) -> tuple[ImportedRobot, str]:
-    """Take the loops of a YAML file and the tree of the URDF beside it.
+    """Take the loops of a YAML file and the tree of the URDF next to it.
 
     Args:
         path: The YAML file.
-        urdf: The URDF; left out: ``robot.urdf`` or the only one beside the YAML file.
+        urdf: The URDF; left out: ``robot.urdf`` or the only one next to the YAML file.
 
     Returns:
         What goes into the mechanism file, and the URDF.
@@ -80,7 +80,9 @@ def _beside(path: Path) -> Path:
     if len(found) == 1:
         return found[0]
     shown = ", ".join(urdf.name for urdf in found) or "none"
-    raise InputError(f"name the URDF by --urdf; beside it there are: {shown}", file=path.name)
+    raise InputError(
+        f"name the URDF by --urdf; in the same folder there are: {shown}", file=path.name
+    )
 
 
 def _frames(description: RobotDescription) -> dict[str, str]:

@@ -14,7 +14,7 @@ def mechanism_text(robot: ImportedRobot, source: str, urdf: str) -> str:
     Args:
         robot: What was imported.
         source: Name of the file that it comes from.
-        urdf: Name of the URDF beside it.
+        urdf: Name of the URDF next to it.
     """
     return "\n".join(_lines(robot, source, urdf)) + "\n"
 

@@ -19,7 +19,7 @@ from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.model.source import LARGEST_DESCRIPTION
 from uk_dynamics.model.xml_text import parse_xml
 
-_KINDS = "an SDF or MJCF file, or the YAML of closed loops beside a URDF"
+_KINDS = "an SDF or MJCF file, or the YAML of closed loops next to a URDF"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The joints of a robot as a comment: what the writer of a mechanism file wants beside it."""
+"""The joints of a robot as a comment: what the author of a mechanism file needs at hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MJCF: MuJoCo itself reads and compiles the file; what it computed is taken over."""
+"""MJCF: MuJoCo itself reads and compiles the file; the result of its compiler is used."""
 
 from __future__ import annotations
 

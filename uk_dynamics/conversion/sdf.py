@@ -178,7 +178,7 @@ class _Reader:
         self._loose(root)
 
     def _loose(self, link: str) -> None:
-        """A part that nothing joins to the rest floats in the world."""
+        """A part without a joint to the others floats in the world."""
         place = compose(self.placed, self.frames.pose(link))
         self.where[link] = place
         self.robot.joints.append(Joint(f"{link}_free", "floating", WORLD, link, place))

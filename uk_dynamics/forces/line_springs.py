@@ -76,11 +76,11 @@ class LineSprings:
         # A spring of rest length zero needs no direction: k (ℓ − 0) / ℓ = k.
         divisor = np.where(self._rest > 0.0, length, 1.0)
         part = np.where(self._rest > 0.0, length - self._rest, 1.0)
-        pull = self._stiffness * part / divisor
+        tension = self._stiffness * part / divisor
         if not self.conservative:
             speed = self._pairs.twist(kinematics, v).linear
-            pull = pull + self._damping * dot(line, speed) / at_least(length, _SHORTEST) ** 2
-        force = -pull[:, None] * line
+            tension = tension + self._damping * dot(line, speed) / at_least(length, _SHORTEST) ** 2
+        force = -tension[:, None] * line
         wrench = np.concatenate((force, apply(skew(point), force)), axis=1)
         generalized: Array = ((wrench @ kinematics.jacobian) * self._pairs.sign).sum(axis=0)
         return generalized

@@ -25,14 +25,14 @@ class Coincidence:
     Attributes:
         parent: The link that fewer joints carry.
         child: The other one.
-        gap: Distance of the origins, in m.
+        distance: Distance of the origins, in m.
         turned: Angle between the frames, in rad.
         marked: Whether one of the links is there for its place only: a leaf without mass.
     """
 
     parent: str
     child: str
-    gap: float
+    distance: float
     turned: float
     marked: bool
 
@@ -56,7 +56,7 @@ def coincident_frames(
     Args:
         model: The tree.
         q: Configuration, (nq,).
-        within: Largest gap as a part of the machine's size.
+        within: Largest distance as a fraction of the machine's size.
     """
     workspace = model.workspace()
     workspace.update_positions(q)
@@ -95,12 +95,14 @@ def coincidence(
     parent, child = sorted((a, b), key=lambda frame: (len(model.ancestry.path(frame)), frame))
     relative = workspace.rotation[parent].T @ workspace.rotation[child]
     turned = float(np.arccos(np.clip((np.trace(relative) - 1.0) / 2.0, -1.0, 1.0)))
-    gap = float(np.linalg.norm(workspace.translation[parent] - workspace.translation[child]))
-    return Coincidence(model.frame_names[parent], model.frame_names[child], gap, turned, marked)
+    distance = float(np.linalg.norm(workspace.translation[parent] - workspace.translation[child]))
+    return Coincidence(
+        model.frame_names[parent], model.frame_names[child], distance, turned, marked
+    )
 
 
 def marker_links(model: RobotModel) -> tuple[str, ...]:
-    """Links that carry nothing and weigh nothing: they are there for their place."""
+    """Massless leaf links: they only mark a place."""
     return tuple(model.frame_names[index] for index in sorted(_markers(model)))
 
 

@@ -69,7 +69,7 @@ def outweighed(links: Iterable[Link], joints: Iterable[Joint], names: Iterable[s
             raise UrdfError(problem, place=f"link {name}")
         warnings.append(
             f"link {name}: {problem}; used as it is, since the body it is fixed to ({top})"
-            " outweighs it; take its inertia from CAD anew, or leave its <inertial> out"
+            " outweighs it; export its inertia from CAD again, or leave its <inertial> out"
         )
     return warnings
 

@@ -105,7 +105,7 @@ class _Reader:
             return Link(element.name)
         mass = float(inertial.mass)
         if inertial.inertia is None:
-            self.warnings.append(f"{element.place}: no <inertia>; taken as a point mass")
+            self.warnings.append(f"{element.place}: no <inertia>; treated as a point mass")
             inertia = np.zeros((3, 3))
         else:
             inertia = np.array(inertial.inertia.to_matrix(), dtype=float)
@@ -190,7 +190,7 @@ class _Reader:
         if value >= FAR:
             return math.inf
         if value == 0.0:
-            complaint = f"limit {name} is 0, taken as not declared"
+            complaint = f"limit {name} is 0, treated as not declared"
             self.complaints.setdefault(complaint, []).append(element.place)
             return math.inf
         return float(value)

@@ -43,7 +43,7 @@ FINDINGS = (
     (
         "We do not find that the algorithm decides. SVD and Varga, which the paper sees fail"
         " first, do no worse than the others: the times at which runs with tied tolerances go"
-        " wrong differ by chance, as one row is or is not taken for independent. Only Greville"
+        " wrong differ by chance, as one row is or is not judged independent. Only Greville"
         " differs by nature: it inverts leading rows without pivoting, and near the flat"
         " configuration its errors grow like 1/θ³ (3e-9 at θ = 1e-3), those of the others like 1/θ"
         " (3e-13). Modified Gram–Schmidt loses nothing when its solutions are computed column by"

@@ -1,4 +1,4 @@
-"""Tables 1 to 6 of de Falco, Pennestrì and Vita: their formulas beside counted operations."""
+"""Tables 1 to 6 of de Falco, Pennestrì and Vita: their formulas and counted operations."""
 
 from __future__ import annotations
 

@@ -96,11 +96,11 @@ def run(case: Case, duration: float, budget: int) -> Outcome:
     still_correct = True
     try:
         for t, q, v in motion.steps():
-            gaps = motion.dynamics.residual(State(t, q, v)).position
+            closure_errors = motion.dynamics.residual(State(t, q, v)).position
             theta = exact_angle(t, start, asymmetric=case.solver.asymmetric)
             exact = np.append(np.full(3, theta), 0.0)
             error = float(np.abs(angles(mechanism, q) - exact).max())
-            violation = float(gaps @ gaps)
+            violation = float(closure_errors @ closure_errors)
             outcome.steps += 1
             outcome.reached = min(t, duration)
             outcome.angle_error = max(outcome.angle_error, error)

@@ -73,7 +73,7 @@ def study(*, quick: bool = False) -> Study:
             ),
             Figure(
                 "rrr3_slack",
-                "Pins of the platform that give way: gaps over compliance",
+                "Compliant pins of the platform: displacement over compliance",
                 lambda figure: draw_slack(figure, loose),
             ),
             Figure(
@@ -126,8 +126,17 @@ def _level_table(hierarchy: Levels) -> Table:
 def _slack_table(loose: Sequence[Slack]) -> Table:
     return Table(
         "Clearance as measurement noise, (4.17)",
-        ("compliance [m/N]", "published", "largest gap [m]", "C × force [m]", "tracking error [m]"),
-        [(run.compliance, "suggested", run.gap, run.expected, run.tracking_error) for run in loose],
+        (
+            "compliance [m/N]",
+            "published",
+            "largest displacement [m]",
+            "C × force [m]",
+            "tracking error [m]",
+        ),
+        [
+            (run.compliance, "suggested", run.displacement, run.expected, run.tracking_error)
+            for run in loose
+        ],
         note="The pins of the platform with R = ω²C at 5 Hz, servo law on the same model.",
     )
 
@@ -200,8 +209,8 @@ def _findings(
     clearance = (
         "Clearance as noise: it works, once R has a meaning. A q̈ + Rλ = b rests at ψ = -Rλ/ω², so"
         " R = ω²C for a compliance C, and without stabilisation there is nothing to rest at. The"
-        f" gap of the pins is C times their force (at {softest.compliance:g} m/N: {softest.gap:.3g}"
-        f" m and {softest.expected:.3g} m), and the servo law, which knows the same model, follows"
+        f" displacement of the pins is C times their force (at {softest.compliance:g} m/N:"
+        f" {softest.displacement:.3g} m and {softest.expected:.3g} m), and the servo law, which knows the same model, follows"
         " its motion all the same. It is a compliance, not a dead band: a pin with play moves"
         " freely within it, and no equality says so."
     )

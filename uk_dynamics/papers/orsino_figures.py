@@ -66,12 +66,12 @@ def draw_motion(figure: Any, trajectory: Trajectory) -> None:
 
 
 def draw_slack(figure: Any, runs: Sequence[Slack]) -> None:
-    """Gaps of compliant pins over their compliance."""
+    """Displacements of compliant pins over their compliance."""
     figure.set_size_inches(6.0, 3.4)
     axis = figure.subplots()
     compliance = [run.compliance for run in runs]
     series = {
-        "largest gap of a pin": [run.gap for run in runs],
+        "largest displacement of a pin": [run.displacement for run in runs],
         "compliance × largest force": [run.expected for run in runs],
         "largest tracking error": [run.tracking_error for run in runs],
     }

@@ -130,19 +130,19 @@ class Slack:
 
     Attributes:
         compliance: In m/N.
-        gap: Largest gap of a pin, in m.
+        displacement: Largest displacement of a pin, in m.
         expected: Largest compliance times force of a pin, in m.
         tracking_error: Largest error of the platform, in m or rad.
     """
 
     compliance: float
-    gap: float
+    displacement: float
     expected: float
     tracking_error: float
 
 
 def slack(compliance: float, duration: float) -> Slack:
-    """Move the manipulator with pins that give way."""
+    """Move the manipulator with compliant pins."""
     spec = MechanismSpec.from_file("rrr3")
     pins = tuple(replace(pin, compliance=compliance) for pin in spec.constraints)
     mechanism = Mechanism.from_spec(replace(spec, constraints=pins))

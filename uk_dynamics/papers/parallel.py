@@ -114,7 +114,12 @@ def _motion_table(served: Trajectory, programmed: Trajectory, misled: Trajectory
     ]
     return Table(
         "Motion of the point O",
-        ("torques", "published", "largest distance from the line's motion [m]", "loop gap [m]"),
+        (
+            "torques",
+            "published",
+            "largest distance from the line's motion [m]",
+            "closure error [m]",
+        ),
         rows,
         note=f"Over {served.t[-1]:.4g} s, in the closed machine, whose passive joints take no"
         " torque.",
@@ -152,7 +157,7 @@ def _findings(torques: Torques, misled: Trajectory) -> tuple[str, ...]:
         " and reads the constraint force (32) off as torques of active and passive joints. The"
         " six rows fix all six joints, so this force is M q̈ + h: what each chain would need if"
         " it moved alone, nothing carried through O. It asks the passive joints for up to"
-        f" {passive:.2g} N·m beside {active:.2g} N·m in the active ones. That is close to zero"
+        f" {passive:.2g} N·m, against {active:.2g} N·m in the active ones. That is close to zero"
         " only as far as the outer bars are light, and no motor applies it."
     )
     consequence = (

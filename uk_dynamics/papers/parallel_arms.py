@@ -69,10 +69,10 @@ def exact_motion(t: float) -> Motion:
         jacobian = _turned(np.column_stack((first + second, second)))
         inverse = np.asarray(np.linalg.inv(jacobian), dtype=np.float64)
         rates = inverse @ velocity
-        pull = first * rates[0] ** 2 + second * rates.sum() ** 2  # towards the hinges
+        centripetal = first * rates[0] ** 2 + second * rates.sum() ** 2  # towards the hinges
         q += [active, -2.0 * half]
         v += rates.tolist()
-        a += (inverse @ (acceleration + pull)).tolist()
+        a += (inverse @ (acceleration + centripetal)).tolist()
         Z.append(inverse)
     return Motion(np.array(q), np.array(v), np.array(a), np.vstack(Z))
 

@@ -1,4 +1,4 @@
-"""Steps of long studies, for whoever wants to hear of them."""
+"""Steps of long studies, for callers that show progress."""
 
 from __future__ import annotations
 

@@ -127,8 +127,8 @@ def _force_error(mechanism: Mechanism, times: Array) -> float:
     for t in times[:: max(1, len(times) // 100)]:
         r = exact_state(float(t)).q[1]
         expected = np.array(published_force(float(t))) * [1.0, r * r]
-        gap = np.abs(np.array(_force(mechanism, float(t))) - expected)
-        worst = max(worst, float(gap.max() / (1.0 + np.abs(expected).max())))
+        error = np.abs(np.array(_force(mechanism, float(t))) - expected)
+        worst = max(worst, float(error.max() / (1.0 + np.abs(expected).max())))
     return worst
 
 

@@ -49,7 +49,7 @@ def study(*, quick: bool = False) -> Study:
     frequency = mechanism.constraints.constraints[0].frequency
     omega = 2.0 * np.pi * frequency
     expected = beta(corrected)[0] * np.exp(-omega * moved.t)
-    decay_gap = float(np.abs(beta(corrected) - expected).max())
+    decay_error = float(np.abs(beta(corrected) - expected).max())
     runs: dict[str, Trajectory | Motion] = {
         "consistent start, projected": moved,
         f"from rest, stabilised at {frequency:g} Hz": corrected,
@@ -77,7 +77,7 @@ def study(*, quick: bool = False) -> Study:
         findings=_FINDINGS,
         bounds=(
             Bound("swarm, ‖β‖ from a consistent start [m/s]", float(beta(moved).max()), 1e-12),
-            Bound("swarm, ‖β‖ from rest, distance to exp(−ω t) [m/s]", decay_gap, 1e-6),
+            Bound("swarm, ‖β‖ from rest, distance to exp(−ω t) [m/s]", decay_error, 1e-6),
             Bound("swarm, motion of the centre [m]", float(np.abs(centre - centre[0]).max()), 1e-9),
         ),
     )

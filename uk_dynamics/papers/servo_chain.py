@@ -75,7 +75,7 @@ def load_position(angles: Array) -> Array:
     )
 
 
-def loop_gap(angles: Array) -> Array:
+def closure_error(angles: Array) -> Array:
     """How far the end of the chain is from its hinge, (60), (2,), in m."""
     return LENGTH * np.array([np.cos(angles).sum(), np.sin(angles).sum()]) - [DISTANCE, 0.0]
 

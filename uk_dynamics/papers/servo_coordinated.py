@@ -7,15 +7,20 @@ import numpy as np
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
 from uk_dynamics.papers import servo_chain as chain
 from uk_dynamics.papers.servo_chain import Array
-from uk_dynamics.papers.servo_figures import draw_gaps, draw_machine, draw_motion, draw_torques
+from uk_dynamics.papers.servo_figures import (
+    draw_closure_errors,
+    draw_machine,
+    draw_motion,
+    draw_torques,
+)
 from uk_dynamics.papers.servo_recipe import Followed, follow
 from uk_dynamics.papers.servo_runs import (
     MOTORS,
     PUBLISHED,
     Torques,
+    closure_errors_of,
     joint_values,
     link_angles,
-    loop_gaps,
     state_of,
     torques_along,
 )
@@ -46,7 +51,7 @@ def study(*, quick: bool = False) -> Study:
         title="Section V: two coordinated robots with a common load",
         tables=(
             _range_table(torques, followed[10.0]),
-            _gap_table(followed, moved),
+            _closure_table(followed, moved),
             _motion_table(moved),
         ),
         figures=(
@@ -72,7 +77,7 @@ def study(*, quick: bool = False) -> Study:
                 "coordinated_loop",
                 "How far the loop is open: under the recipe with the frozen loop force, and under"
                 " the law of this package",
-                lambda figure: draw_gaps(figure, followed, moved),
+                lambda figure: draw_closure_errors(figure, followed, moved),
             ),
         ),
         findings=_findings(mechanism, torques, followed),
@@ -112,18 +117,23 @@ def _range_table(torques: Torques, followed: Followed) -> Table:
     )
 
 
-def _gap_table(followed: dict[float, Followed], moved: Trajectory) -> Table:
+def _closure_table(followed: dict[float, Followed], moved: Trajectory) -> Table:
     rows: list[tuple[str, float, float, float]] = []
     for frequency, run in followed.items():
-        early = float(run.gaps[np.searchsorted(run.t, _EARLY)])
+        early = float(run.closure_errors[np.searchsorted(run.t, _EARLY)])
         law = f"recipe, stabilised at {frequency:g} rad/s" if frequency else "recipe, as it stands"
-        rows.append((law, early, float(run.gaps.max()), float(run.t[-1])))
-    gaps = loop_gaps(moved)
-    early = float(gaps[np.searchsorted(moved.t, _EARLY)])
-    rows.append(("law of this package", early, float(gaps.max()), float(moved.t[-1])))
+        rows.append((law, early, float(run.closure_errors.max()), float(run.t[-1])))
+    closure_errors = closure_errors_of(moved)
+    early = float(closure_errors[np.searchsorted(moved.t, _EARLY)])
+    rows.append(("law of this package", early, float(closure_errors.max()), float(moved.t[-1])))
     return Table(
         "Opening of the loop",
-        ("torques by", "gap after 0.25 s [m]", "largest gap [m]", "followed for [s]"),
+        (
+            "torques by",
+            "closure error after 0.25 s [m]",
+            "largest closure error [m]",
+            "followed for [s]",
+        ),
         rows,
         note="The recipe is integrated with RK4 at 2 ms, with Q^c frozen at u = 0; the mechanism"
         " with DOP853, projected onto its loop after every step.",
@@ -160,7 +170,7 @@ def _bounds(mechanism: Mechanism, torques: Torques, moved: Trajectory) -> tuple[
         Bound(f"{where} torques from the closed form on the exact motion [N·m]", wrong, 1e-9),
         Bound(f"{where} accelerations from the closed form [rad/s²]", misses, 1e-9),
         Bound(f"{where} simulated angles from the closed form [rad]", drift, 1e-9),
-        Bound(f"{where} opening of the loop [m]", loop_gaps(moved).max(), 1e-12),
+        Bound(f"{where} opening of the loop [m]", closure_errors_of(moved).max(), 1e-12),
     )
 
 
@@ -179,8 +189,8 @@ def _findings(
     mechanism: Mechanism, torques: Torques, followed: dict[float, Followed]
 ) -> tuple[str, ...]:
     opened = followed[0.0]
-    early = 100.0 * opened.gaps[np.searchsorted(opened.t, _EARLY)]
-    hidden = 1000.0 * followed[50.0].gaps.max()
+    early = 100.0 * opened.closure_errors[np.searchsorted(opened.t, _EARLY)]
+    hidden = 1000.0 * followed[50.0].closure_errors.max()
     missed = np.abs(_missed(mechanism, torques.t, torques.recipe)).max()
     motion = (
         "Coordinated robots, motion: we agree with Figs. 4 to 8. From 60° links 1 and 5 rise to"

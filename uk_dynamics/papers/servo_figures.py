@@ -10,7 +10,7 @@ from uk_dynamics import Trajectory
 from uk_dynamics.papers import servo_chain as chain
 from uk_dynamics.papers.drawing import lines, published_range
 from uk_dynamics.papers.servo_recipe import Followed
-from uk_dynamics.papers.servo_runs import MOTORS, PUBLISHED, Torques, link_angles, loop_gaps
+from uk_dynamics.papers.servo_runs import MOTORS, PUBLISHED, Torques, closure_errors_of, link_angles
 from uk_dynamics.simulation.plot import COLOURS
 
 _SMALLEST = 1e-17  # m: what is below counts as closed
@@ -73,14 +73,14 @@ def draw_motion(figure: Any, moved: Trajectory) -> None:
     upper.label_outer()
 
 
-def draw_gaps(figure: Any, followed: dict[float, Followed], moved: Trajectory) -> None:
+def draw_closure_errors(figure: Any, followed: dict[float, Followed], moved: Trajectory) -> None:
     """How far the loop is open, by stabilisation of the recipe."""
     figure.set_size_inches(8.0, 4.0)
     axis = figure.subplots()
-    ours = np.maximum(loop_gaps(moved), _SMALLEST)
-    lines(axis, moved.t, {"this package": ours}, "gap [m]")
+    ours = np.maximum(closure_errors_of(moved), _SMALLEST)
+    lines(axis, moved.t, {"this package": ours}, "closure error [m]")
     for (frequency, run), colour in zip(followed.items(), COLOURS[1:], strict=False):
         name = f"recipe, stabilised at {frequency:g} rad/s" if frequency else "recipe"
-        axis.plot(run.t, np.maximum(run.gaps, _SMALLEST), color=colour, label=name)
+        axis.plot(run.t, np.maximum(run.closure_errors, _SMALLEST), color=colour, label=name)
     axis.set_yscale("log")
     axis.legend(fontsize="small", edgecolor="none")

@@ -42,7 +42,7 @@ def recipe(angles: Array, rates: Array, t: float, frequency: float = 0.0) -> Rec
     if frequency:
         missed = chain.load_position(angles) - [1.5, 0.5 * (1.0 - np.cos(t)), 0.0]
         missed_rate = task @ rates - [0.0, 0.5 * np.sin(t), 0.0]
-        b_loop -= 2.0 * frequency * (loop @ rates) + frequency**2 * chain.loop_gap(angles)
+        b_loop -= 2.0 * frequency * (loop @ rates) + frequency**2 * chain.closure_error(angles)
         b_task -= 2.0 * frequency * missed_rate + frequency**2 * missed
     values, vectors = np.linalg.eigh(M)
     half = (vectors * np.sqrt(values)) @ vectors.T  # M^{1/2}
@@ -59,12 +59,12 @@ class Followed(NamedTuple):
 
     Attributes:
         t: Times, (K,), in s.
-        gaps: How far the loop is open, (K,), in m.
+        closure_errors: How far the loop is open, (K,), in m.
         torques: (K, 6), in N·m.
     """
 
     t: Array
-    gaps: Array
+    closure_errors: Array
     torques: Array
 
 
@@ -80,7 +80,7 @@ def follow(duration: float, frequency: float, step: float = 1e-3) -> Followed:
     state = np.concatenate((start.angles, start.rates))
     times: Array = np.linspace(0.0, duration, round(duration / step) + 1)
     step = float(times[1])
-    gaps: list[float] = []
+    closure_errors: list[float] = []
     torques: list[Array] = []
 
     def rate(t: float, x: Array) -> Array:
@@ -88,13 +88,13 @@ def follow(duration: float, frequency: float, step: float = 1e-3) -> Followed:
         return np.concatenate((x[chain.LINKS :], found.accelerations))
 
     for t in times:
-        gaps.append(float(np.linalg.norm(chain.loop_gap(state[: chain.LINKS]))))
+        closure_errors.append(float(np.linalg.norm(chain.closure_error(state[: chain.LINKS]))))
         torques.append(recipe(state[: chain.LINKS], state[chain.LINKS :], t, frequency).torques)
-        if gaps[-1] > chain.LENGTH:
+        if closure_errors[-1] > chain.LENGTH:
             break
         k1 = rate(t, state)
         k2 = rate(t + step / 2.0, state + step / 2.0 * k1)
         k3 = rate(t + step / 2.0, state + step / 2.0 * k2)
         k4 = rate(t + step, state + step * k3)
         state = state + step / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-    return Followed(times[: len(gaps)], np.array(gaps), np.array(torques))
+    return Followed(times[: len(closure_errors)], np.array(closure_errors), np.array(torques))

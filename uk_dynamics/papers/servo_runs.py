@@ -69,10 +69,10 @@ def _recipe(motion: Motion, t: float) -> Array:
     return recipe(motion.angles, motion.rates, t).torques
 
 
-def loop_gaps(moved: Trajectory) -> Array:
+def closure_errors_of(moved: Trajectory) -> Array:
     """How far the two halves of the load are apart, (K,), in m."""
-    gaps: Array = np.linalg.norm(moved.residual[:, :2], axis=1)
-    return gaps
+    closure_errors: Array = np.linalg.norm(moved.residual[:, :2], axis=1)
+    return closure_errors
 
 
 def link_angles(moved: Trajectory) -> Array:

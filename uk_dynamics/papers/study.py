@@ -14,7 +14,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers side by side, published ones beside measured ones.
+    """Published and measured numbers side by side.
 
     Attributes:
         title: What the table shows.
@@ -81,7 +81,7 @@ class Study:
     Attributes:
         paper: Name in the registry, such as ``servo``.
         title: Authors, title and year of the paper.
-        tables: Published beside measured.
+        tables: Published and measured numbers.
         figures: Pictures, with names of their own.
         findings: Where we agree with the paper, where not, and why; a sentence or a few each.
         bounds: What must hold; ``uk_dynamics reproduce`` fails when one does not.

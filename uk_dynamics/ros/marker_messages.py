@@ -102,8 +102,8 @@ class MarkerMessages:
 
     def _markers(self, marks: Marks, longest: float) -> Iterator[Marker]:
         yield from self._frames(marks)
-        gaps = np.linalg.norm(marks.gaps, axis=1) > _VISIBLE * self._size
-        yield from self._segments(GAPS, marks.children[gaps], marks.gaps[gaps], _GAP)
+        gaps = np.linalg.norm(marks.closure_errors, axis=1) > _VISIBLE * self._size
+        yield from self._segments(GAPS, marks.children[gaps], marks.closure_errors[gaps], _GAP)
         per_force = self._force_scale.factor(marks.forces, longest)
         per_torque = self._torque_scale.factor(marks.torques, longest)
         for k, name in enumerate(self._constraints):

@@ -1,4 +1,4 @@
-"""A mechanism that is posed by hand while it rests and simulated while it runs."""
+"""A mechanism posed by hand while paused and simulated while it runs."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class LiveSimulation:
         Args:
             mechanism: What moves.
             start: Where it stands, loops closed.
-            controller: Makes what drives the motors, anew for every start.
+            controller: Makes the controller of the motors, once for every start.
             step: Integration and control step, in s.
             real_time_factor: Simulated time per real time.
             playing: Whether it runs at once.
-            most_work: Computing per picture, in s: a slow simulation shall not freeze the view.
+            most_work: Computing per picture, in s: a slow simulation must not freeze the view.
         """
         self._mechanism = mechanism
         self._poser = Poser(mechanism)
@@ -87,7 +87,7 @@ class LiveSimulation:
         """A simulation cannot: it does nothing."""
 
     def lead_joints(self, targets: Mapping[str, float]) -> None:
-        """Pause and pose; the motion starts anew from there."""
+        """Pause and pose; the motion restarts from there."""
         q, message = self._state.q, ""
         for name, target in targets.items():
             pose = self._poser.lead_joint(q, name, target)
@@ -95,7 +95,7 @@ class LiveSimulation:
         self._posed(q, message)
 
     def lead_frame(self, link: str, target: Array) -> None:
-        """Pause and pose; the motion starts anew from there."""
+        """Pause and pose; the motion restarts from there."""
         pose = self._poser.lead_frame(self._state.q, link, target)
         self._posed(pose.q, pose.message)
 

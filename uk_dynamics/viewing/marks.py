@@ -1,4 +1,4 @@
-"""What is drawn over a mechanism: gaps of its loops, forces in its joints, targets of its tasks."""
+"""What is drawn over a mechanism: closure errors, forces in its joints, targets of tasks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Marks:
         parents: Origins of the frames on the parents, (k, 3), in m.
         children: Origins of the frames on the children, (k, 3), in m.
         parent_axes, child_axes: Axes of these frames, as columns, (k, 3, 3).
-        gaps: What is missing from the child's origin to where it should be, (k, 3), in m.
+        closure_errors: What is missing from the child's origin to where it should be, (k, 3), in m.
         forces: Force on each child at its frame, (k, 3), in N; its opposite acts on the parent.
         torques: Torque on each child, (k, 3), in N·m.
         determined: Whether force and torque are unique, (k,).
@@ -39,7 +39,7 @@ class Marks:
     children: Array
     parent_axes: Array
     child_axes: Array
-    gaps: Array
+    closure_errors: Array
     forces: Array
     torques: Array
     determined: NDArray[np.bool_]
@@ -60,7 +60,7 @@ class Marker:
 
         Args:
             mechanism: What is shown.
-            tasks: What it shall do, if anything.
+            tasks: The tasks it follows, if any.
         """
         self._mechanism = mechanism
         self._workspace = mechanism.model.workspace()
@@ -93,12 +93,12 @@ class Marker:
         wrenches = constraints.wrenches(self._workspace)
         parents, children = _origins(self._workspace, self._frames)
         count = len(self._frames)
-        gaps, forces, torques = (np.zeros((count, 3)) for _ in range(3))
+        closure_errors, forces, torques = (np.zeros((count, 3)) for _ in range(3))
         determined = np.ones(count, dtype=bool)
         missing = _missing(wrenches, residual * constraints.position_rows)
         for k, name in enumerate(self._frames):
             rows = constraints.slices[name]
-            gaps[k] = missing[rows].sum(axis=0)
+            closure_errors[k] = missing[rows].sum(axis=0)
             if solution is not None:
                 total = (solution.loads[rows, None] * wrenches[rows]).sum(axis=0)
                 forces[k] = total[:3]
@@ -111,7 +111,7 @@ class Marker:
             children=children,
             parent_axes=self._workspace.rotation[pairs[:, 0]].copy(),
             child_axes=self._workspace.rotation[pairs[:, 1]].copy(),
-            gaps=gaps,
+            closure_errors=closure_errors,
             forces=forces,
             torques=torques,
             determined=determined,

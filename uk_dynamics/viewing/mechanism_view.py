@@ -55,7 +55,7 @@ class MechanismView:
             server: Shows it.
             mechanism: What is shown.
             source: Where it is.
-            tasks: What it shall do, if anything.
+            tasks: The tasks it follows, if any.
         """
         self.pictures = 0
         self.snapshot: Snapshot | None = None

@@ -1,4 +1,4 @@
-"""The numbers beside the picture, as a piece of HTML."""
+"""The table of numbers next to the picture, as HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks of a mechanism in a scene: loop frames with their gaps, forces, targets of tasks."""
+"""Marks of a mechanism in a scene: loop frames, closure errors, forces, targets of tasks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 FORCE = (213, 94, 0)
 TORQUE = (204, 121, 167)
 UNDETERMINED = (140, 140, 140)
-GAP = (0, 0, 0)
+CLOSURE_ERROR = (0, 0, 0)
 TARGET = (0, 158, 115)
 
 _LONGEST = 0.35  # of an arrow, as part of the scene's size
@@ -60,12 +60,12 @@ class Overlay:
             self._show_tasks(marks)
 
     def _show_constraints(self, marks: Marks) -> None:
-        self._frames.visible = self._gaps.visible = self.show_frames
+        self._frames.visible = self._closure_errors.visible = self.show_frames
         if self.show_frames:
             axes = np.concatenate((marks.parent_axes, marks.child_axes))
             self._frames.batched_wxyzs = quaternions_wxyz(axes).astype(np.float32)
             self._frames.batched_positions = np.concatenate((marks.parents, marks.children))
-            self._gaps.points = _segments(marks.children, marks.gaps, 0.0)
+            self._closure_errors.points = _segments(marks.children, marks.closure_errors, 0.0)
         longest = _LONGEST * self._size * self.force_scale
         self._forces.visible = self.show_forces
         per_force = self._force_scale.factor(marks.forces, longest)
@@ -101,7 +101,9 @@ class Overlay:
                 axes_length=0.05 * size,
                 axes_radius=0.003 * size,
             )
-            self._gaps = scene.add_line_segments("/loops/gaps", nothing, GAP, thickness=0.01 * size)
+            self._closure_errors = scene.add_line_segments(
+                "/loops/closure_errors", nothing, CLOSURE_ERROR, thickness=0.01 * size
+            )
             self._forces, self._torques = (
                 scene.add_arrows(
                     f"/loops/{name}",

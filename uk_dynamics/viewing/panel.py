@@ -78,7 +78,7 @@ class Wishes:
 
 
 class Panel:
-    """The controls beside the picture.
+    """The controls next to the picture.
 
     Attributes:
         wishes: What the user asked for.
@@ -129,7 +129,7 @@ class Panel:
             self._add_posing(poser, links)
         with gui.add_folder("Show", expand_by_default=False):
             for label, name in (
-                ("loops and gaps", "show_frames"),
+                ("loops and closure errors", "show_frames"),
                 ("forces", "show_forces"),
                 ("torques", "show_torques"),
                 ("targets of tasks", "show_targets"),

@@ -29,7 +29,7 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamic
         InputError: Viser is not installed, or nothing can listen there.
     """
     viser = load_viser()
-    # Viser would go on to the next port, and whoever follows the old address sees another view.
+    # Viser would go on to the next port, and the old address would show another view.
     try:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
