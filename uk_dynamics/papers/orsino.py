@@ -210,8 +210,9 @@ def _findings(
         "Clearance as noise: it works, once R has a meaning. A q̈ + Rλ = b rests at ψ = -Rλ/ω², so"
         " R = ω²C for a compliance C, and without stabilisation there is nothing to rest at. The"
         f" displacement of the pins is C times their force (at {softest.compliance:g} m/N:"
-        f" {softest.displacement:.3g} m and {softest.expected:.3g} m), and the servo law, which knows the same model, follows"
-        " its motion all the same. It is a compliance, not a dead band: a pin with play moves"
+        f" {softest.displacement:.3g} m and {softest.expected:.3g} m), and the servo law, which"
+        " knows the same model, follows its motion. It is a compliance, not a dead band: a pin with"
+        " play moves"
         " freely within it, and no equality says so."
     )
     missing = (
