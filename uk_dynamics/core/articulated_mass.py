@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.articulated import Articulated, whole
+from uk_dynamics.core.mass_factor import DenseMass, SingularMass, mass_factor
 from uk_dynamics.core.tree_inertia import TreeInertia
 
 Array = NDArray[np.float64]
@@ -53,3 +54,12 @@ class ArticulatedMass:
     def dense(self) -> Array:
         """M itself, (nv, nv)."""
         return self.inertia.dense()
+
+
+def factor_inertia(M: Array | TreeInertia) -> DenseMass | SingularMass | ArticulatedMass:
+    """The mass factor of a matrix, or that of a tree whose matrix would be large.
+
+    Raises:
+        InputError: The matrix has entries that are not finite, or a clearly negative eigenvalue.
+    """
+    return ArticulatedMass(M) if isinstance(M, TreeInertia) else mass_factor(M)

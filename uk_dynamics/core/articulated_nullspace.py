@@ -42,7 +42,7 @@ class ArticulatedNullSpace(Factorization):
             rank_tolerance: Of the rank rule.
         """
         self._inertia = mass.inertia
-        self._scale = coordinate_scale(self._inertia)
+        self._scale = coordinate_scale(self._inertia.diagonal())
         clusters = self._inertia.clusters
         basis = ClusterRows(csr_array(A), clusters, self._scale, natural_scale, rank_tolerance)
         super().__init__(basis, mass, A)

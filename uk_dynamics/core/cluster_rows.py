@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from uk_dynamics.core.clusters import Clusters
-from uk_dynamics.core.row_basis import RowBasis, inverse_row_scale
+from uk_dynamics.core.rank_rule import inverse_row_scale
+from uk_dynamics.core.row_basis import RowBasis
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

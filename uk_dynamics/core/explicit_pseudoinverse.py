@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.mass_factor import MassFactor, SingularMass, coordinate_scale
 from uk_dynamics.core.pseudoinverse import Pseudoinverse, PseudoinverseMethod, pseudoinverse
+from uk_dynamics.core.rank_rule import inverse_row_scale
 from uk_dynamics.core.reduced_inertia import NO_INERTIA
-from uk_dynamics.core.row_basis import RowBasis, inverse_row_scale
+from uk_dynamics.core.row_basis import RowBasis
 from uk_dynamics.core.row_space import PseudoinverseRows, projector_basis
 from uk_dynamics.core.scaled_coordinates import ScaledCoordinates
 from uk_dynamics.exceptions import InputError
@@ -45,7 +46,7 @@ class ExplicitPseudoinverse(ScaledCoordinates):
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
         M = mass.dense()
-        scale = coordinate_scale(M)
+        scale = coordinate_scale(M.diagonal())
         columns: Array = (A * scale).T
         self._scaling = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)
         rows: Array = (columns * self._scaling).T

@@ -19,6 +19,7 @@ from uk_dynamics.core.mass_factor import MassFactor, SingularMass
 from uk_dynamics.core.methods import FOR_SINGULAR_MASS, WHITENING, Method
 from uk_dynamics.core.nullspace import NullSpace
 from uk_dynamics.core.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.reduced_inertia import UndeterminedCoordinatesError
 from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
 from uk_dynamics.core.whitened_pseudoinverse import RangeSpace, UdwadiaKalabaPseudoinverse
@@ -51,7 +52,7 @@ def factorize(
     A: Array,
     *,
     natural_scale: Array | None = None,
-    rank_tolerance: float = 1e-4,
+    rank_tolerance: float = DEFAULT_RANK_TOLERANCE,
     method: Method = "auto",
     pseudoinverse: PseudoinverseMethod = "svd",
     levels: Sequence[NDArray[np.intp]] | None = None,
@@ -67,7 +68,7 @@ def factorize(
         natural_scale: How large each row is over the configurations, (m,), as the norm of
             A_i L⁻ᵀ, or of A_i diag(1/√M_jj) for forms that do not divide by M (per root kg). Give
             it where rows can vanish, as they do where a mechanism is singular. Default: as large
-            as now, and rows below 1e-9 of the largest are zero.
+            as now; see :mod:`uk_dynamics.core.rank_rule`.
         rank_tolerance: A row is dependent when what those before it leave of it is at most this
             part of its norm, or of a tenth of its natural scale if that is larger. For forms with
             an explicit pseudoinverse: of its own measure on rows of that size.

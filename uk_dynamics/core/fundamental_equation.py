@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.mass_factor import MassFactor, SingularMass
 from uk_dynamics.core.methods import Method
-from uk_dynamics.core.row_basis import EXACTLY_DEPENDENT
+from uk_dynamics.core.rank_rule import (
+    DEFAULT_CONSISTENCY_TOLERANCE,
+    EXACTLY_DEPENDENT,
+    NEGLIGIBLE_ACCELERATION,
+)
 from uk_dynamics.core.row_space import RowSpace
 from uk_dynamics.core.solution import Solution, Status
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-# Accelerations in m/s² or rad/s² so small that no contradiction between them matters.
-NEGLIGIBLE_ACCELERATION = 1e-3
 
 _NO_ROWS: Indices = np.empty(0, dtype=np.intp)
 
@@ -83,7 +84,7 @@ class Factorization(ABC):
         b: Array,
         *,
         nonideal: Array | None = None,
-        consistency_tolerance: float = 1e-6,
+        consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
     ) -> Solution:
         """Acceleration under the constraints: review (36), servo paper (13).
 

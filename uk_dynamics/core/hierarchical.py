@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.mass_factor import MassFactor
+from uk_dynamics.core.rank_rule import inverse_row_scale
 from uk_dynamics.core.recursion.recursion import Recursion
-from uk_dynamics.core.row_basis import RowBasis, inverse_row_scale
+from uk_dynamics.core.row_basis import RowBasis
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -20,6 +20,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.row_basis import RowBasis
 
 Array = NDArray[np.float64]
@@ -80,7 +81,7 @@ class Integrability:
 
 
 def integrability(
-    system: PfaffianSystem[Point], point: Point, rank_tolerance: float = 1e-4
+    system: PfaffianSystem[Point], point: Point, rank_tolerance: float = DEFAULT_RANK_TOLERANCE
 ) -> Integrability:
     """Test the forms at a point in whose neighbourhood their rank does not change.
 

@@ -39,7 +39,7 @@ class Kkt(ScaledCoordinates):
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
         M = mass.dense()
-        scale = coordinate_scale(M)
+        scale = coordinate_scale(M.diagonal())
         columns: Array = (A * scale).T
         basis = RowBasis(columns, natural_scale, rank_tolerance)
         super().__init__(basis, mass, A, M, scale)

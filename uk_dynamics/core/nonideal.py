@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.fundamental_equation import Factorization
+from uk_dynamics.core.rank_rule import DEFAULT_CONSISTENCY_TOLERANCE
 from uk_dynamics.core.solution import Solution, Status
 
 Array = NDArray[np.float64]
@@ -66,7 +67,7 @@ def solve_nonideal(
     given: Array | None = None,
     loads: LoadForces | None = None,
     function: Callable[[Solution], Array] | None = None,
-    consistency_tolerance: float = 1e-6,
+    consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
 ) -> Solution:
     """Acceleration with non-ideal constraint forces, servo paper (13).
 

@@ -36,7 +36,7 @@ class NullSpace(ScaledCoordinates):
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
         M = mass.dense()
-        scale = coordinate_scale(M)
+        scale = coordinate_scale(M.diagonal())
         basis = RowBasis((A * scale).T, natural_scale, rank_tolerance)
         super().__init__(basis, mass, A, M, scale)
         self._Z, self._lower = self._reduced

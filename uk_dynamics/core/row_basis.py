@@ -1,40 +1,20 @@
-"""Which rows are independent: pivoted Gram–Schmidt on scaled rows (LAPACK dgeqp3).
+"""Which rows are independent by the rank rule: pivoted QR of scaled rows (LAPACK dgeqp3).
 
-A row is dependent when its norm after projection on the rows already taken is at most a tolerance
-times its *own* scale, never that of another row: light and heavy bodies may share a mechanism. Its
-scale is its norm, but not less than a tenth of its natural scale, how large it is elsewhere: near a
-rank change a row may vanish as a whole, and what is left of it then points where drift wants.
-
-With scaled rows, column pivoting takes the row with the largest relative remainder, so |R_kk| falls
-monotonically and bounds what remains of every row not yet taken. Ties, which symmetric machines are
-full of, go to the earlier row: left to rounding, the choice and with it |R_kk| would jump from one
-evaluation to the next, and an integrator near a rank change would see noise.
+The rule itself is in :mod:`uk_dynamics.core.rank_rule`. Column pivoting finds the row with the
+largest residual norm, so that |R_kk| falls monotonically and bounds the residual norm of every row
+behind it.
 """
 
 from __future__ import annotations
-
-import math
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.core.rank_rule import KERNEL_ROUNDING, inverse_row_scale
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-LEAST_PART = 0.1  # of its natural scale: a row is not measured against less
-# A row that depends on others exactly leaves a remainder of eps times the condition of the rows
-# taken, which the rank tolerance keeps below some 1e4: far under this. What is larger is geometry.
-EXACTLY_DEPENDENT = 1e-10
-ZERO_ROW = 1e-9  # of the largest row, where no natural scale is known: rounding of nothing
-_PREFERENCE = 1e-6  # relative handicap of a row against the one before it: it only decides ties
-_TINY = 1e-150  # keeps the reciprocal of a vanishing norm finite
-
-# Kernel entries of a row below this are rounding and drift: the multiplier of the row is unique.
-_KERNEL_ROUNDING = 1e-6
 
 
 class RowBasis:
@@ -62,8 +42,7 @@ class RowBasis:
             InputError: The rows are not finite.
         """
         n, m = columns.shape
-        norms = np.sqrt(_ones(n).dot(columns * columns))
-        inverse = inverse_row_scale(norms, natural_scale)
+        inverse = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)
         count = min(n, m)
         if count:
             factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
@@ -176,7 +155,7 @@ class RowBasis:
         if self.rank == len(self.order):
             return np.ones(self.rank, dtype=bool)
         basis = np.linalg.qr(self._kernel())[0]
-        flags: NDArray[np.bool_] = np.linalg.norm(basis, axis=1) <= _KERNEL_ROUNDING
+        flags: NDArray[np.bool_] = np.linalg.norm(basis, axis=1) <= KERNEL_ROUNDING
         return flags
 
     def _kernel(self) -> Array:
@@ -195,40 +174,3 @@ class RowBasis:
         work = 1 if x.ndim == 1 else x.shape[1]
         result: Array = dormqr("L", transposition, self._reflectors, self._tau, x, work)[0]
         return result
-
-
-def inverse_row_scale(norms: Array, natural_scale: Array | None) -> Array:
-    """One over the scale that each row is measured against; zero for rows that are zero, (m,).
-
-    Args:
-        norms: Norm of each row, (m,).
-        natural_scale: How large each row is over the configurations, (m,), or None.
-
-    Raises:
-        InputError: The norms are not finite.
-    """
-    m = len(norms)
-    if natural_scale is None:
-        inverse = handicap(m) / (norms + _TINY)
-        # The product bounds the largest ratio of two norms.
-        if m and not norms.dot(norms) * inverse.dot(inverse) < ZERO_ROW**-2:
-            inverse[norms <= ZERO_ROW * norms.max()] = 0.0
-    else:
-        least = LEAST_PART * natural_scale
-        least += _TINY
-        inverse = handicap(m) / np.maximum(norms, least)
-    if not math.isfinite(norms.dot(norms)):
-        raise InputError("the rows of the constraint matrix are not finite")
-    return inverse
-
-
-@lru_cache(maxsize=64)
-def _ones(count: int) -> Array:
-    return np.ones(count)
-
-
-@lru_cache(maxsize=64)
-def handicap(count: int) -> Array:
-    """Factors just below one that break ties in favour of earlier rows, (count,)."""
-    factors: Array = np.exp(-_PREFERENCE * np.arange(count))
-    return factors

@@ -8,14 +8,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.row_basis import EXACTLY_DEPENDENT, LEAST_PART, RowBasis
+from uk_dynamics.core.rank_rule import EXACTLY_DEPENDENT, KERNEL_ROUNDING, LEAST_PART
+from uk_dynamics.core.row_basis import RowBasis
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
-
-# As in a row basis: what drift and rounding leave in the kernel of a row that has no part in it.
-_KERNEL_ROUNDING = 1e-6
 
 
 class RowSpace(Protocol):
@@ -137,7 +135,7 @@ class PseudoinverseRows:
 
     def determined(self) -> Flags:
         """Whether the multiplier of each row is unique: diagonal of B̂ B̂⁺ equal to one, (m,)."""
-        flags: Flags = np.linalg.norm(self._kernel, axis=1) <= _KERNEL_ROUNDING
+        flags: Flags = np.linalg.norm(self._kernel, axis=1) <= KERNEL_ROUNDING
         return flags
 
     @cached_property

@@ -17,9 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.actuation import actuation
-from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION, Factorization
-from uk_dynamics.core.row_basis import ZERO_ROW, RowBasis
-from uk_dynamics.core.servo_distribution import least_motion_efforts, least_solution
+from uk_dynamics.core.fundamental_equation import Factorization
+from uk_dynamics.core.least_solution import least_solution
+from uk_dynamics.core.rank_rule import (
+    DEFAULT_TASK_RANK_TOLERANCE,
+    NEGLIGIBLE_ACCELERATION,
+    ZERO_ROW,
+)
+from uk_dynamics.core.row_basis import RowBasis
+from uk_dynamics.core.servo_distribution import least_motion_efforts
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -89,7 +95,7 @@ def servo_efforts(
     preload: Array | None = None,
     distribution: Distribution = "effort",
     feedback: Array | None = None,
-    rank_tolerance: float = 1e-6,
+    rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
 ) -> ServoSolution:
     """Efforts that make the structure follow the tasks.
 

@@ -20,13 +20,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION, Factorization
-from uk_dynamics.core.row_basis import LEAST_PART, ZERO_ROW
+from uk_dynamics.core.fundamental_equation import Factorization
+from uk_dynamics.core.rank_rule import (
+    DEFAULT_CONSISTENCY_TOLERANCE,
+    DEFAULT_TASK_RANK_TOLERANCE,
+    LEAST_PART,
+    NEGLIGIBLE_ACCELERATION,
+    TINY,
+    ZERO_ROW,
+)
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-
-_TINY = 1e-300  # keeps the reciprocal of a vanishing norm finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +114,8 @@ def solutions(
     *,
     natural_scale: Array | None = None,
     size: Array | None = None,
-    rank_tolerance: float = 1e-6,
-    consistency_tolerance: float = 1e-6,
+    rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
+    consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
 ) -> LinearSolutions:
     """Solve K x = r and say what is left arbitrary.
 
@@ -118,7 +123,7 @@ def solutions(
         K: Any matrix, (m, n).
         r: Right-hand side, (m,).
         natural_scale: How large each row is elsewhere, (m,): a row that is next to nothing of it
-            counts as zero. Default: as large as now, and zero below 1e-9 of the largest.
+            counts as zero. Default: as large as now; see :func:`inverse_row_scale`.
         size: How large the terms were whose difference r is, (m,); default |r|.
         rank_tolerance: Smallest singular value that counts, of rows of unit norm.
         consistency_tolerance: A row contradicts others when its residual is above this part of
@@ -133,7 +138,7 @@ def solutions(
         scale = norms.copy()
     else:
         scale = np.maximum(norms, LEAST_PART * natural_scale)
-    inverse = np.where(norms > ZERO_ROW * natural_scale, 1.0 / (scale + _TINY), 0.0)
+    inverse = np.where(norms > ZERO_ROW * natural_scale, 1.0 / (scale + TINY), 0.0)
     U, values, Vt = np.linalg.svd(K * inverse[:, None])
     rank = int(np.count_nonzero(values > rank_tolerance))
     least: Array = Vt[:rank].T @ ((U[:, :rank].T @ (inverse * r)) / values[:rank])
@@ -156,8 +161,8 @@ def servo_lemmas(
     A_t: Array,
     b_t: Array,
     *,
-    rank_tolerance: float = 1e-6,
-    consistency_tolerance: float = 1e-6,
+    rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
+    consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
 ) -> ServoLemmas:
     """Apply the lemmas to tasks A_t q̈ = b_t on a structure.
 

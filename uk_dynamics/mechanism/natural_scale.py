@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet
-from uk_dynamics.core.mass_factor import SingularMass, coordinate_scale, mass_factor
-from uk_dynamics.core.row_basis import ZERO_ROW
+from uk_dynamics.core.articulated_mass import factor_inertia
+from uk_dynamics.core.mass_factor import SingularMass, coordinate_scale
+from uk_dynamics.core.rank_rule import ZERO_ROW
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.model.robot_model import RobotModel
 
@@ -41,9 +42,9 @@ def natural_row_scale(
         q = model.integrate(guess, step)
         workspace.update(q, np.zeros(model.nv))
         rows = constraints.natural_scale(workspace, q)
-        coordinates = coordinate_scale(workspace.mass)
+        coordinates = coordinate_scale(workspace.mass.diagonal())
         with np.errstate(invalid="ignore"):  # what is not finite is refused in one line
-            mass = mass_factor(workspace.mass) if whiten else None
+            mass = factor_inertia(workspace.mass) if whiten else None
         if mass is not None and not isinstance(mass, SingularMass):
             rows = mass.whiten(rows.T).T
         else:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.articulated_mass import factor_inertia
 from uk_dynamics.core.factorization import (
     Factorization,
     SingularMassError,
     UndeterminedCoordinatesError,
     factorize,
 )
-from uk_dynamics.core.mass_factor import mass_factor
 from uk_dynamics.core.methods import Method
 from uk_dynamics.mechanism.state import Array
 
@@ -62,7 +62,7 @@ class Solver:
             SingularMassError: M is singular, and the method of the file divides by it.
         """
         try:
-            return self._factorize(mass_factor(mass), A)
+            return self._factorize(factor_inertia(mass), A)
         except (SingularMassError, UndeterminedCoordinatesError) as error:
             raise self._named(error) from None
 
@@ -88,7 +88,7 @@ class Solver:
         scale = self._natural_scale if chosen is None else self._natural_scale[chosen]
         try:
             return self._factorize_part(
-                mass_factor(mass), A, natural_scale=scale, rank_tolerance=rank_tolerance
+                factor_inertia(mass), A, natural_scale=scale, rank_tolerance=rank_tolerance
             )
         except (SingularMassError, UndeterminedCoordinatesError) as error:
             raise self._named(error) from None
