@@ -177,7 +177,7 @@ def test_the_mass_factor_is_a_factor_of_the_matrix(seed, n):
     tolerance = 1e-14 * np.linalg.cond(M) * 100
     for value in (rng.standard_normal(n), rng.standard_normal((n, 3))):
         assert np.abs(M @ factor.solve(value) - value).max() < tolerance
-        assert np.abs(factor.color(factor.whiten(value)) - value).max() < tolerance
+        assert np.abs(factor.multiply_factor(factor.whiten(value)) - value).max() < tolerance
         assert np.abs(factor.unwhiten(factor.whiten(value)) - factor.solve(value)).max() < tolerance
     assert np.abs(factor.dense() - M).max() < tolerance
 

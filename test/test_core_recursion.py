@@ -79,7 +79,7 @@ def test_every_split_into_levels_gives_the_motion_and_the_force_of_one_level(dra
     assert solution.rank == at_once.rank == rank
     assert solution.status is Status.OK
     # Of redundant rows the level decides which are taken, and those may be worse than all together.
-    taken = A[solution.reactions.taken] @ np.linalg.inv(np.linalg.cholesky(M)).T
+    taken = A[solution.reactions.independent] @ np.linalg.inv(np.linalg.cholesky(M)).T
     if np.linalg.cond(taken) > 1e6:
         return
     size = 1.0 + np.abs(at_once.qdd).max()
@@ -112,8 +112,8 @@ def test_the_other_answers_of_a_factorisation_agree_with_one_level(drawn):
     np.testing.assert_allclose(solution.constraint_force, other.constraint_force, **near)
     np.testing.assert_allclose(solution.multipliers, other.multipliers, rtol=0.0, atol=1e-6)
     assert np.array_equal(solution.determined, other.determined)
-    assert sorted((*recursive.taken, *recursive.dropped)) == list(range(len(A)))
-    assert np.linalg.matrix_rank(A[recursive.taken]) == rank
+    assert sorted((*recursive.independent, *recursive.dependent)) == list(range(len(A)))
+    assert np.linalg.matrix_rank(A[recursive.independent]) == rank
 
 
 def test_a_hundred_levels_keep_twelve_digits():

@@ -73,7 +73,7 @@ def rows_to_take(mechanism: Mechanism) -> tuple[int, ...]:
         return ()
     if not isinstance(reactions, UdwadiaKalaba):
         return ()
-    return tuple(sorted(map(int, reactions.basis.taken)))
+    return tuple(sorted(map(int, reactions.basis.independent)))
 
 
 def solve(

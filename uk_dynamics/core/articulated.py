@@ -203,7 +203,7 @@ class Articulated:
             result[group.joints] = (Z @ y).reshape(*group.joints.shape, *tail)
         return result if particular is None else result + particular
 
-    def color(self, whitened: list[Array]) -> Array:
+    def multiply_factor(self, whitened: list[Array]) -> Array:
         """Generalized forces whose whitened parts these are, (nv, …); for whole bases only."""
         clusters = self.clusters
         tail = whitened[0].shape[1:] if whitened else ()

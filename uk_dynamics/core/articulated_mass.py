@@ -43,9 +43,9 @@ class ArticulatedMass:
         """L⁻ᵀ x."""
         return self._tree.outward([x[joints] for joints in self.inertia.clusters.members])
 
-    def color(self, x: Array) -> Array:
+    def multiply_factor(self, x: Array) -> Array:
         """L x."""
-        return self._tree.color([x[joints] for joints in self.inertia.clusters.members])
+        return self._tree.multiply_factor([x[joints] for joints in self.inertia.clusters.members])
 
     def solve(self, x: Array) -> Array:
         """M⁻¹ x."""

@@ -50,19 +50,19 @@ class Factorization(ABC):
         return self.basis.rank
 
     @property
-    def taken(self) -> Indices:
-        """Independent rows in the order in which they were taken, (rank,)."""
-        return self.basis.taken
+    def independent(self) -> Indices:
+        """Independent rows in the order in which they were found, (rank,)."""
+        return self.basis.independent
 
     @property
-    def dropped(self) -> Indices:
-        """Rows that depend on those taken, (m − rank,)."""
-        return self.basis.dropped
+    def dependent(self) -> Indices:
+        """Rows that depend on the independent ones, (m − rank,)."""
+        return self.basis.dependent
 
     @property
-    def remainder(self) -> Array:
-        """Part of its own norm that was left of each row by those before it, (m,)."""
-        return self.basis.remainder
+    def residual_norm(self) -> Array:
+        """Norm of what the independent rows before it leave of each scaled row, (m,)."""
+        return self.basis.residual_norm
 
     @cached_property
     def condition(self) -> float:
@@ -92,17 +92,17 @@ class Factorization(ABC):
             F: Generalized force without constraints, (nv,), N m or N.
             b: Right-hand side of A q̈ = b, (m,).
             nonideal: Non-ideal constraint force c, (nv,), N m or N.
-            consistency_tolerance: A row left out holds when |A q̈ − b| is at most this part of
+            consistency_tolerance: A dependent row holds when |A q̈ − b| is at most this part of
                 |b| + |A| (|q̈| + |free acceleration|).
 
         Returns:
-            The solution; rows taken hold within rounding, rows left out were checked.
+            The solution; independent rows hold within rounding, dependent rows were checked.
         """
         qdd, coordinates = self._accelerate(F, b, nonideal)
         residual = self.A.dot(qdd)
         residual -= b
         status, offending = Status.OK, _NO_ROWS
-        if len(self.dropped):
+        if len(self.dependent):
             # Every row may be off by so much, however small the accelerations; NaN may not.
             admitted = consistency_tolerance * NEGLIGIBLE_ACCELERATION
             if not residual.dot(residual) <= admitted * admitted:
@@ -110,7 +110,7 @@ class Factorization(ABC):
         return Solution(qdd, residual, status, offending, self, coordinates, nonideal)
 
     def acceleration(self, F: Array, b: Array) -> Array:
-        """The acceleration of :meth:`solve` alone, (nv,), whether or not rows left out hold."""
+        """The acceleration of :meth:`solve` alone, (nv,), whether or not dependent rows hold."""
         return self._accelerate(F, b, None)[0]
 
     @abstractmethod
@@ -135,7 +135,7 @@ class Factorization(ABC):
 
     @abstractmethod
     def correction(self, r: Array) -> Array:
-        """The x of least xᵀ M x with A x = r on the rows taken, (nv,).
+        """The x of least xᵀ M x with A x = r on the independent rows, (nv,).
 
         Args:
             r: Right-hand side of all rows, (m,).
@@ -167,11 +167,11 @@ class Factorization(ABC):
 
     def _unheld(self) -> Indices:
         """Rows that may fail to hold, (k,)."""
-        return self.dropped
+        return self.dependent
 
     def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
         """Which rows that do not hold contradict others; the rest nearly depend on others."""
-        flags: NDArray[np.bool_] = self.remainder[failed] <= EXACTLY_DEPENDENT
+        flags: NDArray[np.bool_] = self.residual_norm[failed] <= EXACTLY_DEPENDENT
         return flags
 
     def _check(

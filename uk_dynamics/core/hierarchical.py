@@ -68,22 +68,22 @@ class Hierarchical(Factorization):
         return self._whole.rank
 
     @property
-    def taken(self) -> Indices:
+    def independent(self) -> Indices:
         """Independent rows, level by level, (rank,)."""
         return _joined([update.rows[: update.rank] for update in self._whole.updates])
 
     @property
-    def dropped(self) -> Indices:
-        """Rows that depend on those taken; rows with clearances are neither."""
-        return _joined([update.dropped for update in self._whole.updates])
+    def dependent(self) -> Indices:
+        """Rows that depend on the independent ones; rows with clearances are neither."""
+        return _joined([update.dependent for update in self._whole.updates])
 
     @property
-    def remainder(self) -> Array:
-        """Part of its own norm that was left of each row by those before it, (m,); 1 for others."""
+    def residual_norm(self) -> Array:
+        """Norm of what independent rows before it leave of each scaled row, (m,); 1 for others."""
         result = np.ones(len(self.A))
         for update in self._whole.updates:
             if update.rigid:
-                result[np.concatenate((update.rows, update.dropped))] = update.remainder
+                result[np.concatenate((update.rows, update.dependent))] = update.residual_norm
         return result
 
     @cached_property
@@ -140,11 +140,11 @@ class Hierarchical(Factorization):
 
     def ideal_force(self, coordinates: Array) -> Array:
         """L times the whitened force, which the recursion gives at once."""
-        return self.mass.color(coordinates[: self.mass.size])
+        return self.mass.multiply_factor(coordinates[: self.mass.size])
 
     def nonideal_force(self, force: Array) -> Array:
         """L P L⁻¹ c."""
-        return self.mass.color(self._whole.project(self.mass.whiten(force)))
+        return self.mass.multiply_factor(self._whole.project(self.mass.whiten(force)))
 
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         free = self.mass.whiten(F)

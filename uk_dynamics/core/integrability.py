@@ -93,7 +93,7 @@ def integrability(
     forms = system.forms(point)
     unit = forms / np.maximum(np.linalg.norm(forms, axis=1, keepdims=True), 1e-300)
     basis = RowBasis(np.asfortranarray(unit.T), None, rank_tolerance)
-    kernel = _kernel(system, np.sort(basis.taken), basis.complement())
+    kernel = _kernel(system, np.sort(basis.independent), basis.complement())
     flag = _Flag(basis.complement())
     motions = [_column(kernel, index) for index in range(flag.directions.shape[1])]
     pairs = list(combinations(range(len(motions)), 2))
@@ -148,11 +148,13 @@ class _Flag:
         return True
 
 
-def _kernel(system: PfaffianSystem[Point], taken: NDArray[np.intp], start: Array) -> Field[Point]:
+def _kernel(
+    system: PfaffianSystem[Point], independent: NDArray[np.intp], start: Array
+) -> Field[Point]:
     """What the forms leave of constant vectors, (n, k): smooth where their rank is constant."""
 
     def field(point: Point, step: float) -> Array:
-        basis, _ = np.linalg.qr(system.forms(point)[taken].T)
+        basis, _ = np.linalg.qr(system.forms(point)[independent].T)
         projected: Array = start - basis @ (basis.T @ start)
         return projected
 

@@ -1,7 +1,8 @@
 """Factors M = L Lᵀ of the mass matrix; any of them stands for M^{1/2} in the fundamental equation.
 
 ``whiten`` (L⁻¹) takes generalized forces to forces per root mass, ``unwhiten`` (L⁻ᵀ) takes
-accelerations times root mass back to accelerations, ``color`` (L) takes the former back to forces.
+accelerations times root mass back to accelerations, ``multiply_factor`` (L) takes forces per root
+mass back to forces.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class MassFactor(Protocol):
     def unwhiten(self, x: Array) -> Array:
         """L⁻ᵀ x."""
 
-    def color(self, x: Array) -> Array:
+    def multiply_factor(self, x: Array) -> Array:
         """L x."""
 
     def solve(self, x: Array) -> Array:
@@ -71,7 +72,7 @@ class DenseMass:
         result: Array = dtrtrs(self.lower, x, 1, 1)[0]
         return result
 
-    def color(self, x: Array) -> Array:
+    def multiply_factor(self, x: Array) -> Array:
         """L x."""
         result: Array = (
             dtrmv(self.lower, x, 0, 1, 1) if x.ndim == 1 else dtrmm(1.0, self.lower, x, 0, 1)

@@ -124,7 +124,7 @@ def _solve_loads(
     for j in range(count):
         held = factorization.holding(loads.direction[:, j])
         response[:, j] = factorization.multipliers(held)
-    n = _balance(loads.load_map @ without.loads, loads.load_map @ response)
+    n = _balance(loads.load_map @ without.joint_multipliers, loads.load_map @ response)
     rows = loads.rows[(loads.direction != 0.0).any(axis=0)]
     if n is None:
         return _flagged(without, Status.NOT_CONVERGED, np.flatnonzero(rows.any(axis=0)))

@@ -42,7 +42,7 @@ def project_position(
         linearize: Configuration → factorisation of M and A there, and residual ψ (m,).
         integrate: Configuration and tangent step → configuration.
         tolerance: Largest residual that counts as reached, in m or rad. Rows that are dependent
-            but for a small remainder, near a rank change, cannot be moved and keep theirs.
+            but for a small residual norm, near a rank change, cannot be moved and keep theirs.
         max_iterations: Steps after which it is given up.
 
     Returns:

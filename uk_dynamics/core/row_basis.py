@@ -21,8 +21,8 @@ class RowBasis:
     """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for scaled rows B̂.
 
     Attributes:
-        rank: Number of rows taken, r.
-        order: Rows in the order in which they were taken, then the others, (m,).
+        rank: Number of independent rows, r.
+        order: Independent rows in the order in which they were found, then the others, (m,).
     """
 
     __slots__ = ("_factors", "_inverse_scale", "_reflectors", "_tau", "order", "rank")
@@ -36,7 +36,7 @@ class RowBasis:
             columns: The rows as columns, (n, m), column-major; not changed.
             natural_scale: How large each row is over the configurations, (m,), in the same
                 units. None: as large as now, and rows below 1e-9 of the largest are zero.
-            tolerance: Largest relative remainder of a dependent row.
+            tolerance: Rank tolerance: largest residual norm of a dependent row.
 
         Raises:
             InputError: The rows are not finite.
@@ -60,18 +60,18 @@ class RowBasis:
         self._tau = tau if rank == m else tau[:rank]
 
     @property
-    def taken(self) -> Indices:
-        """Rows taken for independent, in this order, (r,)."""
+    def independent(self) -> Indices:
+        """Independent rows in the order in which they were found, (r,)."""
         return self.order[: self.rank]
 
     @property
-    def dropped(self) -> Indices:
-        """All other rows, (m − r,)."""
+    def dependent(self) -> Indices:
+        """Rows that depend on the independent ones, (m − r,)."""
         return self.order[self.rank :]
 
     @property
-    def remainder(self) -> Array:
-        """Part of its scale left of each row by the rows taken before it, (m,)."""
+    def residual_norm(self) -> Array:
+        """Norm of what the independent rows before it leave of each scaled row, (m,)."""
         rank = self.rank
         upper = np.triu(self._factors)
         result = np.empty(len(self.order))
@@ -81,14 +81,14 @@ class RowBasis:
 
     @property
     def condition(self) -> float:
-        """Condition number of the block of scaled rows taken; 1 when there is none."""
+        """Condition number of the independent scaled rows; 1 when there is none."""
         if self.rank == 0:
             return 1.0
         values = np.linalg.svd(np.triu(self._factors[: self.rank, : self.rank]), compute_uv=False)
         return float(values[0] / values[-1])
 
     def coordinates(self, b: Array) -> Array:
-        """The y with B Q₁ y = b on the rows taken: R₁₁ᵀ y = b̂, (r,).
+        """The y with B Q₁ y = b on the independent rows: R₁₁ᵀ y = b̂, (r,).
 
         Args:
             b: Right-hand side of all rows, (m,).
@@ -122,7 +122,7 @@ class RowBasis:
         return self.rotate_back(full)
 
     def complement(self) -> Array:
-        """Orthonormal basis of everything orthogonal to the rows taken, (n, n − r)."""
+        """Orthonormal basis of everything orthogonal to the rows, (n, n − r)."""
         n = self._factors.shape[0]
         selector = np.zeros((n, n - self.rank), order="F")
         selector[self.rank :] = np.eye(n - self.rank)
@@ -131,8 +131,8 @@ class RowBasis:
     def multipliers(self, z: Array) -> Array:
         """The λ of minimum Euclidean norm with Bᵀ λ = Q₁ z, (m,).
 
-        Rows dropped with a remainder take part as if they were exactly dependent, so that λ does
-        not jump with the choice of the rows; Bᵀ λ is then exact up to that remainder.
+        Nearly dependent rows take part as if they were exactly dependent, so that λ does not jump
+        with the choice of the rows; Bᵀ λ is then exact up to their residual norm.
 
         Args:
             z: (r,).
@@ -141,8 +141,7 @@ class RowBasis:
         if self.rank == 0:
             return result
         basic = dtrtrs(self._reflectors, z)[0]
-        taken = self.taken
-        result[taken] = basic * self._inverse_scale[taken]
+        result[self.independent] = basic * self._inverse_scale[self.independent]
         if self.rank < len(self.order):
             scale = np.where(self._inverse_scale > 0.0, self._inverse_scale, 1.0)
             kernel = self._kernel() * scale[:, None]
@@ -164,8 +163,8 @@ class RowBasis:
         kernel = np.zeros((m, m - rank))
         if rank:
             mixed = dtrtrs(self._factors[:rank, :rank], self._factors[:rank, rank:])[0]
-            kernel[self.taken] = -mixed
-        kernel[self.dropped, np.arange(m - rank)] = 1.0
+            kernel[self.independent] = -mixed
+        kernel[self.dependent, np.arange(m - rank)] = 1.0
         return kernel
 
     def _apply(self, transposition: str, x: Array) -> Array:

@@ -24,16 +24,16 @@ class RowSpace(Protocol):
         """Number of independent rows, r."""
 
     @property
-    def taken(self) -> Indices:
-        """Rows taken for independent, (r,)."""
+    def independent(self) -> Indices:
+        """Independent rows, (r,)."""
 
     @property
-    def dropped(self) -> Indices:
-        """All other rows, (m − r,)."""
+    def dependent(self) -> Indices:
+        """Rows that depend on the independent ones, (m − r,)."""
 
     @property
-    def remainder(self) -> Array:
-        """Part of its scale left of each row by the rows taken before it, (m,)."""
+    def residual_norm(self) -> Array:
+        """Norm of what the independent rows before it leave of each scaled row, (m,)."""
 
     @property
     def condition(self) -> float:
@@ -90,19 +90,19 @@ class PseudoinverseRows:
         self._tolerance = rank_tolerance
 
     @property
-    def taken(self) -> Indices:
-        """Rows that a row basis takes, (rank,)."""
+    def independent(self) -> Indices:
+        """Rows that a row basis finds independent, (rank,)."""
         return self._named.order[: self.rank]
 
     @property
-    def dropped(self) -> Indices:
-        """Rows that a row basis leaves out, (m − rank,)."""
+    def dependent(self) -> Indices:
+        """Rows that a row basis finds dependent, (m − rank,)."""
         return self._named.order[self.rank :]
 
     @property
-    def remainder(self) -> Array:
-        """Part of its scale left of each row by the rows taken before it, (m,)."""
-        return self._named.remainder
+    def residual_norm(self) -> Array:
+        """Norm of what the independent rows before it leave of each scaled row, (m,)."""
+        return self._named.residual_norm
 
     @property
     def condition(self) -> float:
@@ -114,8 +114,8 @@ class PseudoinverseRows:
 
     def contradict(self, failed: Indices) -> Flags:
         """All of the rows that do not hold, or none: whether a redundant one depends exactly."""
-        redundant = np.intersect1d(failed, self.dropped)
-        contradiction = bool((self.remainder[redundant] <= EXACTLY_DEPENDENT).any())
+        redundant = np.intersect1d(failed, self.dependent)
+        contradiction = bool((self.residual_norm[redundant] <= EXACTLY_DEPENDENT).any())
         return np.full(len(failed), contradiction)
 
     def multipliers(self, coordinates: Array) -> Array:

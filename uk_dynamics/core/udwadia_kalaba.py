@@ -50,11 +50,11 @@ class UdwadiaKalaba(Factorization):
 
     def ideal_force(self, coordinates: Array) -> Array:
         """L Q₁ z."""
-        return self.mass.color(self.basis.basis_product(coordinates))
+        return self.mass.multiply_factor(self.basis.basis_product(coordinates))
 
     def nonideal_force(self, force: Array) -> Array:
         """L (I − Q₁Q₁ᵀ) L⁻¹ c."""
-        return self.mass.color(self._project(self.mass.whiten(force)))
+        return self.mass.multiply_factor(self._project(self.mass.whiten(force)))
 
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         basis = self.basis

@@ -72,11 +72,11 @@ class WhitenedPseudoinverse(Factorization):
 
     def ideal_force(self, coordinates: Array) -> Array:
         """L z."""
-        return self.mass.color(coordinates)
+        return self.mass.multiply_factor(coordinates)
 
     def nonideal_force(self, force: Array) -> Array:
         """L (I − D⁺D) L⁻¹ c."""
-        return self.mass.color(self._project(self.mass.whiten(force)))
+        return self.mass.multiply_factor(self._project(self.mass.whiten(force)))
 
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         free = self.mass.whiten(F)

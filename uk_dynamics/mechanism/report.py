@@ -132,7 +132,7 @@ def report(
         switchable={name: s.active for name, s in mechanism.hierarchy.switchable.items()},
         rows=len(A),
         rank=factorization.rank,
-        redundant_rows=tuple(mechanism.row_names[acting[i]] for i in factorization.dropped),
+        redundant_rows=tuple(mechanism.row_names[acting[i]] for i in factorization.dependent),
         mobility=mobility,
         motors=mechanism.actuators.names,
         actuated_freedoms=actuated,
