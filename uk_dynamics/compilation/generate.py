@@ -15,10 +15,11 @@ from uk_dynamics.compilation.mechanism_functions import regular_function, terms_
 from uk_dynamics.compilation.sparse_vectors import is_zero
 from uk_dynamics.compilation.symbols import Objects
 from uk_dynamics.compilation.terms import SymbolicTerms, trace
-from uk_dynamics.core import rank_rule
+from uk_dynamics.core import projection, rank_rule
 from uk_dynamics.mechanism.mechanism import Mechanism
 
 _HERE = Path(__file__).parent
+_OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")
 
 _ATTRIBUTES = """
 #ifndef UK_EXPORT
@@ -83,9 +84,11 @@ def batch_definitions(mechanism: Mechanism) -> str:
 
 
 def _trajectories(mechanism: Mechanism) -> list[str]:
+    constants = {name: getattr(projection, name) for name in _OF_THE_PROJECTION}
     if not len(mechanism.constraints):
-        return [part("rollout.c")]
+        return [*defines(constants), part("rollout.c")]
     return [
+        *defines(constants),
         table("double", "uk_position_row", mechanism.constraints.position_rows),
         table("double", "uk_motion_row", mechanism.constraints.motion_rows),
         part("rollout.c"),

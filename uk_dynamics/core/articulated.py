@@ -23,7 +23,8 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from uk_dynamics.core.clusters import ClusterGroup, Clusters
 from uk_dynamics.core.reduced_inertia import NO_INERTIA, UndeterminedCoordinatesError
-from uk_dynamics.core.tree_inertia import TreeInertia, motion_about, skew
+from uk_dynamics.core.so3 import skew
+from uk_dynamics.core.tree_inertia import TreeInertia, motion_about
 
 Array = NDArray[np.float64]
 

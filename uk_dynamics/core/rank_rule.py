@@ -28,6 +28,10 @@ generated C gets them as ``#define UK_NAME``, see :func:`constants`; JAX imports
 7. M is singular where its Cholesky pivots L_jj lose all but two digits: Σ M_jj/L_jj² is at least
    ``LOST_PIVOTS``. That is relative to each coordinate, so light bodies do not trip it.
 
+Off the constraints a redundant row looks independent by about the loop-closure error over the
+length of the machine, and to follow it would lead far away: projections raise the rank tolerance to
+that error, up to ``LOOSEST``.
+
 The compiled solution with rows in a fixed order answers only where this rule would find the same
 rank by the factor ``SAFE_MARGIN``, and dependent rows hold within ``SAFE_ROUNDING``.
 """
@@ -58,6 +62,7 @@ KERNEL_ROUNDING = 1e-6
 NEGLIGIBLE_ACCELERATION = 1e-3
 """m/s² or rad/s²: so small that no contradiction between such accelerations matters."""
 LOST_PIVOTS = 1e13
+LOOSEST = 0.2
 SAFE_MARGIN = 2.0
 SAFE_ROUNDING = 1e-12
 DOWNDATE = 1e-8

@@ -25,10 +25,6 @@ class RowBasis:
         order: Independent rows in the order in which they were found, then the others, (m,).
     """
 
-    __slots__ = ("_factors", "_inverse_scale", "_reflectors", "_tau", "order", "rank")
-
-    rank: int
-
     def __init__(self, columns: Array, natural_scale: Array | None, tolerance: float) -> None:
         """Factor.
 
@@ -56,8 +52,7 @@ class RowBasis:
         self._inverse_scale = inverse
         self._factors = factors
         # The first r columns hold R₁₁ in their upper triangle and below it what makes Q.
-        self._reflectors = factors if rank == m else factors[:, :rank]
-        self._tau = tau if rank == m else tau[:rank]
+        self._reflectors, self._tau = factors[:, :rank], tau[:rank]
 
     @property
     def independent(self) -> Indices:

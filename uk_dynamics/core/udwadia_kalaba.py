@@ -30,9 +30,7 @@ class UdwadiaKalaba(Factorization):
         self, mass: MassFactor, A: Array, natural_scale: Array | None, rank_tolerance: float
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
-        self.basis = RowBasis(mass.whiten(A.T), natural_scale, rank_tolerance)
-        self.mass = mass
-        self.A = A
+        super().__init__(RowBasis(mass.whiten(A.T), natural_scale, rank_tolerance), mass, A)
 
     def admissible(self, X: Array) -> Array:
         """N X = L⁻ᵀ (I − Q₁Q₁ᵀ) L⁻¹ X."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.projection import ProjectionFailedError, project_position, project_velocity
+from uk_dynamics.core.rank_rule import LOOSEST
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.solver import Solver
 from uk_dynamics.mechanism.state import Array, Inputs, State
@@ -20,7 +21,6 @@ from uk_dynamics.model.workspace import Workspace
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
 
-_LOOSEST = 0.2  # rank tolerance of a projection from far away
 # For rows that are not affine in the velocities:
 _NEWTON_STEPS = 50
 _SHORTEST_PART = 1e-4  # of a Newton step
@@ -90,7 +90,7 @@ class StateProjection:
         gap = float(np.abs(residual).max(initial=0.0)) / self._length
         if gap > usual:
             try:
-                loose = min(gap, _LOOSEST)
+                loose = min(gap, LOOSEST)
                 return self._solver.factorize_part(mass, A, loose, chosen), residual
             except UndeterminedMotionError:  # a massless link needs every row that holds it
                 pass

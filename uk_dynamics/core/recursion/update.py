@@ -8,7 +8,6 @@ to what is new in the rows; H̃ P H̃ᵀ would show their squares, and rounding 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -87,12 +86,6 @@ def solve_triangle(triangle: Array, x: Array) -> Array:
     return result
 
 
-@lru_cache(maxsize=256)
-def _upper(rows: int, columns: int) -> Array:
-    """Ones on and above the diagonal; numpy.triu makes such a mask anew at every call."""
-    return np.triu(np.ones((rows, columns)))
-
-
 def enforce_rigid(
     block: Block, rows: Indices, H: Array, inverse_scale: Array, tolerance: float
 ) -> tuple[Update, Block]:
@@ -115,7 +108,7 @@ def enforce_rigid(
         return update._replace(dependent=rows, residual_norm=np.zeros(m)), block
     restricted = H.dot(block.Z).T * inverse_scale
     factors, pivots, tau, _, _ = dgeqp3(restricted, 3 * m + 3, 1)
-    upper = factors * _upper(k, m)
+    upper = np.triu(factors)
     rank = int(np.count_nonzero(dgesdd(upper, compute_uv=0)[1] > tolerance))
     order = pivots - 1
     triangle = upper[:rank, :rank]
