@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.mass_factor import MassFactor, SingularMass, coordinate_scale
-from uk_dynamics.core.pseudoinverse import Pseudoinverse, PseudoinverseMethod, pseudoinverse
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod, pseudoinverse
+from uk_dynamics.core.pseudoinverse.result import Pseudoinverse
 from uk_dynamics.core.rank_rule import inverse_row_scale
 from uk_dynamics.core.reduced_inertia import NO_INERTIA
 from uk_dynamics.core.row_basis import RowBasis

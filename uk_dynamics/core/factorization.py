@@ -18,7 +18,7 @@ from uk_dynamics.core.kkt import Kkt
 from uk_dynamics.core.mass_factor import MassFactor, SingularMass
 from uk_dynamics.core.methods import FOR_SINGULAR_MASS, WHITENING, Method
 from uk_dynamics.core.nullspace import NullSpace
-from uk_dynamics.core.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod
 from uk_dynamics.core.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.reduced_inertia import UndeterminedCoordinatesError
 from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba

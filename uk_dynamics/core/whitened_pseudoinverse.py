@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.mass_factor import MassFactor
-from uk_dynamics.core.pseudoinverse import PseudoinverseMethod, pseudoinverse
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod, pseudoinverse
 from uk_dynamics.core.rank_rule import LEAST_RANGE_SPACE_TOLERANCE, inverse_row_scale
 from uk_dynamics.core.row_space import PseudoinverseRows, projector_basis
 from uk_dynamics.exceptions import InputError

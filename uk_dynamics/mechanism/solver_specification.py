@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from uk_dynamics.core.methods import WITH_PSEUDOINVERSE, Method
-from uk_dynamics.core.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod
 from uk_dynamics.core.rank_rule import (
     DEFAULT_CONSISTENCY_TOLERANCE,
     DEFAULT_RANK_TOLERANCE,
