@@ -131,7 +131,7 @@ class Articulated:
         return []
 
     def inward(self, X: Array, particular: Array | None = None) -> list[Array]:
-        """Forces from the leaves to the root: R⁻¹ Zᵀ of what each cluster has to carry.
+        """Forces from the leaves to the root: R⁻¹ Zᵀ of the load on each cluster.
 
         Args:
             X: Generalized forces, (nv, …).

@@ -7,8 +7,9 @@ allowed: cut short at any time, it is still a command that may be sent. (An inte
 method has none of this; the sets here often have no interior at all.)
 
 Where more unknowns are at a bound than there are motions, multipliers are not unique and their
-signs say nothing. The direction of descent is then the projection of the gradient on the cone of
-motions that leave no bound, a problem of non-negative least squares; it is zero only at the least.
+signs have no meaning. The direction of descent is then the projection of the gradient on the cone
+of motions that leave no bound, a problem of non-negative least squares; it is zero only at the
+least.
 """
 
 from __future__ import annotations
@@ -142,9 +143,9 @@ def _step(rows: Array, sizes: Array, residual: Array, held: Array, tolerance: fl
 
 
 def _advance(x: Array, step: Array, lower: Array, upper: Array, held: Flags) -> int:
-    """Go as far as bounds allow, in place; which unknown blocks the rest (−1: none).
+    """Go as far as bounds allow, in place; the unknown that blocks the remaining step (−1: none).
 
-    Those held move by rounding only, which must not block anybody.
+    Held unknowns move by rounding only, which must not block the step.
     """
     moving = np.flatnonzero(~held & (np.abs(step) > STILL * np.abs(step).max(initial=0.0)))
     part, blocked = 1.0, -1

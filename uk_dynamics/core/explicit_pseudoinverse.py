@@ -100,7 +100,7 @@ class ExplicitPseudoinverse(ScaledCoordinates):
             qdd += self.admissible(nonideal)
         return qdd, force
 
-    def _unheld(self) -> Indices:
+    def _rows_to_check(self) -> Indices:
         return np.arange(len(self.A))
 
     def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
@@ -124,7 +124,7 @@ class AugmentedPseudoinverse(ExplicitPseudoinverse):
     ) -> tuple[Array, Array, int]:
         E, G = self._projector, rows.matrix
         inertia = E @ mass @ E
-        # Small is what is small beside the unit diagonal of the mass, not beside itself.
+        # Small relative to the unit diagonal of the mass, not to E M E itself.
         largest = float(np.abs(inertia).max(initial=0.0))
         if largest <= 2.0 * tolerance:
             return np.zeros_like(inertia), G, 0

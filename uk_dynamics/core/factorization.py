@@ -73,8 +73,8 @@ def factorize(
             part of its norm, or of a tenth of its natural scale if that is larger. For forms with
             an explicit pseudoinverse: of its own measure on rows of that size.
         method: Form of the equation; ``auto`` takes ``udwadia_kalaba``, ``nullspace`` where M is
-            singular, and ``hierarchical`` where there are clearances. The factorisation says what
-            it is.
+            singular, and ``hierarchical`` where there are clearances. The factorisation has
+            the name of its form.
         pseudoinverse: Algorithm of the forms that have an explicit pseudoinverse.
         levels: Of method ``hierarchical``: rows of each level, the first enforced first; None is
             one level.

@@ -165,20 +165,20 @@ class Factorization(ABC):
     def _free_acceleration(self, F: Array) -> Array:
         """Size of the accelerations that F would cause without constraints, (nv,)."""
 
-    def _unheld(self) -> Indices:
+    def _rows_to_check(self) -> Indices:
         """Rows that may fail to hold, (k,)."""
         return self.dependent
 
     def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
-        """Which rows that do not hold contradict others; the rest nearly depend on others."""
+        """Which failed rows contradict others; the remaining ones are nearly dependent."""
         flags: NDArray[np.bool_] = self.residual_norm[failed] <= EXACTLY_DEPENDENT
         return flags
 
     def _check(
         self, F: Array, b: Array, qdd: Array, residual: Array, tolerance: float
     ) -> tuple[Status, Indices]:
-        """Tell rows that hold anyway from near-dependent and from contradicting ones."""
-        rows = self._unheld()
+        """Classify the dependent rows: holding, nearly dependent, or contradicting."""
+        rows = self._rows_to_check()
         size = np.abs(self._free_acceleration(F)) + np.abs(qdd)
         scale = np.abs(b[rows]) + np.abs(self.A[rows]).dot(size) + NEGLIGIBLE_ACCELERATION
         holds = np.abs(residual[rows]) <= tolerance * scale

@@ -1,8 +1,8 @@
 """The fundamental equation level by level: Orsino's recursion behind the common interface.
 
 For positive definite M. Rows may have clearances: they follow A q̈ + Rλ = b instead of A q̈ = b,
-(4.17), (4.18). With b stabilised at the frequency ω such a row rests at ψ = −Rλ/ω², so that a
-physical compliance C (m/N) is R = ω²C.
+(4.17), (4.18). With b stabilised at the frequency ω such a row is in equilibrium at ψ = −Rλ/ω²,
+so that a physical compliance C (m/N) is R = ω²C.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Hierarchical(Factorization):
         return self._whole.root().T @ whitened, np.linalg.norm(whitened, axis=0)
 
     def correction(self, r: Array) -> Array:
-        """The recursion from rest: rows with clearances give way."""
+        """The recursion from zero acceleration; compliant rows yield."""
         return self.mass.unwhiten(self._whole.advance(np.zeros(self.mass.size), r))
 
     def ideal_force(self, coordinates: Array) -> Array:

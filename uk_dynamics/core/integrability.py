@@ -29,7 +29,7 @@ Point = TypeVar("Point")
 Field = Callable[[Point, float], Array]
 
 # Central differences, extrapolated to fourth order: errors of step⁴ times fifth derivatives and of
-# 1e-16/step. Steps are halved until two answers agree: nobody knows how a machine is curved.
+# 1e-16/step. Steps are halved until two answers agree: the curvature of a machine is not known.
 _FIRST_STEP = 0.04
 _HALVINGS = 8
 _AGREED = 1e-9
@@ -135,7 +135,7 @@ class _Flag:
         return bool(n == reached)
 
     def add(self, value: Array, error: float) -> bool:
-        """Take a bracket's value in; tell whether it leads anywhere new beyond its error."""
+        """Add a bracket's value; whether it leads in a new direction by more than its error."""
         rest = value - self.directions @ (self.directions.T @ value)
         rest = rest - self.directions @ (self.directions.T @ rest)
         size = float(np.linalg.norm(rest))

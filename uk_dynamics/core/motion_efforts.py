@@ -38,7 +38,7 @@ def motion_efforts(
     Args:
         factorization: Of M and the structural constraints.
         M: Mass matrix, (nv, nv).
-        qdd_free: Constrained acceleration a_s with the motors at rest, (nv,).
+        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
         S: Generalized forces per unit effort, (nv, nu).
         qdd: Wanted acceleration, (nv,); what the structure does not allow of it does not count.
         weights: Diagonal of W, positive, (nu,); default ones.

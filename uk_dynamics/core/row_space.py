@@ -17,7 +17,7 @@ Flags = NDArray[np.bool_]
 
 
 class RowSpace(Protocol):
-    """Rank of the rows, who depends on whom, and multipliers."""
+    """Rank of the rows, which of them are dependent, and multipliers."""
 
     @property
     def rank(self) -> int:
@@ -65,7 +65,7 @@ class PseudoinverseRows:
     """The row space of B̂ as its pseudoinverse knows it; forces have n entries.
 
     A pseudoinverse prefers no row: where rows contradict each other all of them share the error.
-    Which rows to call redundant is asked from a row basis, when somebody wants to know.
+    Only when asked which rows are redundant, it consults a row basis.
 
     Attributes:
         rank: Rank that the pseudoinverse decided on.

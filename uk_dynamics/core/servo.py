@@ -101,7 +101,7 @@ def servo_efforts(
 
     Args:
         factorization: Of M and the structural constraints.
-        qdd_free: Constrained acceleration a_s with the motors at rest, (nv,).
+        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
         S: Generalized forces per unit effort, (nv, nu).
         A_t: Task matrix, (mt, nv).
         b_t: Right-hand side of A_t q̈ = b_t, (mt,).

@@ -1,6 +1,6 @@
 """The lemmas of the servo paper: consistency, controllability, and everything left arbitrary.
 
-All of them speak of one thing, the solutions of K x = r:
+All of them concern the solutions of K x = r:
 
     (27)  A q̈ = b has a solution:                  ``solutions(A, b).consistent``
     (28)  ẍ = C⁺b + (I − C⁺C) c:                    ``solutions(C, b).at(c)``
@@ -75,7 +75,7 @@ class LinearSolutions:
 
 @dataclass(frozen=True, eq=False)
 class ServoLemmas:
-    """What the lemmas say of tasks at one state of a structure with motors.
+    """The lemmas applied to tasks at one state of a structure with motors.
 
     Attributes:
         tasks: Solutions of C ẍ = b̄, in the motions that the structure leaves: (27), (28), (29).
@@ -117,7 +117,7 @@ def solutions(
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
     consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
 ) -> LinearSolutions:
-    """Solve K x = r and say what is left arbitrary.
+    """Solve K x = r; what is left arbitrary is in the result.
 
     Args:
         K: Any matrix, (m, n).
@@ -168,7 +168,7 @@ def servo_lemmas(
 
     Args:
         factorization: Of M and the structural constraints.
-        qdd_free: Constrained acceleration a_s with the motors at rest, (nv,).
+        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
         S: Generalized forces per unit effort, (nv, nu); per part of its limit where motors are of
             different kind.
         A_t: Task matrix, (mt, nv).

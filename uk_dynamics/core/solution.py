@@ -25,7 +25,7 @@ class Status(Enum):
     INCONSISTENT = "inconsistent"
     """Rows contradict each other; independent ones hold, those in ``offending`` do not."""
     UNDETERMINED_LOAD = "undetermined_load"
-    """All rows hold; friction in ``offending`` needs a load that redundant rows share somehow."""
+    """All rows hold; friction in ``offending`` depends on a load that redundant rows share."""
     NOT_CONVERGED = "not_converged"
     """All rows hold; non-ideal forces do not fit the loads they depend on, as where joints jam."""
 

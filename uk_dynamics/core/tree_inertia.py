@@ -81,7 +81,7 @@ class TreeInertia:
         return moved + self.armature
 
     def dense(self) -> Array:
-        """M itself, (n, n), for those who need all of it."""
+        """M itself, (n, n)."""
         columns = [self.multiply(unit) for unit in np.eye(len(self))]
         M = np.array(columns).reshape(len(self), len(self))
         return 0.5 * (M + M.T)

@@ -86,7 +86,7 @@ class WhitenedPseudoinverse(Factorization):
             moved += self._project(self.mass.whiten(nonideal))
         return self.mass.unwhiten(moved), force
 
-    def _unheld(self) -> Indices:
+    def _rows_to_check(self) -> Indices:
         return np.arange(len(self.A))
 
     def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:

@@ -29,7 +29,7 @@ _NOTHING = Inputs()
 
 
 class Prepared(NamedTuple):
-    """Terms of a state with their factorisation, for whoever needs more than q̈.
+    """Terms of a state with their factorisation, for callers that need more than q̈.
 
     Attributes:
         terms: M, F, A, b; M is a live view of the workspace.

@@ -36,7 +36,7 @@ def natural_row_scale(
     workspace = model.workspace()
     generator = np.random.default_rng(0)
     scale = np.zeros(len(constraints))
-    usual = 0.0
+    typical = 0.0
     for sample in range(_SAMPLES):
         step = generator.uniform(-1.0, 1.0, model.nv) if sample else np.zeros(model.nv)
         q = model.integrate(guess, step)
@@ -50,6 +50,6 @@ def natural_row_scale(
         else:
             rows = rows * coordinates
         scale = np.maximum(scale, np.sqrt((rows * rows).sum(axis=1)))
-        usual = max(usual, float(coordinates.max(initial=0.0)))
-    usual = max(usual * min(length, 1.0), float(scale.max(initial=0.0)))
-    return np.where(scale <= ZERO_ROW * usual, usual, scale)
+        typical = max(typical, float(coordinates.max(initial=0.0)))
+    typical = max(typical * min(length, 1.0), float(scale.max(initial=0.0)))
+    return np.where(scale <= ZERO_ROW * typical, typical, scale)

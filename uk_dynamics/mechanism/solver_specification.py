@@ -1,4 +1,4 @@
-"""How a mechanism file wants the equation of motion to be solved."""
+"""How the equation of motion is solved: the section ``solver`` of a mechanism file."""
 
 from __future__ import annotations
 

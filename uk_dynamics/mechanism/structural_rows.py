@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class StructuralRows:
     """Rows as the inputs of an evaluation leave them.
 
-    A constraint that is off has rows of zeros: 0 q̈ = 0 holds, and nobody else is renumbered.
+    A constraint that is off has rows of zeros: 0 q̈ = 0 holds, and other rows keep their numbers.
 
     Attributes:
         constraints: All structural constraints; their A is sparse where loops are local.

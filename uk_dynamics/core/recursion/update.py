@@ -142,7 +142,7 @@ def enforce_rigid(
 
 
 def enforce_with_clearance(block: Block, rows: Indices, H: Array, R: Array) -> tuple[Update, Block]:
-    """Rows that give way, A q̈ + Rλ = b: (4.17), (4.18) in square-root form.
+    """Compliant rows, A q̈ + Rλ = b: (4.17), (4.18) in square-root form.
 
     With B = R^{-1/2} H̃ZW and the triangle T of [Bᵀ; I] = QT, TᵀT = BBᵀ + I: the gain is
     ZW BᵀT⁻¹T⁻ᵀ R^{-1/2} and what is left is ZW (I + BᵀB)^{-1/2}.
