@@ -109,10 +109,6 @@ class Factorization(ABC):
                 status, offending = self._check(F, b, qdd, residual, consistency_tolerance)
         return Solution(qdd, residual, status, offending, self, coordinates, nonideal)
 
-    def acceleration(self, F: Array, b: Array) -> Array:
-        """The acceleration of :meth:`solve` alone, (nv,), whether or not dependent rows hold."""
-        return self._accelerate(F, b, None)[0]
-
     @abstractmethod
     def admissible(self, X: Array) -> Array:
         """N X: accelerations that generalized forces cause within the constraints.

@@ -138,10 +138,7 @@ class RowBasis:
         basic = dtrtrs(self._reflectors, z)[0]
         result[self.independent] = basic * self._inverse_scale[self.independent]
         if self.rank < len(self.order):
-            scale = np.where(self._inverse_scale > 0.0, self._inverse_scale, 1.0)
-            kernel = self._kernel() * scale[:, None]
-            basis = np.linalg.qr(kernel / np.linalg.norm(kernel, axis=0))[0]
-            result -= basis @ (basis.T @ result)
+            least_multipliers(result, self._kernel(), self._inverse_scale)
         return result
 
     def determined(self) -> NDArray[np.bool_]:
@@ -168,3 +165,16 @@ class RowBasis:
         work = 1 if x.ndim == 1 else x.shape[1]
         result: Array = dormqr("L", transposition, self._reflectors, self._tau, x, work)[0]
         return result
+
+
+def least_multipliers(multipliers: Array, kernel: Array, inverse_scale: Array) -> None:
+    """Reduce multipliers to those of minimum Euclidean norm with the same force, in place.
+
+    Args:
+        multipliers: Of the rows, (m,).
+        kernel: Combinations of scaled rows that vanish, as columns, (m, k).
+        inverse_scale: What the rows were multiplied by, (m,); zero for zero rows.
+    """
+    unscaled = kernel * np.where(inverse_scale > 0.0, inverse_scale, 1.0)[:, None]
+    basis = np.linalg.qr(unscaled / np.linalg.norm(unscaled, axis=0))[0]
+    multipliers -= basis @ (basis.T @ multipliers)

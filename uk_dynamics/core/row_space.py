@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.rank_rule import EXACTLY_DEPENDENT, KERNEL_ROUNDING, LEAST_PART
-from uk_dynamics.core.row_basis import RowBasis
+from uk_dynamics.core.row_basis import RowBasis, least_multipliers
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -125,12 +125,7 @@ class PseudoinverseRows:
             coordinates: z, (n,).
         """
         result: Array = self._scaling * (self._inverse.T @ coordinates)
-        kernel = self._kernel
-        if kernel.shape[1]:
-            scale = np.where(self._scaling > 0.0, self._scaling, 1.0)
-            kernel = kernel * scale[:, None]
-            basis = np.linalg.qr(kernel / np.linalg.norm(kernel, axis=0))[0]
-            result -= basis @ (basis.T @ result)
+        least_multipliers(result, self._kernel, self._scaling)
         return result
 
     def determined(self) -> Flags:
