@@ -9,7 +9,7 @@ their smallest singular value is at least 1/√N. At each of r steps pivoting wo
 remainder of at least 1/√(r N): where that is above the rank tolerance, the rank is not smaller. Nor
 is it larger where the other rows depend on these up to rounding; and where those hold as well, up
 to rounding, any choice among all rows gives the same motion. Rounding is here what √N magnifies to
-1e-12. In all other states rows are taken by their remainders.
+``SAFE_ROUNDING``. In all other states rows are taken by their remainders.
 """
 
 from __future__ import annotations

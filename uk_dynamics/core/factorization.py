@@ -70,8 +70,8 @@ def factorize(
             it where rows can vanish, as they do where a mechanism is singular. Default: as large
             as now; see :mod:`uk_dynamics.core.rank_rule`.
         rank_tolerance: A row is dependent when what those before it leave of it is at most this
-            part of its norm, or of a tenth of its natural scale if that is larger. For forms with
-            an explicit pseudoinverse: of its own measure on rows of that size.
+            part of its scale, see :mod:`uk_dynamics.core.rank_rule`. For forms with an explicit
+            pseudoinverse: of its own measure on rows of that size.
         method: Form of the equation; ``auto`` takes ``udwadia_kalaba``, ``nullspace`` where M is
             singular, and ``hierarchical`` where there are clearances. The factorisation has
             the name of its form.

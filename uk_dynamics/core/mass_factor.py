@@ -132,7 +132,7 @@ def mass_factor(M: Array) -> DenseMass | SingularMass:
     """
     lower, failed = dpotrf(M, 1, 0)
     # NaN and inf anywhere in M end up in this sum, and compare as False.
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         if failed == 0 and (M.diagonal() / lower.diagonal() ** 2).sum() < LOST_PIVOTS:
             return DenseMass(lower)
     return SingularMass(M)

@@ -111,8 +111,8 @@ def servo_efforts(
             deviation from the free motion in the metric of M, as the Udwadia–Kalaba force has it.
         feedback: Part of b_t that is served by the acceleration of least Euclidean norm instead,
             (mt,), review (72).
-        rank_tolerance: A row of A_t N S is dependent when at most this part of its norm (or of a
-            tenth of what perfectly placed motors would give it) is left.
+        rank_tolerance: Of the rows of A_t N S by :mod:`uk_dynamics.core.rank_rule`; the natural
+            scale of a row is what perfectly placed motors would give it.
 
     Returns:
         The efforts, with ranks and reachability.
