@@ -15,7 +15,7 @@ from uk_dynamics.core.explicit_pseudoinverse import AugmentedPseudoinverse, Udwa
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.hierarchical import Hierarchical
 from uk_dynamics.core.kkt import Kkt
-from uk_dynamics.core.mass_factor import MassFactor, SingularMass
+from uk_dynamics.core.mass_factor import Mass, SingularMass
 from uk_dynamics.core.methods import FOR_SINGULAR_MASS, WHITENING, Method
 from uk_dynamics.core.nullspace import NullSpace
 from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod
@@ -48,7 +48,7 @@ class SingularMassError(InputError):
 
 
 def factorize(
-    mass: MassFactor | SingularMass,
+    mass: Mass,
     A: Array,
     *,
     natural_scale: Array | None = None,
@@ -120,14 +120,14 @@ def factorize(
 
 
 def _by_clusters(
-    mass: MassFactor | SingularMass, A: Array, natural_scale: Array | None, rank_tolerance: float
+    mass: Mass, A: Array, natural_scale: Array | None, rank_tolerance: float
 ) -> Factorization:
     if not isinstance(mass, ArticulatedMass):
         raise InputError("a sparse constraint matrix goes with the articulated bodies of a tree")
     return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
 
 
-def _suitable(mass: MassFactor | SingularMass, clearance: Array | None) -> Method:
+def _suitable(mass: Mass, clearance: Array | None) -> Method:
     """What ``auto`` stands for."""
     if clearance is not None:
         return "hierarchical"

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.mass_factor import MassFactor, SingularMass
+from uk_dynamics.core.mass_factor import Mass
 from uk_dynamics.core.methods import Method
 from uk_dynamics.core.rank_rule import (
     DEFAULT_CONSISTENCY_TOLERANCE,
@@ -39,7 +39,7 @@ class Factorization(ABC):
 
     method: ClassVar[Method]
 
-    def __init__(self, basis: RowSpace, mass: MassFactor | SingularMass, A: Array) -> None:
+    def __init__(self, basis: RowSpace, mass: Mass, A: Array) -> None:
         self.basis = basis
         self.mass = mass
         self.A = A

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
-from uk_dynamics.core.mass_factor import MassFactor, SingularMass, coordinate_scale
 from uk_dynamics.core.row_basis import RowBasis
 from uk_dynamics.core.scaled_coordinates import ScaledCoordinates
 
@@ -30,19 +29,8 @@ class Kkt(ScaledCoordinates):
     method = "kkt"
     basis: RowBasis
 
-    def __init__(
-        self,
-        mass: MassFactor | SingularMass,
-        A: Array,
-        natural_scale: Array | None,
-        rank_tolerance: float,
-    ) -> None:
-        """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
-        M = mass.dense()
-        scale = coordinate_scale(M.diagonal())
-        columns: Array = (A * scale).T
-        basis = RowBasis(columns, natural_scale, rank_tolerance)
-        super().__init__(basis, mass, A, M, scale)
+    def _factorize(self, columns: Array) -> None:
+        M, scale, basis = self._M, self._scale, self.basis
         n, rank = len(M), basis.rank
         rows = columns[:, basis.independent]
         self._row_size = 1.0 / np.linalg.norm(rows, axis=0)

@@ -118,6 +118,10 @@ class SingularMass:
         return self.matrix
 
 
+#: A mass matrix that is factored, or kept because it is singular.
+Mass = MassFactor | SingularMass
+
+
 def mass_factor(M: Array) -> DenseMass | SingularMass:
     """Factor M, or keep it when it is singular.
 
