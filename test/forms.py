@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from uk_dynamics.core.methods import FOR_SINGULAR_MASS, WITH_PSEUDOINVERSE, Method
-from uk_dynamics.core.pseudoinverse import ALGORITHMS
+from uk_dynamics.core.pseudoinverse.family import ALGORITHMS
 
 METHODS = tuple(name for name in get_args(Method) if name != "auto")
 FORMS = tuple(

@@ -56,7 +56,7 @@ def compare(machine, state, inputs, compiled=None, magnified=False):
     if magnified:
         relative = max(RELATIVE, float(np.finfo(float).eps) * expected.condition**2)
         assert relative < 1e-6, "this state would tell nothing"
-    for name in ("qdd", "constraint_force", "ideal_force", "multipliers", "loads"):
+    for name in ("qdd", "constraint_force", "ideal_force", "multipliers", "joint_multipliers"):
         near(getattr(found, name), getattr(expected, name), relative=relative)
     size = max(1.0, float(np.abs(expected.qdd).max(initial=0.0)))
     near(found.residual, expected.residual, size, relative=relative)

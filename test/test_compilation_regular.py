@@ -1,19 +1,25 @@
 """Rows taken in a fixed order: right in numbers, and only where any order gives the same."""
 
+import re
+
 import numpy as np
 import pytest
 from mechanism_builder import near, pinned_arm, shipped
 
 from uk_dynamics.compilation import compiler, redundant_rows, regular
+from uk_dynamics.compilation.generate import batch_source, source
 from uk_dynamics.compilation.gram_schmidt import GramSchmidt
 from uk_dynamics.compilation.reflections import Reflections
+from uk_dynamics.compilation.servo_source import servo_source
 from uk_dynamics.compilation.sparse_vectors import sparse, weighted
 from uk_dynamics.compilation.symbols import Graph, as_objects
 from uk_dynamics.compilation.terms import SymbolicTerms
 from uk_dynamics.compilation.tree_factor import TreeFactor
+from uk_dynamics.core import rank_rule
 from uk_dynamics.core.solution import Status
 from uk_dynamics.mechanism.batch import STATUSES
 from uk_dynamics.mechanism.state import Inputs
+from uk_dynamics.mechanism.tasks import Tasks
 
 KINDS = (GramSchmidt, Reflections)
 PARENTS = (-1, 0, 1, 0, 3, 4)  # two branches
@@ -144,3 +150,14 @@ def test_rows_that_are_nearly_the_same_have_the_rank_of_the_rank_rule():
     q = np.stack([np.full(len(part), 0.3), np.log(part)], axis=1)
     solutions = agree("1.0*j1 + exp(j2)", q, np.zeros(len(part)))
     assert [solution.rank for solution in solutions] == list(np.where(part < 1e-4, 1, 2))
+
+
+def test_c_has_each_constant_of_the_rank_rule_once_and_from_python():
+    machine = shipped("five_bar")
+    tasks = Tasks.from_file("five_bar_sweep", machine)
+    sources = source(machine), batch_source(machine), servo_source(tasks)
+    assert rank_rule.constants()["LEAST_PART"] == rank_rule.LEAST_PART
+    for text in sources:
+        for name, value in rank_rule.constants().items():
+            defined = re.findall(rf"#define UK_{name}\s+(\S+)", text)
+            assert [float(number) for number in defined] == [value]

@@ -53,7 +53,7 @@ def test_near_the_flat_configuration_both_are_off_by_the_rounding_of_positions()
         pull = rng.normal(0.0, 10.0, 1)
         asked = Demand(pull, None, np.ones(1), None, Inputs())
         outcome = interpreted.evaluate(state, asked)
-        expected = exact.effort(state, float(pull[0]), outcome.free.reactions.basis.taken)
+        expected = exact.effort(state, float(pull[0]), outcome.free.reactions.basis.independent)
         (found,) = compiled.evaluate(state, asked).servo.efforts
         known = rounding_of_effort(mechanism, outcome, abs(speed))
         errors = np.abs([found - expected, outcome.servo.efforts[0] - expected])

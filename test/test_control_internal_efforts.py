@@ -33,7 +33,13 @@ def test_loops_bear_what_is_asked_and_nothing_moves(name):
         after = dynamics.evaluate(state, Inputs(tau=tau))
         # conditions of up to 1e3 times rounding, against accelerations of up to 1e2
         assert np.abs(after.qdd - before.qdd).max() < 1e-8
-        more = dict(zip(machine.row_names, (after.loads - before.loads) * scale, strict=True))
+        more = dict(
+            zip(
+                machine.row_names,
+                (after.joint_multipliers - before.joint_multipliers) * scale,
+                strict=True,
+            )
+        )
         for row, force in more.items():
             assert force == pytest.approx(wanted.get(row, 0.0), abs=1e-7)
 
@@ -50,7 +56,7 @@ def test_a_controller_squeezes_while_it_moves_the_load():
             command = controller.command(state, preload=preload)
             solution = dynamics.evaluate(state, controller.inputs(command))
             assert not command.limited_by
-            loads.append(solution.loads)
+            loads.append(solution.joint_multipliers)
             motions.append(solution.qdd)
         assert loads[1] - loads[0] == pytest.approx([40.0, 0.0, 0.0], abs=1e-8)
         assert np.abs(motions[1] - motions[0]).max() < 1e-9
@@ -80,7 +86,9 @@ def test_what_a_tasks_file_asks_for_is_borne_in_every_mode_and_period():
                 found.append(dynamics.evaluate(state, inputs(modes.command(state))))
             less, more = found
             # the efforts are right for the middle of the period, 1 ms ahead, at up to 0.5 m/s
-            assert more.loads - less.loads == pytest.approx([40.0, 0.0, 0.0], abs=0.1)
+            assert more.joint_multipliers - less.joint_multipliers == pytest.approx(
+                [40.0, 0.0, 0.0], abs=0.1
+            )
             assert np.abs(more.qdd - less.qdd).max() < 0.1
 
 

@@ -45,11 +45,11 @@ def test_the_force_fits_the_load_and_the_rows_hold(method, seed):
     solution = solve_nonideal(factorization, F, b, given=given_part, loads=loads)
     assert solution.status is Status.OK
     assert solution.qdd @ A.T == pytest.approx(b, abs=ROUNDING)
-    bears = np.linalg.norm(loads.load_map @ solution.loads, axis=1)
+    bears = np.linalg.norm(loads.load_map @ solution.joint_multipliers, axis=1)
     expected = given_part + loads.direction @ bears
     assert solution.nonideal == pytest.approx(expected, abs=ROUNDING)
     # What moves the machine is c and the force of the rows, nothing else.
-    acting = F + solution.nonideal + A.T @ solution.loads
+    acting = F + solution.nonideal + A.T @ solution.joint_multipliers
     assert M @ solution.qdd == pytest.approx(acting, abs=1e-8)
     assert solution.constraint_force == pytest.approx(acting - F, abs=1e-8)
     # The ideal force is the one of the servo paper's (11): it does not know of c.
@@ -65,7 +65,7 @@ def test_only_what_the_rows_let_through_of_a_force_moves_anything(seed):
     held = A.T @ rng.standard_normal(5)
     with_it = solve_nonideal(factorization, F, b, given=held)
     assert with_it.qdd == pytest.approx(factorization.solve(F, b).qdd, abs=ROUNDING)
-    assert with_it.loads - with_it.multipliers == pytest.approx(
+    assert with_it.joint_multipliers - with_it.multipliers == pytest.approx(
         -np.linalg.lstsq(A.T, held, rcond=None)[0], abs=1e-8
     )
 
@@ -84,7 +84,7 @@ def test_friction_that_relieves_its_own_load_always_has_an_answer(friction):
     solution = pushed_against_a_wall(friction, 1.0)
     assert solution.status is Status.OK
     n = 1.0 / (1.0 + friction / 2.0)
-    assert solution.loads == pytest.approx([n], abs=1e-12)
+    assert solution.joint_multipliers == pytest.approx([n], abs=1e-12)
     assert solution.nonideal == pytest.approx([-friction * n, 0.0], abs=1e-11)
 
 
@@ -92,7 +92,7 @@ def test_friction_that_relieves_its_own_load_always_has_an_answer(friction):
 def test_friction_that_adds_to_its_load_has_one_up_to_a_bound(friction):
     solution = pushed_against_a_wall(friction, -1.0)
     assert solution.status is Status.OK
-    assert solution.loads == pytest.approx([-1.0 / (1.0 - friction / 2.0)], rel=1e-10)
+    assert solution.joint_multipliers == pytest.approx([-1.0 / (1.0 - friction / 2.0)], rel=1e-10)
 
 
 @pytest.mark.parametrize("friction", [2.0, 2.5, 40.0])
@@ -123,7 +123,7 @@ def test_strong_friction_has_the_loads_that_weak_friction_leads_to():
             factorization, F, np.zeros(2), loads=LoadForces(direction, load_map)
         )
         assert solution.status is Status.OK
-        n = np.abs(solution.loads)
+        n = np.abs(solution.joint_multipliers)
         assert n == pytest.approx(np.abs(start + part * response @ n), abs=1e-10)
         return n
 
@@ -163,10 +163,10 @@ def test_a_function_of_the_solution_is_met():
     rng, M, A, F, b = random_system(7)
     factorization = factorize(mass_factor(M), A)
     pull = 0.05 * rng.standard_normal((10, 5))
-    solution = solve_nonideal(factorization, F, b, function=lambda s: pull @ s.loads)
+    solution = solve_nonideal(factorization, F, b, function=lambda s: pull @ s.joint_multipliers)
     assert solution.status is Status.OK
     # The iteration stops at a relative change of 1e-9.
-    assert solution.nonideal == pytest.approx(pull @ solution.loads, abs=1e-8)
+    assert solution.nonideal == pytest.approx(pull @ solution.joint_multipliers, abs=1e-8)
     assert solution.qdd @ A.T == pytest.approx(b, abs=ROUNDING)
 
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_core_five_bar import FiveBar
 
-from uk_dynamics.core.pseudoinverse import ALGORITHMS, Pseudoinverse, pseudoinverse
+from uk_dynamics.core.pseudoinverse.family import ALGORITHMS, pseudoinverse
+from uk_dynamics.core.pseudoinverse.result import Pseudoinverse
 from uk_dynamics.exceptions import InputError
 
 EPS = float(np.finfo(float).eps)

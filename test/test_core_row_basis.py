@@ -37,15 +37,15 @@ def test_remainders_are_those_of_gram_schmidt(seed: int, n: int, m: int, rank: i
     rows = rng.standard_normal((m, rank)) @ rng.standard_normal((rank, n))
     rows *= 10.0 ** rng.uniform(-6, 6, (m, 1))
     basis = basis_of(rows, np.linalg.norm(rows, axis=1))
-    taken = rows[basis.taken]
+    taken = rows[basis.independent]
     for place, row in enumerate(basis.order):
         # The handicap that decides ties is 1e-6 per row.
         expected = left_of(rows[row], taken[: min(place, basis.rank)])
-        assert basis.remainder[row] == pytest.approx(expected, rel=2e-5, abs=1e-9)
-        assert basis.remainder[row] > TOLERANCE or place >= basis.rank
-    sizes = basis.remainder[basis.taken]
+        assert basis.residual_norm[row] == pytest.approx(expected, rel=2e-5, abs=1e-9)
+        assert basis.residual_norm[row] > TOLERANCE or place >= basis.rank
+    sizes = basis.residual_norm[basis.independent]
     assert (sizes[1:] <= sizes[:-1] * (1 + 1e-9)).all()
-    others = basis.remainder[basis.dropped]
+    others = basis.residual_norm[basis.dependent]
     assert (others <= min(TOLERANCE, *sizes) * (1 + 1e-9)).all()
 
 

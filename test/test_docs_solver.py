@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from uk_dynamics.core.methods import FOR_SINGULAR_MASS, Method
-from uk_dynamics.core.pseudoinverse import ALGORITHMS
+from uk_dynamics.core.pseudoinverse.family import ALGORITHMS
 from uk_dynamics.core.solution import Status
 from uk_dynamics.mechanism.specification import MechanismSpec, SolverSpec
 

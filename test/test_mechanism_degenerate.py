@@ -227,3 +227,34 @@ def test_an_open_massless_link_is_an_error_that_names_its_joint():
     assert caught.value.directions == ("j2",)
     # The terms of the equation exist all the same.
     assert machine.terms(machine.state()).M[1, 1] == 0.0
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    ["", "constraints: {pin: {type: point, parent: {link: base}, child: {link: lid}}}"],
+)
+def test_a_robot_without_joints_has_an_acceleration_of_no_entries(constraints):
+    parts = link("base") + link("lid") + joint("glue", "base", "lid", kind="fixed")
+    still = mechanism(parts, constraints)
+    dynamics = still.dynamics("interpreted")
+    state = still.state(still.assemble())
+    solution = dynamics.evaluate(state)
+    assert (solution.qdd.shape, solution.rank, solution.status) == ((0,), 0, Status.OK)
+    assert dynamics.acceleration(state.q, state.v).shape == (0,)
+
+
+def test_an_evaluation_depends_on_no_evaluation_before():
+    machine = shipped("five_bar")
+    legs = {"crank": 0.0, "coupler": 0.0, "middle": 0.0, "right": 0.0}
+    flat = machine.state(legs)  # all bars on one line: one row less than elsewhere
+    veteran = machine.dynamics("interpreted")
+    for state, inputs, _ in cases(machine, 5):
+        kept = veteran.evaluate(state, inputs)
+        assert veteran.evaluate(flat).rank == 2
+        again = veteran.evaluate(state, inputs)
+        fresh = machine.dynamics("interpreted").evaluate(state, inputs)
+        assert again.rank == fresh.rank == 3
+        # Forces of the first solution are first read here, after other states: nothing moved.
+        for name in ("qdd", "residual", "multipliers", "constraint_force", "determined"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(fresh, name))
+            np.testing.assert_array_equal(getattr(kept, name), getattr(fresh, name))

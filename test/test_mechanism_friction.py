@@ -156,7 +156,7 @@ def test_friction_takes_energy_and_the_rows_hold_with_it(kind):
         assert solution.status is Status.OK
         near(terms.A @ solution.qdd, terms.b)
         near(terms.M @ solution.qdd, terms.F + solution.constraint_force)
-        near(solution.constraint_force, solution.nonideal + terms.A.T @ solution.loads)
+        near(solution.constraint_force, solution.nonideal + terms.A.T @ solution.joint_multipliers)
         power = float(solution.nonideal @ state.v)
         assert power <= 1e-12
         strongest = min(strongest, power)
@@ -277,7 +277,7 @@ def test_a_function_of_state_and_solution_acts_everywhere():
     bare = flying_body(text)
 
     def friction(state, solution):
-        load = np.hypot(*solution.loads[[0, 2]])
+        load = np.hypot(*solution.joint_multipliers[[0, 2]])
         return -0.3 * 0.02 * load * np.array([0, 0, 0, 0, np.sign(state.v[4]), 0])
 
     own = Mechanism(bare.spec, bare._description, nonideal=friction)
@@ -376,7 +376,7 @@ def test_friction_is_the_same_in_every_form_of_the_equation(method):
         found = other.dynamics().evaluate(state, inputs)
         assert found.status is Status.OK
         near(found.qdd, expected.qdd)
-        near(found.loads, expected.loads)
+        near(found.joint_multipliers, expected.joint_multipliers)
         near(found.nonideal, expected.nonideal)
 
 
@@ -390,8 +390,10 @@ def test_friction_in_a_joint_with_clearance_is_a_force_on_its_own():
     solution = machine.dynamics().evaluate(state)
     terms = machine.terms(state)
     assert solution.status is Status.OK
-    near(terms.M @ solution.qdd, terms.F + solution.nonideal + terms.A.T @ solution.loads)
-    load = np.hypot(*solution.loads[[0, 2]])
+    near(
+        terms.M @ solution.qdd, terms.F + solution.nonideal + terms.A.T @ solution.joint_multipliers
+    )
+    load = np.hypot(*solution.joint_multipliers[[0, 2]])
     sliding = 0.02 * 2.0
     near(solution.nonideal[4], -0.3 * 0.02 * load * np.tanh(sliding / 1e-3), size=1.0)
 

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.mass_factor import mass_factor
-from uk_dynamics.core.pseudoinverse import ALGORITHMS
+from uk_dynamics.core.pseudoinverse.family import ALGORITHMS
 from uk_dynamics.papers import de_falco_flops as flops
 from uk_dynamics.papers.counting import counted, counting
 from uk_dynamics.papers.de_falco_machine import (

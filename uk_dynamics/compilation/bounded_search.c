@@ -1,11 +1,6 @@
 /* Least squares within bounds, where only some motions are allowed: a primal active set, step by
  * step as core/bounded_least_squares.py has it. */
 
-#define UK_FLAT 1e-9
-#define UK_SEARCH_ROUNDING 1e-14
-#define UK_STILL 1e-13
-#define UK_STEPS_PER_UNKNOWN 10
-
 typedef struct {
   double x[UK_NU], lower[UK_NU], upper[UK_NU];
   int count;                    /* of motions */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from uk_dynamics.compilation.mechanism_functions import regular_function, terms_
 from uk_dynamics.compilation.sparse_vectors import is_zero
 from uk_dynamics.compilation.symbols import Objects
 from uk_dynamics.compilation.terms import SymbolicTerms, trace
-from uk_dynamics.core.row_basis import handicap
+from uk_dynamics.core import projection, rank_rule
 from uk_dynamics.mechanism.mechanism import Mechanism
 
 _HERE = Path(__file__).parent
+_OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")
 
 _ATTRIBUTES = """
 #ifndef UK_EXPORT
@@ -83,9 +84,11 @@ def batch_definitions(mechanism: Mechanism) -> str:
 
 
 def _trajectories(mechanism: Mechanism) -> list[str]:
+    constants = {name: getattr(projection, name) for name in _OF_THE_PROJECTION}
     if not len(mechanism.constraints):
-        return [part("rollout.c")]
+        return [*defines(constants), part("rollout.c")]
     return [
+        *defines(constants),
         table("double", "uk_position_row", mechanism.constraints.position_rows),
         table("double", "uk_motion_row", mechanism.constraints.motion_rows),
         part("rollout.c"),
@@ -129,7 +132,7 @@ def _tables(mechanism: Mechanism, terms: SymbolicTerms) -> str:
         _ATTRIBUTES,
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
-        part("rank_rule.c"),
+        *defines(rank_rule.constants()),
         table("int", "uk_parent", parents),
     ]
     if len(constraints):
@@ -137,7 +140,7 @@ def _tables(mechanism: Mechanism, terms: SymbolicTerms) -> str:
             table("int", "uk_support_start", np.cumsum([0, *map(len, support)])),
             table("int", "uk_support", [i for row in support for i in row]),
             table("double", "uk_natural_scale", mechanism.natural_scale),
-            table("double", "uk_handicap", handicap(len(constraints))),
+            table("double", "uk_handicap", rank_rule.tie_handicap(len(constraints))),
             table("double", "uk_damping", constraints.damping),
             table("double", "uk_stiffness", constraints.stiffness),
         ]
@@ -158,6 +161,14 @@ def _support(row: Objects, parents: tuple[int, ...]) -> list[int]:
             found.add(j)
             j = parents[j]
     return sorted(found, reverse=True)
+
+
+def defines(values: Mapping[str, float]) -> list[str]:
+    """Constants of Python under the same names in C, ``UK_`` before them."""
+    return [
+        f"#define UK_{name} {value if isinstance(value, int) else number(value)}"
+        for name, value in values.items()
+    ]
 
 
 def table(kind: str, name: str, values: Iterable[Any]) -> str:

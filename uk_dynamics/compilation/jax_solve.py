@@ -16,12 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.jax_tape import Arrays, jax_modules
-from uk_dynamics.core.row_basis import EXACTLY_DEPENDENT, LEAST_PART, handicap
+from uk_dynamics.core.rank_rule import (
+    EXACTLY_DEPENDENT,
+    KERNEL_ROUNDING,
+    LEAST_PART,
+    LOST_PIVOTS,
+    NEGLIGIBLE_ACCELERATION,
+    TINY,
+    tie_handicap,
+)
 
-_TINY = 1e-150
-_KERNEL_ROUNDING = 1e-6
-_LOST_PIVOTS = 1e13
-_NEGLIGIBLE_ACCELERATION = 1e-3
 _OK, _NEAR_SINGULAR, _INCONSISTENT = 0, 1, 2
 
 
@@ -103,14 +107,14 @@ def motion(M: Arrays, F: Arrays, A: Arrays, b: Arrays, rule: Rule) -> Motion:
     free = whitened[:, 0]
     if not len(rule.natural_scale):
         qdd = _unwhiten(U, free)
-        failed = ~((lost < _LOST_PIVOTS) & jnp.all(jnp.isfinite(qdd)))
+        failed = ~((lost < LOST_PIVOTS) & jnp.all(jnp.isfinite(qdd)))
         return Motion(qdd, jnp.int64(0), jnp.int64(0), failed, b, U, free[:0], None)
     basis = _eliminate(whitened[:, 1:].T, b, rule)
     missing = jnp.where(basis.going, basis.z - basis.Q @ free, 0.0)
     qdd = _unwhiten(U, free + missing @ basis.Q)
     violation = A @ qdd - b
     status = _check(A, b, qdd, _unwhiten(U, free), violation, basis, rule)
-    failed = ~((lost < _LOST_PIVOTS) & jnp.isfinite(jnp.sum(qdd) + jnp.sum(violation)))
+    failed = ~((lost < LOST_PIVOTS) & jnp.isfinite(jnp.sum(qdd) + jnp.sum(violation)))
     return Motion(qdd, jnp.sum(basis.taken), status, failed, violation, U, missing, basis)
 
 
@@ -147,7 +151,7 @@ def _eliminate(B: Arrays, b: Arrays, rule: Rule) -> Basis:
     m, nv = B.shape
     count = min(m, nv)
     norms = jnp.sqrt(jnp.sum(B * B, axis=1))
-    scale = handicap(m) / jnp.maximum(norms, LEAST_PART * rule.natural_scale + _TINY)
+    scale = tie_handicap(m) / jnp.maximum(norms, LEAST_PART * rule.natural_scale + TINY)
 
     def take(k: Arrays, carry: tuple[Arrays, ...]) -> tuple[Arrays, ...]:
         W, Q, C, rest, z, taken, going, pivots = carry
@@ -194,7 +198,7 @@ def _check(
 ) -> Arrays:
     """Tell rows left out that hold anyway from near-dependent and from contradicting ones."""
     _, jnp = jax_modules()
-    size = jnp.abs(A) @ (jnp.abs(free) + jnp.abs(qdd)) + jnp.abs(b) + _NEGLIGIBLE_ACCELERATION
+    size = jnp.abs(A) @ (jnp.abs(free) + jnp.abs(qdd)) + jnp.abs(b) + NEGLIGIBLE_ACCELERATION
     off = ~basis.taken & (jnp.abs(violation) > rule.consistency_tolerance * size)
     exact = basis.remainder <= EXACTLY_DEPENDENT
     return jnp.max(jnp.where(off, jnp.where(exact, _INCONSISTENT, _NEAR_SINGULAR), _OK))
@@ -230,7 +234,7 @@ def forces(found: Motion, *, redundant: bool) -> tuple[Arrays, Arrays, Arrays]:
     whole = _range(basis.C / basis.scale[:, None], basis.going)
     multipliers = whole @ (whole.T @ multipliers)
     scaled = _range(basis.C, basis.going)
-    unique = 1.0 - jnp.sum(scaled * scaled, axis=1) <= _KERNEL_ROUNDING**2
+    unique = 1.0 - jnp.sum(scaled * scaled, axis=1) <= KERNEL_ROUNDING**2
     return force, multipliers, unique
 
 

@@ -12,10 +12,7 @@ from uk_dynamics.compilation.sparse_vectors import (
     subtract_multiple,
     weighted,
 )
-
-_KERNEL_ROUNDING = (
-    1e-6  # of a row in the kernel, as in :class:`uk_dynamics.core.row_basis.RowBasis`
-)
+from uk_dynamics.core.rank_rule import KERNEL_ROUNDING
 
 
 def least(multipliers: Sparse, kernel: Sequence[Sparse], count: int) -> list[Scalar]:
@@ -43,7 +40,7 @@ def determined(kernel: Sequence[Sparse], scales: Sequence[Scalar]) -> list[Scala
     for vector, square in _orthogonal(kernel, scales):
         for r, factor in vector.items():
             shares[r] = shares[r] + scales[r] * (factor * factor) / square
-    return [choose(share <= _KERNEL_ROUNDING**2, 1.0, 0.0) for share in shares]
+    return [choose(share <= KERNEL_ROUNDING**2, 1.0, 0.0) for share in shares]
 
 
 def _orthogonal(kernel: Sequence[Sparse], weights: Sequence[Scalar]) -> list[tuple[Sparse, Scalar]]:

@@ -9,7 +9,7 @@ their smallest singular value is at least 1/√N. At each of r steps pivoting wo
 remainder of at least 1/√(r N): where that is above the rank tolerance, the rank is not smaller. Nor
 is it larger where the other rows depend on these up to rounding; and where those hold as well, up
 to rounding, any choice among all rows gives the same motion. Rounding is here what √N magnifies to
-1e-12. In all other states rows are taken by their remainders.
+``SAFE_ROUNDING``. In all other states rows are taken by their remainders.
 """
 
 from __future__ import annotations
@@ -25,14 +25,11 @@ from uk_dynamics.compilation.sparse_vectors import Scalar, choose, dot, larger, 
 from uk_dynamics.compilation.symbols import Symbol
 from uk_dynamics.compilation.terms import SymbolicTerms
 from uk_dynamics.compilation.tree_factor import TreeFactor
-from uk_dynamics.core.row_basis import LEAST_PART
+from uk_dynamics.core.rank_rule import LEAST_PART, SAFE_MARGIN, SAFE_ROUNDING, TINY
 from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
 
-_TINY = 1e-150
-_MARGIN = 2.0  # a row is safely independent this many rank tolerances from the others
-_ROUNDING = 1e-12  # relative error of accelerations that rows left out may make
 _SLOW = {"sqrt": 20, "/": 15}  # what a root and a quotient cost, in additions
 
 
@@ -76,7 +73,7 @@ def rows_to_take(mechanism: Mechanism) -> tuple[int, ...]:
         return ()
     if not isinstance(reactions, UdwadiaKalaba):
         return ()
-    return tuple(sorted(map(int, reactions.basis.taken)))
+    return tuple(sorted(map(int, reactions.basis.independent)))
 
 
 def solve(
@@ -113,7 +110,7 @@ def _solve(
     answer = rows.answer(factor.whiten(sparse(push)), b)
     qdd = factor.unwhiten(weighted(factor.inverse, answer.whole))
     violation = [dot(sparse(terms.A[r]), dict(enumerate(qdd))) - b[r] for r in range(m)]
-    least = [(LEAST_PART * float(x) + _TINY) ** 2 for x in mechanism.natural_scale]
+    least = [(LEAST_PART * float(x) + TINY) ** 2 for x in mechanism.natural_scale]
     scales = [larger(x, y) for x, y in zip(rows.squares, least, strict=True)]
     kernel = [rows.dependence(r) for r in rows.remainders]
     nearness = _nearness(mechanism, terms, rows, scales, qdd, violation)
@@ -152,12 +149,12 @@ def _nearness(
 ) -> Scalar:
     """Below one where the rank is sure, and rows left out follow from those taken."""
     square = rows.inverse_square(scales)
-    tolerance = _MARGIN * mechanism.spec.solver.rank_tolerance
+    tolerance = SAFE_MARGIN * mechanism.spec.solver.rank_tolerance
     nearness = square * (len(rows.order) * tolerance**2)
     if not rows.remainders:
         return nearness
     motion = 1.0 + dot(dict(enumerate(qdd)), dict(enumerate(qdd)))
-    allowed = _ROUNDING**2
+    allowed = SAFE_ROUNDING**2
     for r, remainder in rows.remainders.items():
         row = sparse(terms.A[r])
         for excess, whole in (

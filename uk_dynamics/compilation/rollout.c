@@ -1,11 +1,6 @@
 /* Trajectories of many states, with projection of positions and velocities after every step. */
 
 #define UK_UNPROJECTABLE 3
-#define UK_NEWTON_STEPS 20
-#define UK_ROUNDING 1e-14 /* of residuals in m or rad: nothing is gained below */
-#define UK_REACHED 1e-7   /* largest residual that counts as closed */
-#define UK_DIVERGING 10.0
-#define UK_LOOSEST 0.2    /* rank tolerance of a projection from far away */
 
 #if UK_M > 0
 

@@ -4,7 +4,6 @@
 #define UK_MOST(a, b) ((a) > (b) ? (a) : (b))
 #define UK_ROWS (UK_MT + 2 * UK_NU) /* most rows of a basis, and their greatest length */
 #define UK_LENGTH UK_MOST(UK_NV, UK_MOST(UK_MT, UK_NU))
-#define UK_DEPENDENT 1e-10 /* rows that differ by less are one, where all weak ones are left out */
 
 typedef struct {
   int n, count, rank;                /* length of the rows, how many, how many independent */

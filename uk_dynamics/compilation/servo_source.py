@@ -6,15 +6,17 @@ import numpy as np
 
 from uk_dynamics.compilation.c_function import function
 from uk_dynamics.compilation.c_source import number
-from uk_dynamics.compilation.generate import declarations, definitions, part, table
+from uk_dynamics.compilation.generate import declarations, defines, definitions, part, table
 from uk_dynamics.compilation.servo_layout import ServoLayout
 from uk_dynamics.compilation.servo_terms import error_targets, gap_targets, targets, trace_tasks
 from uk_dynamics.compilation.terms import trace
-from uk_dynamics.core.row_basis import ZERO_ROW, handicap
+from uk_dynamics.core import bounded_least_squares as search
+from uk_dynamics.core.rank_rule import tie_handicap
 from uk_dynamics.core.servo import MET
 from uk_dynamics.mechanism.tasks import Tasks
 
 _STATE = ("q", "v", "followed")
+_OF_THE_SEARCH = ("FLAT", "SEARCH_ROUNDING", "STILL", "DEPENDENT", "STEPS_PER_UNKNOWN")
 
 
 def servo_source(tasks: Tasks) -> str:
@@ -34,9 +36,8 @@ def servo_source(tasks: Tasks) -> str:
             declarations(mechanism, ServoLayout(tasks)),
             definitions(mechanism, structure, pivoted=True),
             f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
-            f"#define UK_ZERO_ROW {number(ZERO_ROW)} /* of the largest row: rounding of nothing */",
-            f"#define UK_MET {number(MET)} /* of its size: a residual below is none */",
-            table("double", "uk_task_handicap", handicap(count + 2 * motors)),
+            *defines({"MET": MET} | {name: getattr(search, name) for name in _OF_THE_SEARCH}),
+            table("double", "uk_task_handicap", tie_handicap(count + 2 * motors)),
             f"static const double uk_motors[][UK_NV] = {{{', '.join(columns)}}};",
             function("uk_task_terms", _STATE, ("A", "bias"), targets(rows)),
             function("uk_task_errors", _STATE, ("residual", "rate"), error_targets(rows)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.followed_references import FollowedReferences
 from uk_dynamics.constraints.frame_families import TURNING_ROWS, FrameRows
-from uk_dynamics.constraints.product_rows import FlatKinematics, ProductRows
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rotation_reference import RotationReference
@@ -91,8 +89,6 @@ class ConstraintSet:
         self._vectors = tuple(
             (f, rows) for f, rows in families if isinstance(f, RotationVectorRows)
         )
-        self._product_rows: WeakKeyDictionary[FrameKinematics, ProductRows] = WeakKeyDictionary()
-        self._are_products = ProductRows.express(self._families)
         self.time_dependent = any(family.time_dependent for family in self._layout.others)
         self.linear_in_rates = all(family.linear_in_rates for family in self._layout.others)
 
@@ -165,39 +161,13 @@ class ConstraintSet:
         if not layout.families:
             rows = self._other_rows(kinematics, t, q, v)
         else:
-            quick = self._as_products(kinematics) if rotation is None else None
-            if quick is not None:
-                rows = quick.evaluate(v)
-                if not layout.others:
-                    return rows
-            else:
-                rows = self._by_families(kinematics, v, rotation)
+            rows = self._by_families(kinematics, v, rotation)
             if layout.others:
                 others = self._other_rows(kinematics, t, q, v)
                 rows = Rows(*map(np.concatenate, zip(rows, others, strict=True)))
         if not layout.declared_order:
             rows = Rows(*(part[layout.order] for part in rows))
         return rows
-
-    def products(self, kinematics: FrameKinematics) -> ProductRows | None:
-        """The quick evaluation of rows on a robot's memory, where all of them have one."""
-        return None if self._layout.others else self._as_products(kinematics)
-
-    def _as_products(self, kinematics: FrameKinematics) -> ProductRows | None:
-        """The quick evaluation of rows of frame pairs, where there is one."""
-        if not self._are_products or getattr(kinematics, "placements", None) is None:
-            return None
-        found = self._product_rows.get(kinematics)
-        if found is None:
-            numbers: FlatKinematics = kinematics  # type: ignore[assignment]
-            # Without other rows between them they come in declared order at once.
-            order = None if self._layout.others else self._layout.order
-            gains = np.empty((len(self), 2))
-            gains[self._layout.order] = np.stack((self.damping, self.stiffness), axis=1)
-            count = len(self._layout.pair_of_row)
-            found = ProductRows(self._families, self._layout.pairs, numbers, gains[:count], order)
-            self._product_rows[kinematics] = found
-        return found
 
     def _by_families(
         self, kinematics: FrameKinematics, v: Array, rotation: RotationReference | None

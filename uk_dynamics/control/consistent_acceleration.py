@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.constraint_set import Rows
-from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION
 from uk_dynamics.core.mass_factor import coordinate_scale
+from uk_dynamics.core.rank_rule import NEGLIGIBLE_ACCELERATION
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, State
@@ -82,7 +82,7 @@ def _completed(mechanism: Mechanism, terms: DynamicsTerms, given: Array, free: A
     result = np.where(free, 0.0, given)
     if not free.any():
         return result
-    scale = coordinate_scale(terms.M)[free]
+    scale = coordinate_scale(terms.M.diagonal())[free]
     rows = terms.A[:, free] * scale
     norms = np.linalg.norm(rows, axis=1)
     norms[norms == 0.0] = 1.0

@@ -138,7 +138,7 @@ def inverse_dynamics(
         efforts=servo.efforts,
         qdd=wanted,
         constraint_force=solution.constraint_force,
-        multipliers=solution.loads,
+        multipliers=solution.joint_multipliers,
         determined=solution.determined,
         actuation=servo.actuation,
         missing={

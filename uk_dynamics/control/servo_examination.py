@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.servo_controller import ServoController
-from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION
+from uk_dynamics.core.rank_rule import NEGLIGIBLE_ACCELERATION
 from uk_dynamics.core.servo_lemmas import servo_lemmas, solutions
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.state import Inputs, State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def actuation(motors: int, moved: int, wanted: int) -> str:
-    """How motors stand to what shall move.
+    """Compare the motors with the motions that they have to cause.
 
     Args:
         motors: Number of motors.

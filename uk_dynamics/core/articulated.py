@@ -23,7 +23,8 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from uk_dynamics.core.clusters import ClusterGroup, Clusters
 from uk_dynamics.core.reduced_inertia import NO_INERTIA, UndeterminedCoordinatesError
-from uk_dynamics.core.tree_inertia import TreeInertia, motion_about, skew
+from uk_dynamics.core.so3 import skew
+from uk_dynamics.core.tree_inertia import TreeInertia, motion_about
 
 Array = NDArray[np.float64]
 
@@ -130,7 +131,7 @@ class Articulated:
         return []
 
     def inward(self, X: Array, particular: Array | None = None) -> list[Array]:
-        """Forces from the leaves to the root: R⁻¹ Zᵀ of what each cluster has to carry.
+        """Forces from the leaves to the root: R⁻¹ Zᵀ of the load on each cluster.
 
         Args:
             X: Generalized forces, (nv, …).
@@ -203,7 +204,7 @@ class Articulated:
             result[group.joints] = (Z @ y).reshape(*group.joints.shape, *tail)
         return result if particular is None else result + particular
 
-    def color(self, whitened: list[Array]) -> Array:
+    def multiply_factor(self, whitened: list[Array]) -> Array:
         """Generalized forces whose whitened parts these are, (nv, …); for whole bases only."""
         clusters = self.clusters
         tail = whitened[0].shape[1:] if whitened else ()

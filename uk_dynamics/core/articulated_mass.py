@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.articulated import Articulated, whole
+from uk_dynamics.core.mass_factor import DenseMass, SingularMass, mass_factor
 from uk_dynamics.core.tree_inertia import TreeInertia
 
 Array = NDArray[np.float64]
@@ -42,9 +43,9 @@ class ArticulatedMass:
         """L⁻ᵀ x."""
         return self._tree.outward([x[joints] for joints in self.inertia.clusters.members])
 
-    def color(self, x: Array) -> Array:
+    def multiply_factor(self, x: Array) -> Array:
         """L x."""
-        return self._tree.color([x[joints] for joints in self.inertia.clusters.members])
+        return self._tree.multiply_factor([x[joints] for joints in self.inertia.clusters.members])
 
     def solve(self, x: Array) -> Array:
         """M⁻¹ x."""
@@ -53,3 +54,12 @@ class ArticulatedMass:
     def dense(self) -> Array:
         """M itself, (nv, nv)."""
         return self.inertia.dense()
+
+
+def factor_inertia(M: Array | TreeInertia) -> DenseMass | SingularMass | ArticulatedMass:
+    """The mass factor of a matrix, or that of a tree whose matrix would be large.
+
+    Raises:
+        InputError: The matrix has entries that are not finite, or a clearly negative eigenvalue.
+    """
+    return ArticulatedMass(M) if isinstance(M, TreeInertia) else mass_factor(M)

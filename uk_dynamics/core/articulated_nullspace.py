@@ -42,7 +42,7 @@ class ArticulatedNullSpace(Factorization):
             rank_tolerance: Of the rank rule.
         """
         self._inertia = mass.inertia
-        self._scale = coordinate_scale(self._inertia)
+        self._scale = coordinate_scale(self._inertia.diagonal())
         clusters = self._inertia.clusters
         basis = ClusterRows(csr_array(A), clusters, self._scale, natural_scale, rank_tolerance)
         super().__init__(basis, mass, A)
@@ -60,7 +60,7 @@ class ArticulatedNullSpace(Factorization):
         return np.concatenate([np.zeros((0, X.shape[1])), *parts]), sizes
 
     def correction(self, r: Array) -> Array:
-        """(I − N M) x with A x = r on the rows taken."""
+        """(I − N M) x with A x = r on the independent rows."""
         return self._accelerate(np.zeros(self.A.shape[1]), r, None)[0]
 
     def ideal_force(self, coordinates: Array) -> Array:

@@ -7,8 +7,9 @@ allowed: cut short at any time, it is still a command that may be sent. (An inte
 method has none of this; the sets here often have no interior at all.)
 
 Where more unknowns are at a bound than there are motions, multipliers are not unique and their
-signs say nothing. The direction of descent is then the projection of the gradient on the cone of
-motions that leave no bound, a problem of non-negative least squares; it is zero only at the least.
+signs have no meaning. The direction of descent is then the projection of the gradient on the cone
+of motions that leave no bound, a problem of non-negative least squares; it is zero only at the
+least.
 """
 
 from __future__ import annotations
@@ -19,17 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from uk_dynamics.core.least_solution import least_solution
+from uk_dynamics.core.rank_rule import DEFAULT_TASK_RANK_TOLERANCE
 from uk_dynamics.core.row_basis import RowBasis
-from uk_dynamics.core.servo_distribution import least_solution
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_FLAT = 1e-9  # of its size if nothing cancelled: below, a gradient is zero
-_ROUNDING = 1e-14  # of residuals, relative to what they are the difference of
-_STILL = 1e-13  # of the largest: an unknown that moves less does not move
-_DEPENDENT = 1e-10  # bounds whose normals differ by less are one
-_STEPS_PER_UNKNOWN = 10
+# The generated C has these constants from here.
+FLAT = 1e-9  # of its size if nothing cancelled: below, a gradient is zero
+SEARCH_ROUNDING = 1e-14  # of residuals, relative to what they are the difference of
+STILL = 1e-13  # of the largest: an unknown that moves less does not move
+DEPENDENT = 1e-10  # bounds whose normals differ by less are one
+STEPS_PER_UNKNOWN = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +58,7 @@ def bounded_least_squares(
     lower: Array,
     upper: Array,
     *,
-    rank_tolerance: float = 1e-6,
+    rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
 ) -> BoundedSolution:
     """The x = x₀ + N z within bounds of least |C x − d|.
 
@@ -80,7 +83,7 @@ def bounded_least_squares(
     size = np.linalg.norm(sizes)
     finished = False
     strict = np.zeros(len(x), dtype=bool)
-    for _ in range(_STEPS_PER_UNKNOWN * len(x) + 1):
+    for _ in range(STEPS_PER_UNKNOWN * len(x) + 1):
         residual = d - C @ x
         step = motions @ _step(rows, sizes, residual, motions[held], rank_tolerance)
         blocked = _advance(x, step, lower, upper, held)
@@ -89,7 +92,7 @@ def bounded_least_squares(
             continue
         residual = d - C @ x
         uphill = residual @ rows
-        flat = _FLAT * np.linalg.norm(residual) + _ROUNDING * (
+        flat = FLAT * np.linalg.norm(residual) + SEARCH_ROUNDING * (
             np.linalg.norm(d) + np.linalg.norm(C) * np.linalg.norm(x)
         )
         outward = np.where(x >= upper, 1.0, 0.0) - np.where(x <= lower, 1.0, 0.0)
@@ -131,7 +134,7 @@ def _step(rows: Array, sizes: Array, residual: Array, held: Array, tolerance: fl
     """From here to the least squares of the motions that leave no held unknown, (f,)."""
     if not len(held):
         return least_solution(rows, sizes, residual, tolerance)[0]
-    basis = RowBasis(np.asfortranarray(held.T), np.ones(len(held)), _DEPENDENT)
+    basis = RowBasis(np.asfortranarray(held.T), np.ones(len(held)), DEPENDENT)
     kernel = basis.complement()
     if not kernel.shape[1]:
         return np.zeros(rows.shape[1])
@@ -140,11 +143,11 @@ def _step(rows: Array, sizes: Array, residual: Array, held: Array, tolerance: fl
 
 
 def _advance(x: Array, step: Array, lower: Array, upper: Array, held: Flags) -> int:
-    """Go as far as bounds allow, in place; which unknown blocks the rest (−1: none).
+    """Go as far as bounds allow, in place; the unknown that blocks the remaining step (−1: none).
 
-    Those held move by rounding only, which must not block anybody.
+    Held unknowns move by rounding only, which must not block the step.
     """
-    moving = np.flatnonzero(~held & (np.abs(step) > _STILL * np.abs(step).max(initial=0.0)))
+    moving = np.flatnonzero(~held & (np.abs(step) > STILL * np.abs(step).max(initial=0.0)))
     part, blocked = 1.0, -1
     if len(moving):
         pace = step[moving]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from uk_dynamics.core.clusters import Clusters
-from uk_dynamics.core.row_basis import RowBasis, inverse_row_scale
+from uk_dynamics.core.rank_rule import inverse_row_scale
+from uk_dynamics.core.row_basis import RowBasis
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -27,7 +28,7 @@ class ClusterRows:
     """Which rows are independent, and what motions they leave; a row space of all rows.
 
     Attributes:
-        rank: Number of rows taken.
+        rank: Number of independent rows.
         bases: Z of each group of clusters, columns of zeros filled up, (g, n, f).
     """
 
@@ -46,7 +47,7 @@ class ClusterRows:
             clusters: The partition of the joints.
             scale: 1/√M_jj, which makes coordinates comparable, (n,).
             natural_scale: How large each row is over the configurations, (m,).
-            tolerance: Largest relative remainder of a dependent row.
+            tolerance: Rank tolerance: largest residual norm of a dependent row.
         """
         m = A.shape[0]
         self._tolerance = tolerance
@@ -66,7 +67,7 @@ class ClusterRows:
         self.rank = 0
         self.bases: list[Array] = []
         self._groups = []
-        taken: list[Indices] = []
+        independent: list[Indices] = []
         position = np.empty(len(clusters), dtype=np.intp)
         for group in clusters.groups:
             g, n = group.joints.shape
@@ -87,14 +88,14 @@ class ClusterRows:
             basis, order, ranks = _pivoted(block, min(height, n), tolerance)
             self.rank += int(ranks.sum())
             rows = np.where(order >= 0, np.take_along_axis(number, np.maximum(order, 0), 1), -1)
-            taken.append(rows[rows >= 0])
+            independent.append(rows[rows >= 0])
             self.bases.append(_remaining(basis, ranks) * scale[group.joints][:, :, None])
             self._groups.append((group, block, basis, order, rows))
         self._cluster_of_row = cluster
-        self.taken: Indices = np.concatenate([*taken, np.empty(0, dtype=np.intp)])
+        self.independent: Indices = np.concatenate([*independent, np.empty(0, dtype=np.intp)])
 
     def particular(self, b: Array) -> Array:
-        """The x of least scaled norm with A x = b on the rows taken, (n,)."""
+        """The x of least scaled norm with A x = b on the independent rows, (n,)."""
         x = np.zeros(len(self._scale))
         for group, block, basis, order, rows in self._groups:
             if not order.shape[1]:
@@ -111,18 +112,18 @@ class ClusterRows:
         return self._scale * x
 
     @cached_property
-    def dropped(self) -> Indices:
-        """All other rows, (m − rank,)."""
+    def dependent(self) -> Indices:
+        """Rows that depend on the independent ones, (m − rank,)."""
         left = np.ones(len(self._inverse_scale), dtype=bool)
-        left[self.taken] = False
+        left[self.independent] = False
         return np.flatnonzero(left)
 
     @property
-    def remainder(self) -> Array:
-        """Part of its scale left of each row by the rows taken before it, (m,)."""
+    def residual_norm(self) -> Array:
+        """Norm of what the independent rows before it leave of each scaled row, (m,)."""
         result = np.zeros(len(self._inverse_scale))
         for rows, _, basis in self._each:
-            result[rows] = basis.remainder
+            result[rows] = basis.residual_norm
         return result
 
     @property

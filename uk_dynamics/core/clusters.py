@@ -1,6 +1,6 @@
 """Clusters: the joints of a tree that loops bind together, each cluster on one body of another.
 
-Rows that close a loop speak of the joints on both ways to the last common body. Joints that share a
+Rows that close a loop involve the joints on both paths to the last common body. Joints that share a
 row move together, so they make a cluster; all clusters together form a tree again (A. Jain,
 *Robot and Multibody Dynamics*, chapter 15, aggregates bodies in this way).
 """
@@ -53,7 +53,7 @@ class Clusters:
 
         Args:
             tree: The tree.
-            supports: Joints of each row: both ways from its frames to their last common body.
+            supports: Joints of each row: both paths from its frames to their last common body.
         """
         self.tree = tree
         n = len(tree)

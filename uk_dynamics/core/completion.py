@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
+from uk_dynamics.core.rank_rule import KERNEL_ROUNDING
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-_KERNEL_ROUNDING = 1e-6  # entries of unit null vectors below this are rounding
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def undetermined(A: Array, scale: Array, measured: Indices, tolerance: float) ->
     _, values, rows = np.linalg.svd(A[:, free] * scale[free])
     rank = int(np.sum(values > tolerance * values[0])) if len(values) else 0
     moves = np.linalg.norm(rows[rank:], axis=0)
-    found: Indices = free[moves > _KERNEL_ROUNDING]
+    found: Indices = free[moves > KERNEL_ROUNDING]
     return found
 
 
@@ -102,7 +102,7 @@ class LoopFactors:
         _, values, rows = np.linalg.svd(self._others)
         rank = int(np.sum(values >= 2.0 * self._tolerance * values[0])) if len(values) else 0
         moves = np.linalg.norm(rows[rank:], axis=0)
-        found: Indices = self._split.others[moves > np.sqrt(_KERNEL_ROUNDING)]
+        found: Indices = self._split.others[moves > np.sqrt(KERNEL_ROUNDING)]
         return found
 
     def move(self, target: Array, wanted: Array) -> Array:

@@ -16,16 +16,21 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.mass_factor import MassFactor, SingularMass, coordinate_scale
-from uk_dynamics.core.pseudoinverse import Pseudoinverse, PseudoinverseMethod, pseudoinverse
+from uk_dynamics.core.mass_factor import Mass
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod, pseudoinverse
+from uk_dynamics.core.pseudoinverse.result import Pseudoinverse
+from uk_dynamics.core.rank_rule import inverse_row_scale
 from uk_dynamics.core.reduced_inertia import NO_INERTIA
-from uk_dynamics.core.row_basis import RowBasis, inverse_row_scale
+from uk_dynamics.core.row_basis import RowBasis
 from uk_dynamics.core.row_space import PseudoinverseRows, projector_basis
 from uk_dynamics.core.scaled_coordinates import ScaledCoordinates
 from uk_dynamics.exceptions import InputError
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+# Motion of a force (nv, nv), of a right-hand side (nv, m), and the rank of the former.
+_Maps = tuple[Array, Array, int]
 
 _ROOM = 10.0  # how much larger than the defect of the projector what counts as inertia must be
 
@@ -37,42 +42,42 @@ class ExplicitPseudoinverse(ScaledCoordinates):
 
     def __init__(
         self,
-        mass: MassFactor | SingularMass,
+        mass: Mass,
         A: Array,
         natural_scale: Array | None,
         rank_tolerance: float,
         algorithm: PseudoinverseMethod,
     ) -> None:
-        """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
-        M = mass.dense()
-        scale = coordinate_scale(M)
-        columns: Array = (A * scale).T
+        """Invert; see :func:`uk_dynamics.core.factorization.factorize`."""
+        self._algorithm: PseudoinverseMethod = algorithm
+        super().__init__(mass, A, natural_scale, rank_tolerance)
+
+    def _row_space(
+        self, columns: Array, natural_scale: Array | None, rank_tolerance: float
+    ) -> PseudoinverseRows:
         self._scaling = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)
         rows: Array = (columns * self._scaling).T
-        found = pseudoinverse(rows, algorithm, rank_tolerance=rank_tolerance)
-        space = PseudoinverseRows(rows, self._scaling, found.matrix, found.rank, rank_tolerance)
-        super().__init__(space, mass, A, M, scale)
+        found = pseudoinverse(rows, self._algorithm, rank_tolerance=rank_tolerance)
+        self._found = found
+        return PseudoinverseRows(rows, self._scaling, found.matrix, found.rank, rank_tolerance)
+
+    def _factorize(self, columns: Array) -> None:
+        M, scale, found = self._M, self._scale, self._found
         E = np.eye(len(M)) - found.matrix @ found.truncated
         self._projector: Array = 0.5 * (E + E.T)
         # Where G is inaccurate, E is no exact projector and motions that are held seem to be free.
         tolerance = max(NO_INERTIA, _ROOM * _defect(found, E))
         scaled_mass = scale[:, None] * M * scale
-        self._of_force, self._of_rows, rank = self._maps(scaled_mass, found, tolerance, algorithm)
+        self._of_force, self._of_rows, rank = self._maps(scaled_mass, found, tolerance)
         if rank != len(M) - found.rank:
             _ = self._reduced  # raises where some motion has no inertia at all
             raise InputError(
-                f"{self.method} by {algorithm} cannot tell the inertia of the free motions from "
-                'rounding here; use method "nullspace", or another pseudoinverse'
+                f"{self.method} by {self._algorithm} cannot tell the inertia of the free motions "
+                'from rounding here; use method "nullspace", or another pseudoinverse'
             )
 
     @abstractmethod
-    def _maps(
-        self,
-        mass: Array,
-        rows: Pseudoinverse,
-        tolerance: float,
-        algorithm: PseudoinverseMethod,
-    ) -> tuple[Array, Array, int]:
+    def _maps(self, mass: Array, rows: Pseudoinverse, tolerance: float) -> _Maps:
         """Motion of a force (nv, nv), of a right-hand side (nv, m), and the rank of the former."""
 
     def admissible(self, X: Array) -> Array:
@@ -98,7 +103,7 @@ class ExplicitPseudoinverse(ScaledCoordinates):
             qdd += self.admissible(nonideal)
         return qdd, force
 
-    def _unheld(self) -> Indices:
+    def _rows_to_check(self) -> Indices:
         return np.arange(len(self.A))
 
     def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
@@ -113,20 +118,14 @@ class AugmentedPseudoinverse(ExplicitPseudoinverse):
 
     method = "augmented_pseudoinverse"
 
-    def _maps(
-        self,
-        mass: Array,
-        rows: Pseudoinverse,
-        tolerance: float,
-        algorithm: PseudoinverseMethod,
-    ) -> tuple[Array, Array, int]:
+    def _maps(self, mass: Array, rows: Pseudoinverse, tolerance: float) -> _Maps:
         E, G = self._projector, rows.matrix
         inertia = E @ mass @ E
-        # Small is what is small beside the unit diagonal of the mass, not beside itself.
+        # Small relative to the unit diagonal of the mass, not to E M E itself.
         largest = float(np.abs(inertia).max(initial=0.0))
         if largest <= 2.0 * tolerance:
             return np.zeros_like(inertia), G, 0
-        Q, rank = _inverse(inertia, algorithm, tolerance / largest)
+        Q, rank = _inverse(inertia, self._algorithm, tolerance / largest)
         return Q, G - Q @ (mass @ G), rank
 
 
@@ -135,15 +134,9 @@ class UdwadiaPhohomsiri(ExplicitPseudoinverse):
 
     method = "udwadia_phohomsiri"
 
-    def _maps(
-        self,
-        mass: Array,
-        rows: Pseudoinverse,
-        tolerance: float,
-        algorithm: PseudoinverseMethod,
-    ) -> tuple[Array, Array, int]:
+    def _maps(self, mass: Array, rows: Pseudoinverse, tolerance: float) -> _Maps:
         stacked = np.vstack((self._projector @ mass, rows.truncated))
-        inverse, rank = _inverse(stacked, algorithm, tolerance)
+        inverse, rank = _inverse(stacked, self._algorithm, tolerance)
         n = len(mass)
         # E F instead of F is the same, but then the equations have an exact solution: rounding
         # grows with the condition number and not, as in least squares, with its square.

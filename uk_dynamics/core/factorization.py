@@ -15,10 +15,11 @@ from uk_dynamics.core.explicit_pseudoinverse import AugmentedPseudoinverse, Udwa
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.hierarchical import Hierarchical
 from uk_dynamics.core.kkt import Kkt
-from uk_dynamics.core.mass_factor import MassFactor, SingularMass
+from uk_dynamics.core.mass_factor import Mass, SingularMass
 from uk_dynamics.core.methods import FOR_SINGULAR_MASS, WHITENING, Method
 from uk_dynamics.core.nullspace import NullSpace
-from uk_dynamics.core.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod
+from uk_dynamics.core.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.reduced_inertia import UndeterminedCoordinatesError
 from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
 from uk_dynamics.core.whitened_pseudoinverse import RangeSpace, UdwadiaKalabaPseudoinverse
@@ -47,11 +48,11 @@ class SingularMassError(InputError):
 
 
 def factorize(
-    mass: MassFactor | SingularMass,
+    mass: Mass,
     A: Array,
     *,
     natural_scale: Array | None = None,
-    rank_tolerance: float = 1e-4,
+    rank_tolerance: float = DEFAULT_RANK_TOLERANCE,
     method: Method = "auto",
     pseudoinverse: PseudoinverseMethod = "svd",
     levels: Sequence[NDArray[np.intp]] | None = None,
@@ -67,13 +68,13 @@ def factorize(
         natural_scale: How large each row is over the configurations, (m,), as the norm of
             A_i L⁻ᵀ, or of A_i diag(1/√M_jj) for forms that do not divide by M (per root kg). Give
             it where rows can vanish, as they do where a mechanism is singular. Default: as large
-            as now, and rows below 1e-9 of the largest are zero.
+            as now; see :mod:`uk_dynamics.core.rank_rule`.
         rank_tolerance: A row is dependent when what those before it leave of it is at most this
-            part of its norm, or of a tenth of its natural scale if that is larger. For forms with
-            an explicit pseudoinverse: of its own measure on rows of that size.
+            part of its scale, see :mod:`uk_dynamics.core.rank_rule`. For forms with an explicit
+            pseudoinverse: of its own measure on rows of that size.
         method: Form of the equation; ``auto`` takes ``udwadia_kalaba``, ``nullspace`` where M is
-            singular, and ``hierarchical`` where there are clearances. The factorisation says what
-            it is.
+            singular, and ``hierarchical`` where there are clearances. The factorisation has
+            the name of its form.
         pseudoinverse: Algorithm of the forms that have an explicit pseudoinverse.
         levels: Of method ``hierarchical``: rows of each level, the first enforced first; None is
             one level.
@@ -119,14 +120,14 @@ def factorize(
 
 
 def _by_clusters(
-    mass: MassFactor | SingularMass, A: Array, natural_scale: Array | None, rank_tolerance: float
+    mass: Mass, A: Array, natural_scale: Array | None, rank_tolerance: float
 ) -> Factorization:
     if not isinstance(mass, ArticulatedMass):
         raise InputError("a sparse constraint matrix goes with the articulated bodies of a tree")
     return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
 
 
-def _suitable(mass: MassFactor | SingularMass, clearance: Array | None) -> Method:
+def _suitable(mass: Mass, clearance: Array | None) -> Method:
     """What ``auto`` stands for."""
     if clearance is not None:
         return "hierarchical"

@@ -9,17 +9,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.mass_factor import MassFactor, SingularMass
+from uk_dynamics.core.mass_factor import Mass
 from uk_dynamics.core.methods import Method
-from uk_dynamics.core.row_basis import EXACTLY_DEPENDENT
+from uk_dynamics.core.rank_rule import (
+    DEFAULT_CONSISTENCY_TOLERANCE,
+    EXACTLY_DEPENDENT,
+    NEGLIGIBLE_ACCELERATION,
+)
 from uk_dynamics.core.row_space import RowSpace
 from uk_dynamics.core.solution import Solution, Status
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-# Accelerations in m/s² or rad/s² so small that no contradiction between them matters.
-NEGLIGIBLE_ACCELERATION = 1e-3
 
 _NO_ROWS: Indices = np.empty(0, dtype=np.intp)
 
@@ -38,7 +39,7 @@ class Factorization(ABC):
 
     method: ClassVar[Method]
 
-    def __init__(self, basis: RowSpace, mass: MassFactor | SingularMass, A: Array) -> None:
+    def __init__(self, basis: RowSpace, mass: Mass, A: Array) -> None:
         self.basis = basis
         self.mass = mass
         self.A = A
@@ -49,19 +50,19 @@ class Factorization(ABC):
         return self.basis.rank
 
     @property
-    def taken(self) -> Indices:
-        """Independent rows in the order in which they were taken, (rank,)."""
-        return self.basis.taken
+    def independent(self) -> Indices:
+        """Independent rows in the order in which they were found, (rank,)."""
+        return self.basis.independent
 
     @property
-    def dropped(self) -> Indices:
-        """Rows that depend on those taken, (m − rank,)."""
-        return self.basis.dropped
+    def dependent(self) -> Indices:
+        """Rows that depend on the independent ones, (m − rank,)."""
+        return self.basis.dependent
 
     @property
-    def remainder(self) -> Array:
-        """Part of its own norm that was left of each row by those before it, (m,)."""
-        return self.basis.remainder
+    def residual_norm(self) -> Array:
+        """Norm of what the independent rows before it leave of each scaled row, (m,)."""
+        return self.basis.residual_norm
 
     @cached_property
     def condition(self) -> float:
@@ -83,7 +84,7 @@ class Factorization(ABC):
         b: Array,
         *,
         nonideal: Array | None = None,
-        consistency_tolerance: float = 1e-6,
+        consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
     ) -> Solution:
         """Acceleration under the constraints: review (36), servo paper (13).
 
@@ -91,26 +92,22 @@ class Factorization(ABC):
             F: Generalized force without constraints, (nv,), N m or N.
             b: Right-hand side of A q̈ = b, (m,).
             nonideal: Non-ideal constraint force c, (nv,), N m or N.
-            consistency_tolerance: A row left out holds when |A q̈ − b| is at most this part of
+            consistency_tolerance: A dependent row holds when |A q̈ − b| is at most this part of
                 |b| + |A| (|q̈| + |free acceleration|).
 
         Returns:
-            The solution; rows taken hold within rounding, rows left out were checked.
+            The solution; independent rows hold within rounding, dependent rows were checked.
         """
         qdd, coordinates = self._accelerate(F, b, nonideal)
         residual = self.A.dot(qdd)
         residual -= b
         status, offending = Status.OK, _NO_ROWS
-        if len(self.dropped):
+        if len(self.dependent):
             # Every row may be off by so much, however small the accelerations; NaN may not.
             admitted = consistency_tolerance * NEGLIGIBLE_ACCELERATION
             if not residual.dot(residual) <= admitted * admitted:
                 status, offending = self._check(F, b, qdd, residual, consistency_tolerance)
         return Solution(qdd, residual, status, offending, self, coordinates, nonideal)
-
-    def acceleration(self, F: Array, b: Array) -> Array:
-        """The acceleration of :meth:`solve` alone, (nv,), whether or not rows left out hold."""
-        return self._accelerate(F, b, None)[0]
 
     @abstractmethod
     def admissible(self, X: Array) -> Array:
@@ -134,7 +131,7 @@ class Factorization(ABC):
 
     @abstractmethod
     def correction(self, r: Array) -> Array:
-        """The x of least xᵀ M x with A x = r on the rows taken, (nv,).
+        """The x of least xᵀ M x with A x = r on the independent rows, (nv,).
 
         Args:
             r: Right-hand side of all rows, (m,).
@@ -164,20 +161,20 @@ class Factorization(ABC):
     def _free_acceleration(self, F: Array) -> Array:
         """Size of the accelerations that F would cause without constraints, (nv,)."""
 
-    def _unheld(self) -> Indices:
+    def _rows_to_check(self) -> Indices:
         """Rows that may fail to hold, (k,)."""
-        return self.dropped
+        return self.dependent
 
     def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
-        """Which rows that do not hold contradict others; the rest nearly depend on others."""
-        flags: NDArray[np.bool_] = self.remainder[failed] <= EXACTLY_DEPENDENT
+        """Which failed rows contradict others; the remaining ones are nearly dependent."""
+        flags: NDArray[np.bool_] = self.residual_norm[failed] <= EXACTLY_DEPENDENT
         return flags
 
     def _check(
         self, F: Array, b: Array, qdd: Array, residual: Array, tolerance: float
     ) -> tuple[Status, Indices]:
-        """Tell rows that hold anyway from near-dependent and from contradicting ones."""
-        rows = self._unheld()
+        """Classify the dependent rows: holding, nearly dependent, or contradicting."""
+        rows = self._rows_to_check()
         size = np.abs(self._free_acceleration(F)) + np.abs(qdd)
         scale = np.abs(b[rows]) + np.abs(self.A[rows]).dot(size) + NEGLIGIBLE_ACCELERATION
         holds = np.abs(residual[rows]) <= tolerance * scale

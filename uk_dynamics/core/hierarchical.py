@@ -1,8 +1,8 @@
 """The fundamental equation level by level: Orsino's recursion behind the common interface.
 
 For positive definite M. Rows may have clearances: they follow A q̈ + Rλ = b instead of A q̈ = b,
-(4.17), (4.18). With b stabilised at the frequency ω such a row rests at ψ = −Rλ/ω², so that a
-physical compliance C (m/N) is R = ω²C.
+(4.17), (4.18). With b stabilised at the frequency ω such a row is in equilibrium at ψ = −Rλ/ω²,
+so that a physical compliance C (m/N) is R = ω²C.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.mass_factor import MassFactor
+from uk_dynamics.core.rank_rule import inverse_row_scale
 from uk_dynamics.core.recursion.recursion import Recursion
-from uk_dynamics.core.row_basis import RowBasis, inverse_row_scale
+from uk_dynamics.core.row_basis import RowBasis
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -67,22 +68,22 @@ class Hierarchical(Factorization):
         return self._whole.rank
 
     @property
-    def taken(self) -> Indices:
+    def independent(self) -> Indices:
         """Independent rows, level by level, (rank,)."""
         return _joined([update.rows[: update.rank] for update in self._whole.updates])
 
     @property
-    def dropped(self) -> Indices:
-        """Rows that depend on those taken; rows with clearances are neither."""
-        return _joined([update.dropped for update in self._whole.updates])
+    def dependent(self) -> Indices:
+        """Rows that depend on the independent ones; rows with clearances are neither."""
+        return _joined([update.dependent for update in self._whole.updates])
 
     @property
-    def remainder(self) -> Array:
-        """Part of its own norm that was left of each row by those before it, (m,); 1 for others."""
+    def residual_norm(self) -> Array:
+        """Norm of what independent rows before it leave of each scaled row, (m,); 1 for others."""
         result = np.ones(len(self.A))
         for update in self._whole.updates:
             if update.rigid:
-                result[np.concatenate((update.rows, update.dropped))] = update.remainder
+                result[np.concatenate((update.rows, update.dependent))] = update.residual_norm
         return result
 
     @cached_property
@@ -134,16 +135,16 @@ class Hierarchical(Factorization):
         return self._whole.root().T @ whitened, np.linalg.norm(whitened, axis=0)
 
     def correction(self, r: Array) -> Array:
-        """The recursion from rest: rows with clearances give way."""
+        """The recursion from zero acceleration; compliant rows yield."""
         return self.mass.unwhiten(self._whole.advance(np.zeros(self.mass.size), r))
 
     def ideal_force(self, coordinates: Array) -> Array:
         """L times the whitened force, which the recursion gives at once."""
-        return self.mass.color(coordinates[: self.mass.size])
+        return self.mass.multiply_factor(coordinates[: self.mass.size])
 
     def nonideal_force(self, force: Array) -> Array:
         """L P L⁻¹ c."""
-        return self.mass.color(self._whole.project(self.mass.whiten(force)))
+        return self.mass.multiply_factor(self._whole.project(self.mass.whiten(force)))
 
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         free = self.mass.whiten(F)

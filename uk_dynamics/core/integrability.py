@@ -20,6 +20,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.row_basis import RowBasis
 
 Array = NDArray[np.float64]
@@ -28,7 +29,7 @@ Point = TypeVar("Point")
 Field = Callable[[Point, float], Array]
 
 # Central differences, extrapolated to fourth order: errors of step⁴ times fifth derivatives and of
-# 1e-16/step. Steps are halved until two answers agree: nobody knows how a machine is curved.
+# 1e-16/step. Steps are halved until two answers agree: the curvature of a machine is not known.
 _FIRST_STEP = 0.04
 _HALVINGS = 8
 _AGREED = 1e-9
@@ -80,7 +81,7 @@ class Integrability:
 
 
 def integrability(
-    system: PfaffianSystem[Point], point: Point, rank_tolerance: float = 1e-4
+    system: PfaffianSystem[Point], point: Point, rank_tolerance: float = DEFAULT_RANK_TOLERANCE
 ) -> Integrability:
     """Test the forms at a point in whose neighbourhood their rank does not change.
 
@@ -92,7 +93,7 @@ def integrability(
     forms = system.forms(point)
     unit = forms / np.maximum(np.linalg.norm(forms, axis=1, keepdims=True), 1e-300)
     basis = RowBasis(np.asfortranarray(unit.T), None, rank_tolerance)
-    kernel = _kernel(system, np.sort(basis.taken), basis.complement())
+    kernel = _kernel(system, np.sort(basis.independent), basis.complement())
     flag = _Flag(basis.complement())
     motions = [_column(kernel, index) for index in range(flag.directions.shape[1])]
     pairs = list(combinations(range(len(motions)), 2))
@@ -134,7 +135,7 @@ class _Flag:
         return bool(n == reached)
 
     def add(self, value: Array, error: float) -> bool:
-        """Take a bracket's value in; tell whether it leads anywhere new beyond its error."""
+        """Add a bracket's value; whether it leads in a new direction by more than its error."""
         rest = value - self.directions @ (self.directions.T @ value)
         rest = rest - self.directions @ (self.directions.T @ rest)
         size = float(np.linalg.norm(rest))
@@ -147,11 +148,13 @@ class _Flag:
         return True
 
 
-def _kernel(system: PfaffianSystem[Point], taken: NDArray[np.intp], start: Array) -> Field[Point]:
+def _kernel(
+    system: PfaffianSystem[Point], independent: NDArray[np.intp], start: Array
+) -> Field[Point]:
     """What the forms leave of constant vectors, (n, k): smooth where their rank is constant."""
 
     def field(point: Point, step: float) -> Array:
-        basis, _ = np.linalg.qr(system.forms(point)[taken].T)
+        basis, _ = np.linalg.qr(system.forms(point)[independent].T)
         projected: Array = start - basis @ (basis.T @ start)
         return projected
 

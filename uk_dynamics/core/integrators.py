@@ -31,12 +31,7 @@ class ConfigurationSpace(Protocol):
 
 
 def semi_implicit_euler_step(
-    space: ConfigurationSpace,
-    acceleration: Acceleration,
-    t: float,
-    q: Array,
-    v: Array,
-    h: float,
+    space: ConfigurationSpace, acceleration: Acceleration, t: float, q: Array, v: Array, h: float
 ) -> tuple[Array, Array]:
     """One step of first order: new velocity first, then positions with it.
 
@@ -53,12 +48,7 @@ def semi_implicit_euler_step(
 
 
 def rk4_step(
-    space: ConfigurationSpace,
-    acceleration: Acceleration,
-    t: float,
-    q: Array,
-    v: Array,
-    h: float,
+    space: ConfigurationSpace, acceleration: Acceleration, t: float, q: Array, v: Array, h: float
 ) -> tuple[Array, Array]:
     """One classical Runge–Kutta step of fourth order in the chart around q; arguments as above."""
 

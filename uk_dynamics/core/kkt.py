@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
-from uk_dynamics.core.mass_factor import MassFactor, SingularMass, coordinate_scale
 from uk_dynamics.core.row_basis import RowBasis
 from uk_dynamics.core.scaled_coordinates import ScaledCoordinates
 
@@ -30,23 +29,12 @@ class Kkt(ScaledCoordinates):
     method = "kkt"
     basis: RowBasis
 
-    def __init__(
-        self,
-        mass: MassFactor | SingularMass,
-        A: Array,
-        natural_scale: Array | None,
-        rank_tolerance: float,
-    ) -> None:
-        """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
-        M = mass.dense()
-        scale = coordinate_scale(M)
-        columns: Array = (A * scale).T
-        basis = RowBasis(columns, natural_scale, rank_tolerance)
-        super().__init__(basis, mass, A, M, scale)
+    def _factorize(self, columns: Array) -> None:
+        M, scale, basis = self._M, self._scale, self.basis
         n, rank = len(M), basis.rank
-        rows = columns[:, basis.taken]
+        rows = columns[:, basis.independent]
         self._row_size = 1.0 / np.linalg.norm(rows, axis=0)
-        self._weight = weight = float(basis.remainder[basis.taken].min(initial=1.0))
+        self._weight = weight = float(basis.residual_norm[basis.independent].min(initial=1.0))
         saddle = np.zeros((n + rank, n + rank), order="F")
         saddle[:n, :n] = (weight * scale)[:, None] * M * scale
         saddle[:n, n:] = rows * self._row_size
@@ -65,17 +53,17 @@ class Kkt(ScaledCoordinates):
 
     def correction(self, r: Array) -> Array:
         """The motion that r causes while F is zero."""
-        taken = r[self.basis.taken] * self._row_size
-        return self._scale * self._solve(np.zeros(len(self._M)), taken)[0]
+        independent = r[self.basis.independent] * self._row_size
+        return self._scale * self._solve(np.zeros(len(self._M)), independent)[0]
 
     def ideal_force(self, coordinates: Array) -> Array:
         """Q₁ z, back in the units of the coordinates."""
         return self.basis.basis_product(coordinates) / self._scale
 
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
-        taken = b[self.basis.taken] * self._row_size
-        x, negative = self._solve(self._scale * F, taken)
-        rows = (self.A[self.basis.taken] * self._scale).T * self._row_size
+        independent = b[self.basis.independent] * self._row_size
+        x, negative = self._solve(self._scale * F, independent)
+        rows = (self.A[self.basis.independent] * self._scale).T * self._row_size
         coordinates = self.basis.rotate(-(rows @ negative))[: self.rank]
         qdd = self._scale * x
         if nonideal is not None:

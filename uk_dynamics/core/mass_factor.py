@@ -1,7 +1,8 @@
 """Factors M = L Lᵀ of the mass matrix; any of them stands for M^{1/2} in the fundamental equation.
 
 ``whiten`` (L⁻¹) takes generalized forces to forces per root mass, ``unwhiten`` (L⁻ᵀ) takes
-accelerations times root mass back to accelerations, ``color`` (L) takes the former back to forces.
+accelerations times root mass back to accelerations, ``multiply_factor`` (L) takes forces per root
+mass back to forces.
 """
 
 from __future__ import annotations
@@ -10,18 +11,14 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import ddot, dtrmm, dtrmv
+from scipy.linalg.blas import dtrmm, dtrmv
 from scipy.linalg.lapack import dpotrf, dpstrf, dtrtrs
 
-from uk_dynamics.core.articulated_mass import ArticulatedMass
-from uk_dynamics.core.tree_inertia import TreeInertia
+from uk_dynamics.core.rank_rule import LOST_PIVOTS
 from uk_dynamics.exceptions import InputError
 
 Array = NDArray[np.float64]
 
-# Σ M_jj/L_jj² above this: a pivot of the Cholesky factorisation lost all but two digits of its
-# own diagonal entry. It is a measure relative to each coordinate, so light bodies do not trip it.
-_LOST_PIVOTS = 1e13
 # Rounding of a positive semi-definite matrix scaled to unit diagonal stays far below this.
 _NEGATIVE = 1e-9
 # Diagonal entries below this part of the largest are the rounding of a massless coordinate.
@@ -41,7 +38,7 @@ class MassFactor(Protocol):
     def unwhiten(self, x: Array) -> Array:
         """L⁻ᵀ x."""
 
-    def color(self, x: Array) -> Array:
+    def multiply_factor(self, x: Array) -> Array:
         """L x."""
 
     def solve(self, x: Array) -> Array:
@@ -75,7 +72,7 @@ class DenseMass:
         result: Array = dtrtrs(self.lower, x, 1, 1)[0]
         return result
 
-    def color(self, x: Array) -> Array:
+    def multiply_factor(self, x: Array) -> Array:
         """L x."""
         result: Array = (
             dtrmv(self.lower, x, 0, 1, 1) if x.ndim == 1 else dtrmm(1.0, self.lower, x, 0, 1)
@@ -121,55 +118,39 @@ class SingularMass:
         return self.matrix
 
 
-def mass_factor(M: Array | TreeInertia) -> DenseMass | SingularMass | ArticulatedMass:
+#: A mass matrix that is factored, or kept because it is singular.
+Mass = MassFactor | SingularMass
+
+
+def mass_factor(M: Array) -> DenseMass | SingularMass:
     """Factor M, or keep it when it is singular.
 
     Args:
-        M: Symmetric mass matrix, (nv, nv), of which one triangle is read; it is not changed. Or a
-            tree, whose matrix would be large.
+        M: Symmetric mass matrix, (nv, nv), of which one triangle is read; it is not changed.
 
     Returns:
-        The Cholesky factor, or the checked matrix when a pivot vanishes within rounding; of a tree
-        its articulated bodies.
+        The Cholesky factor, or the checked matrix when a pivot vanishes within rounding.
 
     Raises:
         InputError: M has entries that are not finite, or a clearly negative eigenvalue.
     """
-    if isinstance(M, TreeInertia):
-        return ArticulatedMass(M)
     lower, failed = dpotrf(M, 1, 0)
-    if failed == 0 and keeps_pivots(M, lower.diagonal()):
-        return DenseMass(lower)
+    # NaN and inf anywhere in M end up in this sum, and compare as False.
+    with np.errstate(all="ignore"):
+        if failed == 0 and (M.diagonal() / lower.diagonal() ** 2).sum() < LOST_PIVOTS:
+            return DenseMass(lower)
     return SingularMass(M)
 
 
-def keeps_pivots(M: Array, pivots: Array, out: Array | None = None) -> bool:
-    """Whether no pivot of the Cholesky factor L of M vanishes within rounding.
-
-    Args:
-        M: Mass matrix, (nv, nv).
-        pivots: Diagonal of L, (nv,).
-        out: Overwritten when given, (nv,).
-    """
-    if not len(pivots):  # BLAS knows no empty vectors
-        return True
-    inverse = np.reciprocal(pivots, out)
-    np.multiply(inverse, inverse, inverse)
-    # NaN and inf anywhere in M end up in this one number too, and compare as False; BLAS alone
-    # does not warn of them.
-    return bool(ddot(M.diagonal(), inverse) < _LOST_PIVOTS)
-
-
-def coordinate_scale(M: Array | TreeInertia) -> Array:
+def coordinate_scale(diagonal: Array) -> Array:
     """1/√M_jj, which makes the diagonal of M one; a mean value for massless coordinates.
 
     Args:
-        M: Mass matrix, (nv, nv), positive semi-definite.
+        diagonal: M_jj, (nv,), of a positive semi-definite M.
 
     Returns:
         (nv,), positive.
     """
-    diagonal = M.diagonal()
     massive = diagonal > _MASSLESS * max(diagonal.max(initial=0.0), 0.0)
     if not massive.any():
         return np.ones(len(diagonal))
@@ -185,7 +166,7 @@ def _check_semidefinite(M: Array) -> None:
         raise InputError(
             "the mass matrix has entries that are not finite; check the masses and inertias"
         )
-    scale = coordinate_scale(M)
+    scale = coordinate_scale(M.diagonal())
     scaled = scale[:, None] * M * scale
     factor, order, rank, _ = dpstrf(scaled, tol=_NEGATIVE, lower=1)
     order = order - 1

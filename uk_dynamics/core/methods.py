@@ -36,5 +36,3 @@ FOR_SINGULAR_MASS: tuple[str, ...] = (
     "udwadia_phohomsiri",
     "kkt",
 )
-#: The range space form sees squares of singular values; those of smaller ones are rounding.
-LEAST_RANGE_SPACE_TOLERANCE = 1e-7

@@ -14,9 +14,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION, Factorization
+from uk_dynamics.core.fundamental_equation import Factorization
+from uk_dynamics.core.least_solution import least_solution
+from uk_dynamics.core.rank_rule import DEFAULT_TASK_RANK_TOLERANCE, NEGLIGIBLE_ACCELERATION
 from uk_dynamics.core.servo import MET, ServoSolution, null_part
-from uk_dynamics.core.servo_distribution import least_solution
 
 Array = NDArray[np.float64]
 
@@ -30,14 +31,14 @@ def motion_efforts(
     *,
     weights: Array | None = None,
     preload: Array | None = None,
-    rank_tolerance: float = 1e-6,
+    rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
 ) -> ServoSolution:
     """Efforts that accelerate the structure as given.
 
     Args:
         factorization: Of M and the structural constraints.
         M: Mass matrix, (nv, nv).
-        qdd_free: Constrained acceleration a_s with the motors at rest, (nv,).
+        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
         S: Generalized forces per unit effort, (nv, nu).
         qdd: Wanted acceleration, (nv,); what the structure does not allow of it does not count.
         weights: Diagonal of W, positive, (nu,); default ones.

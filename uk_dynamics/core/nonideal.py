@@ -1,14 +1,14 @@
 """Non-ideal constraint forces that grow with the load of the rows they come from.
 
 The servo paper's (12) takes the force c as given. Dry friction is not: with the load n_j that joint
-j really bears, c = c₀ + Σ n_j d_j, and c in turn changes what the joints bear. The rows hold
-against any c, so the multipliers of what they bear are affine in n, and
+j transmits, c = c₀ + Σ n_j d_j, and c in turn changes these loads. The rows hold against any c, so
+their joint multipliers are affine in n, and
 
     n_j = |W_j λ(n)|,    λ(n) = λ₀ + Σ n_i u_i,
 
 is a small fixed-point problem: once u_i, the reaction to d_i, is known, iterating costs nothing.
 Where friction is weak it is a contraction. Where it is strong there may be no solution (a drawer
-that jams, Painlevé's paradox): rigid bodies have no answer then, and the status says so.
+that jams, Painlevé's paradox): rigid bodies have no solution then, and the status reports it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.fundamental_equation import Factorization
+from uk_dynamics.core.rank_rule import DEFAULT_CONSISTENCY_TOLERANCE
 from uk_dynamics.core.solution import Solution, Status
 
 Array = NDArray[np.float64]
@@ -33,7 +34,7 @@ _NEWTON_STEPS = 30
 _LARGEST = 1e6
 # Strong friction grows to its full value by at most this factor at a time.
 _GROWTH = 1.15
-# A given function of the solution is iterated with its own accuracy in mind, not with ours.
+# A given function of the solution may be less accurate than our own iteration.
 _GIVEN_AGREEMENT = 1e-9
 _GIVEN_STEPS = 100
 
@@ -66,7 +67,7 @@ def solve_nonideal(
     given: Array | None = None,
     loads: LoadForces | None = None,
     function: Callable[[Solution], Array] | None = None,
-    consistency_tolerance: float = 1e-6,
+    consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
 ) -> Solution:
     """Acceleration with non-ideal constraint forces, servo paper (13).
 
@@ -123,7 +124,7 @@ def _solve_loads(
     for j in range(count):
         held = factorization.holding(loads.direction[:, j])
         response[:, j] = factorization.multipliers(held)
-    n = _balance(loads.load_map @ without.loads, loads.load_map @ response)
+    n = _balance(loads.load_map @ without.joint_multipliers, loads.load_map @ response)
     rows = loads.rows[(loads.direction != 0.0).any(axis=0)]
     if n is None:
         return _flagged(without, Status.NOT_CONVERGED, np.flatnonzero(rows.any(axis=0)))

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrs
 
-from uk_dynamics.core.mass_factor import MassFactor, SingularMass, coordinate_scale
 from uk_dynamics.core.row_basis import RowBasis
 from uk_dynamics.core.scaled_coordinates import ScaledCoordinates
 
@@ -27,18 +26,7 @@ class NullSpace(ScaledCoordinates):
     method = "nullspace"
     basis: RowBasis
 
-    def __init__(
-        self,
-        mass: MassFactor | SingularMass,
-        A: Array,
-        natural_scale: Array | None,
-        rank_tolerance: float,
-    ) -> None:
-        """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
-        M = mass.dense()
-        scale = coordinate_scale(M)
-        basis = RowBasis((A * scale).T, natural_scale, rank_tolerance)
-        super().__init__(basis, mass, A, M, scale)
+    def _factorize(self, columns: Array) -> None:
         self._Z, self._lower = self._reduced
 
     def admissible(self, X: Array) -> Array:

@@ -11,8 +11,11 @@ from uk_dynamics.core.fundamental_equation import Factorization
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-14  # of residuals in m or rad: nothing is gained below
-_DIVERGING = 10.0
+# The generated C has these constants from here.
+ROUNDING = 1e-14  # of residuals in m or rad: nothing is gained below
+REACHED = 1e-7  # largest residual that counts as closed, in m or rad
+DIVERGING = 10.0  # a step that multiplies the residual by more leads away
+NEWTON_STEPS = 20
 
 
 class ProjectionFailedError(ArithmeticError):
@@ -32,8 +35,8 @@ def project_position(
     linearize: Callable[[Array], tuple[Factorization, Array]],
     integrate: Callable[[Array, Array], Array],
     *,
-    tolerance: float = 1e-7,
-    max_iterations: int = 20,
+    tolerance: float = REACHED,
+    max_iterations: int = NEWTON_STEPS,
 ) -> tuple[Array, Factorization]:
     """Newton steps δ of least δᵀMδ with A δ = −ψ, until ψ is rounding.
 
@@ -42,7 +45,7 @@ def project_position(
         linearize: Configuration → factorisation of M and A there, and residual ψ (m,).
         integrate: Configuration and tangent step → configuration.
         tolerance: Largest residual that counts as reached, in m or rad. Rows that are dependent
-            but for a small remainder, near a rank change, cannot be moved and keep theirs.
+            but for a small residual norm, near a rank change, cannot be moved and keep theirs.
         max_iterations: Steps after which it is given up.
 
     Returns:
@@ -54,7 +57,7 @@ def project_position(
     factorization, psi = linearize(q)
     best, there, smallest = q, factorization, _largest(psi)
     for _ in range(max_iterations):
-        if smallest <= _ROUNDING:
+        if smallest <= ROUNDING:
             break
         q = integrate(q, factorization.correction(-psi))
         factorization, psi = linearize(q)
@@ -64,7 +67,7 @@ def project_position(
             best, there, smallest = q, factorization, residual
             if stalled:
                 break
-        elif smallest <= tolerance or residual > _DIVERGING * smallest:
+        elif smallest <= tolerance or residual > DIVERGING * smallest:
             break
     if not smallest <= tolerance:
         raise ProjectionFailedError(smallest)

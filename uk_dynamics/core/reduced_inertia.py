@@ -19,7 +19,7 @@ _NOT_INVOLVED = 1e-6
 
 
 class UndeterminedCoordinatesError(UndeterminedMotionError):
-    """[M; A] lacks full column rank, said by index.
+    """[M; A] lacks full column rank; the coordinates are given by index.
 
     Attributes:
         coordinates: Velocity coordinates that take part in the undetermined motion.

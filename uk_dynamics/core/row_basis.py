@@ -1,53 +1,29 @@
-"""Which rows are independent: pivoted Gram–Schmidt on scaled rows (LAPACK dgeqp3).
+"""Which rows are independent by the rank rule: pivoted QR of scaled rows (LAPACK dgeqp3).
 
-A row is dependent when its norm after projection on the rows already taken is at most a tolerance
-times its *own* scale, never that of another row: light and heavy bodies may share a mechanism. Its
-scale is its norm, but not less than a tenth of its natural scale, how large it is elsewhere: near a
-rank change a row may vanish as a whole, and what is left of it then points where drift wants.
-
-With scaled rows, column pivoting takes the row with the largest relative remainder, so |R_kk| falls
-monotonically and bounds what remains of every row not yet taken. Ties, which symmetric machines are
-full of, go to the earlier row: left to rounding, the choice and with it |R_kk| would jump from one
-evaluation to the next, and an integrator near a rank change would see noise.
+The rule itself is in :mod:`uk_dynamics.core.rank_rule`. Column pivoting finds the row with the
+largest residual norm, so that |R_kk| falls monotonically and bounds the residual norm of every row
+behind it.
 """
 
 from __future__ import annotations
-
-import math
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.core.rank_rule import KERNEL_ROUNDING, inverse_row_scale
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-LEAST_PART = 0.1  # of its natural scale: a row is not measured against less
-# A row that depends on others exactly leaves a remainder of eps times the condition of the rows
-# taken, which the rank tolerance keeps below some 1e4: far under this. What is larger is geometry.
-EXACTLY_DEPENDENT = 1e-10
-ZERO_ROW = 1e-9  # of the largest row, where no natural scale is known: rounding of nothing
-_PREFERENCE = 1e-6  # relative handicap of a row against the one before it: it only decides ties
-_TINY = 1e-150  # keeps the reciprocal of a vanishing norm finite
-
-# Kernel entries of a row below this are rounding and drift: the multiplier of the row is unique.
-_KERNEL_ROUNDING = 1e-6
 
 
 class RowBasis:
     """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for scaled rows B̂.
 
     Attributes:
-        rank: Number of rows taken, r.
-        order: Rows in the order in which they were taken, then the others, (m,).
+        rank: Number of independent rows, r.
+        order: Independent rows in the order in which they were found, then the others, (m,).
     """
-
-    __slots__ = ("_factors", "_inverse_scale", "_reflectors", "_tau", "order", "rank")
-
-    rank: int
 
     def __init__(self, columns: Array, natural_scale: Array | None, tolerance: float) -> None:
         """Factor.
@@ -56,14 +32,13 @@ class RowBasis:
             columns: The rows as columns, (n, m), column-major; not changed.
             natural_scale: How large each row is over the configurations, (m,), in the same
                 units. None: as large as now, and rows below 1e-9 of the largest are zero.
-            tolerance: Largest relative remainder of a dependent row.
+            tolerance: Rank tolerance: largest residual norm of a dependent row.
 
         Raises:
             InputError: The rows are not finite.
         """
         n, m = columns.shape
-        norms = np.sqrt(_ones(n).dot(columns * columns))
-        inverse = inverse_row_scale(norms, natural_scale)
+        inverse = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)
         count = min(n, m)
         if count:
             factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
@@ -77,22 +52,21 @@ class RowBasis:
         self._inverse_scale = inverse
         self._factors = factors
         # The first r columns hold R₁₁ in their upper triangle and below it what makes Q.
-        self._reflectors = factors if rank == m else factors[:, :rank]
-        self._tau = tau if rank == m else tau[:rank]
+        self._reflectors, self._tau = factors[:, :rank], tau[:rank]
 
     @property
-    def taken(self) -> Indices:
-        """Rows taken for independent, in this order, (r,)."""
+    def independent(self) -> Indices:
+        """Independent rows in the order in which they were found, (r,)."""
         return self.order[: self.rank]
 
     @property
-    def dropped(self) -> Indices:
-        """All other rows, (m − r,)."""
+    def dependent(self) -> Indices:
+        """Rows that depend on the independent ones, (m − r,)."""
         return self.order[self.rank :]
 
     @property
-    def remainder(self) -> Array:
-        """Part of its scale left of each row by the rows taken before it, (m,)."""
+    def residual_norm(self) -> Array:
+        """Norm of what the independent rows before it leave of each scaled row, (m,)."""
         rank = self.rank
         upper = np.triu(self._factors)
         result = np.empty(len(self.order))
@@ -102,14 +76,14 @@ class RowBasis:
 
     @property
     def condition(self) -> float:
-        """Condition number of the block of scaled rows taken; 1 when there is none."""
+        """Condition number of the independent scaled rows; 1 when there is none."""
         if self.rank == 0:
             return 1.0
         values = np.linalg.svd(np.triu(self._factors[: self.rank, : self.rank]), compute_uv=False)
         return float(values[0] / values[-1])
 
     def coordinates(self, b: Array) -> Array:
-        """The y with B Q₁ y = b on the rows taken: R₁₁ᵀ y = b̂, (r,).
+        """The y with B Q₁ y = b on the independent rows: R₁₁ᵀ y = b̂, (r,).
 
         Args:
             b: Right-hand side of all rows, (m,).
@@ -143,7 +117,7 @@ class RowBasis:
         return self.rotate_back(full)
 
     def complement(self) -> Array:
-        """Orthonormal basis of everything orthogonal to the rows taken, (n, n − r)."""
+        """Orthonormal basis of everything orthogonal to the rows, (n, n − r)."""
         n = self._factors.shape[0]
         selector = np.zeros((n, n - self.rank), order="F")
         selector[self.rank :] = np.eye(n - self.rank)
@@ -152,8 +126,8 @@ class RowBasis:
     def multipliers(self, z: Array) -> Array:
         """The λ of minimum Euclidean norm with Bᵀ λ = Q₁ z, (m,).
 
-        Rows dropped with a remainder take part as if they were exactly dependent, so that λ does
-        not jump with the choice of the rows; Bᵀ λ is then exact up to that remainder.
+        Nearly dependent rows take part as if they were exactly dependent, so that λ does not jump
+        with the choice of the rows; Bᵀ λ is then exact up to their residual norm.
 
         Args:
             z: (r,).
@@ -162,13 +136,9 @@ class RowBasis:
         if self.rank == 0:
             return result
         basic = dtrtrs(self._reflectors, z)[0]
-        taken = self.taken
-        result[taken] = basic * self._inverse_scale[taken]
+        result[self.independent] = basic * self._inverse_scale[self.independent]
         if self.rank < len(self.order):
-            scale = np.where(self._inverse_scale > 0.0, self._inverse_scale, 1.0)
-            kernel = self._kernel() * scale[:, None]
-            basis = np.linalg.qr(kernel / np.linalg.norm(kernel, axis=0))[0]
-            result -= basis @ (basis.T @ result)
+            least_multipliers(result, self._kernel(), self._inverse_scale)
         return result
 
     def determined(self) -> NDArray[np.bool_]:
@@ -176,7 +146,7 @@ class RowBasis:
         if self.rank == len(self.order):
             return np.ones(self.rank, dtype=bool)
         basis = np.linalg.qr(self._kernel())[0]
-        flags: NDArray[np.bool_] = np.linalg.norm(basis, axis=1) <= _KERNEL_ROUNDING
+        flags: NDArray[np.bool_] = np.linalg.norm(basis, axis=1) <= KERNEL_ROUNDING
         return flags
 
     def _kernel(self) -> Array:
@@ -185,8 +155,8 @@ class RowBasis:
         kernel = np.zeros((m, m - rank))
         if rank:
             mixed = dtrtrs(self._factors[:rank, :rank], self._factors[:rank, rank:])[0]
-            kernel[self.taken] = -mixed
-        kernel[self.dropped, np.arange(m - rank)] = 1.0
+            kernel[self.independent] = -mixed
+        kernel[self.dependent, np.arange(m - rank)] = 1.0
         return kernel
 
     def _apply(self, transposition: str, x: Array) -> Array:
@@ -197,38 +167,14 @@ class RowBasis:
         return result
 
 
-def inverse_row_scale(norms: Array, natural_scale: Array | None) -> Array:
-    """One over the scale that each row is measured against; zero for rows that are zero, (m,).
+def least_multipliers(multipliers: Array, kernel: Array, inverse_scale: Array) -> None:
+    """Reduce multipliers to those of minimum Euclidean norm with the same force, in place.
 
     Args:
-        norms: Norm of each row, (m,).
-        natural_scale: How large each row is over the configurations, (m,), or None.
-
-    Raises:
-        InputError: The norms are not finite.
+        multipliers: Of the rows, (m,).
+        kernel: Combinations of scaled rows that vanish, as columns, (m, k).
+        inverse_scale: What the rows were multiplied by, (m,); zero for zero rows.
     """
-    m = len(norms)
-    if natural_scale is None:
-        inverse = handicap(m) / (norms + _TINY)
-        # The product bounds the largest ratio of two norms.
-        if m and not norms.dot(norms) * inverse.dot(inverse) < ZERO_ROW**-2:
-            inverse[norms <= ZERO_ROW * norms.max()] = 0.0
-    else:
-        least = LEAST_PART * natural_scale
-        least += _TINY
-        inverse = handicap(m) / np.maximum(norms, least)
-    if not math.isfinite(norms.dot(norms)):
-        raise InputError("the rows of the constraint matrix are not finite")
-    return inverse
-
-
-@lru_cache(maxsize=64)
-def _ones(count: int) -> Array:
-    return np.ones(count)
-
-
-@lru_cache(maxsize=64)
-def handicap(count: int) -> Array:
-    """Factors just below one that break ties in favour of earlier rows, (count,)."""
-    factors: Array = np.exp(-_PREFERENCE * np.arange(count))
-    return factors
+    unscaled = kernel * np.where(inverse_scale > 0.0, inverse_scale, 1.0)[:, None]
+    basis = np.linalg.qr(unscaled / np.linalg.norm(unscaled, axis=0))[0]
+    multipliers -= basis @ (basis.T @ multipliers)

@@ -8,34 +8,32 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.row_basis import EXACTLY_DEPENDENT, LEAST_PART, RowBasis
+from uk_dynamics.core.rank_rule import EXACTLY_DEPENDENT, KERNEL_ROUNDING, LEAST_PART
+from uk_dynamics.core.row_basis import RowBasis, least_multipliers
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
-# As in a row basis: what drift and rounding leave in the kernel of a row that has no part in it.
-_KERNEL_ROUNDING = 1e-6
-
 
 class RowSpace(Protocol):
-    """Rank of the rows, who depends on whom, and multipliers."""
+    """Rank of the rows, which of them are dependent, and multipliers."""
 
     @property
     def rank(self) -> int:
         """Number of independent rows, r."""
 
     @property
-    def taken(self) -> Indices:
-        """Rows taken for independent, (r,)."""
+    def independent(self) -> Indices:
+        """Independent rows, (r,)."""
 
     @property
-    def dropped(self) -> Indices:
-        """All other rows, (m − r,)."""
+    def dependent(self) -> Indices:
+        """Rows that depend on the independent ones, (m − r,)."""
 
     @property
-    def remainder(self) -> Array:
-        """Part of its scale left of each row by the rows taken before it, (m,)."""
+    def residual_norm(self) -> Array:
+        """Norm of what the independent rows before it leave of each scaled row, (m,)."""
 
     @property
     def condition(self) -> float:
@@ -67,7 +65,7 @@ class PseudoinverseRows:
     """The row space of B̂ as its pseudoinverse knows it; forces have n entries.
 
     A pseudoinverse prefers no row: where rows contradict each other all of them share the error.
-    Which rows to call redundant is asked from a row basis, when somebody wants to know.
+    Only when asked which rows are redundant, it consults a row basis.
 
     Attributes:
         rank: Rank that the pseudoinverse decided on.
@@ -92,19 +90,19 @@ class PseudoinverseRows:
         self._tolerance = rank_tolerance
 
     @property
-    def taken(self) -> Indices:
-        """Rows that a row basis takes, (rank,)."""
+    def independent(self) -> Indices:
+        """Rows that a row basis finds independent, (rank,)."""
         return self._named.order[: self.rank]
 
     @property
-    def dropped(self) -> Indices:
-        """Rows that a row basis leaves out, (m − rank,)."""
+    def dependent(self) -> Indices:
+        """Rows that a row basis finds dependent, (m − rank,)."""
         return self._named.order[self.rank :]
 
     @property
-    def remainder(self) -> Array:
-        """Part of its scale left of each row by the rows taken before it, (m,)."""
-        return self._named.remainder
+    def residual_norm(self) -> Array:
+        """Norm of what the independent rows before it leave of each scaled row, (m,)."""
+        return self._named.residual_norm
 
     @property
     def condition(self) -> float:
@@ -116,8 +114,8 @@ class PseudoinverseRows:
 
     def contradict(self, failed: Indices) -> Flags:
         """All of the rows that do not hold, or none: whether a redundant one depends exactly."""
-        redundant = np.intersect1d(failed, self.dropped)
-        contradiction = bool((self.remainder[redundant] <= EXACTLY_DEPENDENT).any())
+        redundant = np.intersect1d(failed, self.dependent)
+        contradiction = bool((self.residual_norm[redundant] <= EXACTLY_DEPENDENT).any())
         return np.full(len(failed), contradiction)
 
     def multipliers(self, coordinates: Array) -> Array:
@@ -127,17 +125,12 @@ class PseudoinverseRows:
             coordinates: z, (n,).
         """
         result: Array = self._scaling * (self._inverse.T @ coordinates)
-        kernel = self._kernel
-        if kernel.shape[1]:
-            scale = np.where(self._scaling > 0.0, self._scaling, 1.0)
-            kernel = kernel * scale[:, None]
-            basis = np.linalg.qr(kernel / np.linalg.norm(kernel, axis=0))[0]
-            result -= basis @ (basis.T @ result)
+        least_multipliers(result, self._kernel, self._scaling)
         return result
 
     def determined(self) -> Flags:
         """Whether the multiplier of each row is unique: diagonal of B̂ B̂⁺ equal to one, (m,)."""
-        flags: Flags = np.linalg.norm(self._kernel, axis=1) <= _KERNEL_ROUNDING
+        flags: Flags = np.linalg.norm(self._kernel, axis=1) <= KERNEL_ROUNDING
         return flags
 
     @cached_property

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
 from uk_dynamics.core.fundamental_equation import Factorization
-from uk_dynamics.core.mass_factor import MassFactor, SingularMass
+from uk_dynamics.core.mass_factor import Mass, coordinate_scale
 from uk_dynamics.core.reduced_inertia import inertia_factor
+from uk_dynamics.core.row_basis import RowBasis
 from uk_dynamics.core.row_space import RowSpace
 
 Array = NDArray[np.float64]
@@ -25,20 +26,14 @@ class ScaledCoordinates(Factorization):
     """A form in scaled coordinates; M may be singular."""
 
     def __init__(
-        self, basis: RowSpace, mass: MassFactor | SingularMass, A: Array, M: Array, scale: Array
+        self, mass: Mass, A: Array, natural_scale: Array | None, rank_tolerance: float
     ) -> None:
-        """Hold what all of them need.
-
-        Args:
-            basis: Of the rows A C.
-            mass: The mass factor.
-            A: Constraint matrix, (m, nv).
-            M: Mass matrix, (nv, nv).
-            scale: Diagonal of C, (nv,).
-        """
-        super().__init__(basis, mass, A)
-        self._M = M
-        self._scale = scale
+        """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
+        self._M = mass.dense()
+        self._scale = coordinate_scale(self._M.diagonal())
+        columns: Array = (A * self._scale).T
+        super().__init__(self._row_space(columns, natural_scale, rank_tolerance), mass, A)
+        self._factorize(columns)
 
     def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
         """K = R⁻¹ Zᵀ with R Rᵀ = ZᵀMZ."""
@@ -55,6 +50,20 @@ class ScaledCoordinates(Factorization):
 
     def _free_acceleration(self, F: Array) -> Array:
         return self._scale**2 * F
+
+    def _row_space(
+        self, columns: Array, natural_scale: Array | None, rank_tolerance: float
+    ) -> RowSpace:
+        """The rows A C, given as columns, (nv, m)."""
+        return RowBasis(columns, natural_scale, rank_tolerance)
+
+    @abstractmethod
+    def _factorize(self, columns: Array) -> None:
+        """What a form computes once; ``basis`` is known.
+
+        Args:
+            columns: The rows A C as columns, (nv, m).
+        """
 
     @abstractmethod
     def _null_basis(self) -> Array:

@@ -17,9 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.actuation import actuation
-from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION, Factorization
-from uk_dynamics.core.row_basis import ZERO_ROW, RowBasis
-from uk_dynamics.core.servo_distribution import least_motion_efforts, least_solution
+from uk_dynamics.core.fundamental_equation import Factorization
+from uk_dynamics.core.least_solution import least_solution
+from uk_dynamics.core.rank_rule import (
+    DEFAULT_TASK_RANK_TOLERANCE,
+    NEGLIGIBLE_ACCELERATION,
+    ZERO_ROW,
+)
+from uk_dynamics.core.row_basis import RowBasis
+from uk_dynamics.core.servo_distribution import least_motion_efforts
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -89,13 +95,13 @@ def servo_efforts(
     preload: Array | None = None,
     distribution: Distribution = "effort",
     feedback: Array | None = None,
-    rank_tolerance: float = 1e-6,
+    rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
 ) -> ServoSolution:
     """Efforts that make the structure follow the tasks.
 
     Args:
         factorization: Of M and the structural constraints.
-        qdd_free: Constrained acceleration a_s with the motors at rest, (nv,).
+        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
         S: Generalized forces per unit effort, (nv, nu).
         A_t: Task matrix, (mt, nv).
         b_t: Right-hand side of A_t q̈ = b_t, (mt,).
@@ -105,8 +111,8 @@ def servo_efforts(
             deviation from the free motion in the metric of M, as the Udwadia–Kalaba force has it.
         feedback: Part of b_t that is served by the acceleration of least Euclidean norm instead,
             (mt,), review (72).
-        rank_tolerance: A row of A_t N S is dependent when at most this part of its norm (or of a
-            tenth of what perfectly placed motors would give it) is left.
+        rank_tolerance: Of the rows of A_t N S by :mod:`uk_dynamics.core.rank_rule`; the natural
+            scale of a row is what perfectly placed motors would give it.
 
     Returns:
         The efforts, with ranks and reachability.

@@ -1,6 +1,6 @@
 """The lemmas of the servo paper: consistency, controllability, and everything left arbitrary.
 
-All of them speak of one thing, the solutions of K x = r:
+All of them concern the solutions of K x = r:
 
     (27)  A q̈ = b has a solution:                  ``solutions(A, b).consistent``
     (28)  ẍ = C⁺b + (I − C⁺C) c:                    ``solutions(C, b).at(c)``
@@ -20,13 +20,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION, Factorization
-from uk_dynamics.core.row_basis import LEAST_PART, ZERO_ROW
+from uk_dynamics.core.fundamental_equation import Factorization
+from uk_dynamics.core.rank_rule import (
+    DEFAULT_CONSISTENCY_TOLERANCE,
+    DEFAULT_TASK_RANK_TOLERANCE,
+    LEAST_PART,
+    NEGLIGIBLE_ACCELERATION,
+    TINY,
+    ZERO_ROW,
+)
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-
-_TINY = 1e-300  # keeps the reciprocal of a vanishing norm finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +75,7 @@ class LinearSolutions:
 
 @dataclass(frozen=True, eq=False)
 class ServoLemmas:
-    """What the lemmas say of tasks at one state of a structure with motors.
+    """The lemmas applied to tasks at one state of a structure with motors.
 
     Attributes:
         tasks: Solutions of C ẍ = b̄, in the motions that the structure leaves: (27), (28), (29).
@@ -109,16 +114,16 @@ def solutions(
     *,
     natural_scale: Array | None = None,
     size: Array | None = None,
-    rank_tolerance: float = 1e-6,
-    consistency_tolerance: float = 1e-6,
+    rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
+    consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
 ) -> LinearSolutions:
-    """Solve K x = r and say what is left arbitrary.
+    """Solve K x = r; what is left arbitrary is in the result.
 
     Args:
         K: Any matrix, (m, n).
         r: Right-hand side, (m,).
         natural_scale: How large each row is elsewhere, (m,): a row that is next to nothing of it
-            counts as zero. Default: as large as now, and zero below 1e-9 of the largest.
+            counts as zero. Default: as large as now; see :func:`inverse_row_scale`.
         size: How large the terms were whose difference r is, (m,); default |r|.
         rank_tolerance: Smallest singular value that counts, of rows of unit norm.
         consistency_tolerance: A row contradicts others when its residual is above this part of
@@ -133,7 +138,7 @@ def solutions(
         scale = norms.copy()
     else:
         scale = np.maximum(norms, LEAST_PART * natural_scale)
-    inverse = np.where(norms > ZERO_ROW * natural_scale, 1.0 / (scale + _TINY), 0.0)
+    inverse = np.where(norms > ZERO_ROW * natural_scale, 1.0 / (scale + TINY), 0.0)
     U, values, Vt = np.linalg.svd(K * inverse[:, None])
     rank = int(np.count_nonzero(values > rank_tolerance))
     least: Array = Vt[:rank].T @ ((U[:, :rank].T @ (inverse * r)) / values[:rank])
@@ -156,14 +161,14 @@ def servo_lemmas(
     A_t: Array,
     b_t: Array,
     *,
-    rank_tolerance: float = 1e-6,
-    consistency_tolerance: float = 1e-6,
+    rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
+    consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
 ) -> ServoLemmas:
     """Apply the lemmas to tasks A_t q̈ = b_t on a structure.
 
     Args:
         factorization: Of M and the structural constraints.
-        qdd_free: Constrained acceleration a_s with the motors at rest, (nv,).
+        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
         S: Generalized forces per unit effort, (nv, nu); per part of its limit where motors are of
             different kind.
         A_t: Task matrix, (mt, nv).

@@ -31,7 +31,6 @@ def _sine_and_trace() -> Array:
 
 
 _SINE_AND_TRACE = _sine_and_trace()
-_ONES = np.ones(3)
 
 
 def skew(vector: Array) -> Array:
@@ -79,29 +78,12 @@ def log(rotation: Array) -> Array:
         (..., 3), rad.
     """
     rotation = _as_numbers(rotation)
-    if is_symbolic(rotation):
-        return _log_by_choice(rotation)
-    parts = np.dot(rotation.reshape(-1, 9), _SINE_AND_TRACE)
-    sine_axis, cosine = parts[:, :3], 0.5 * (parts[:, 3] - 1.0)
-    if np.minimum.reduce(cosine, initial=1.0) > -0.5:
-        sine = np.sqrt((sine_axis * sine_axis).dot(_ONES)) + _TINY
-        near: Array = sine_axis * (np.arctan2(sine, cosine) / sine)[:, None]
-        return near.reshape(rotation.shape[:-1])
-    quaternion = _quaternion(rotation)
-    w, vector = quaternion[..., :1], quaternion[..., 1:]
-    length = np.linalg.norm(vector, axis=-1, keepdims=True)
-    tiny = length < 1e-12
-    safe = np.where(tiny, 1.0, length)
-    result: Array = vector * np.where(tiny, 2.0, 2.0 * np.arctan2(length, w) / safe)
-    return result
-
-
-def _log_by_choice(rotation: Array) -> Array:
-    """The logarithm of symbols: all its branches, and conditions that choose among them."""
     parts = np.dot(rotation.reshape(-1, 9), _SINE_AND_TRACE)
     sine_axis, cosine = parts[:, :3], 0.5 * (parts[:, 3] - 1.0)
     sine = np.sqrt(np.add.reduce(sine_axis * sine_axis, 1)) + _TINY
-    near = sine_axis * (np.arctan2(sine, cosine) / sine)[:, None]
+    near: Array = sine_axis * (np.arctan2(sine, cosine) / sine)[:, None]
+    if not is_symbolic(rotation) and (cosine > -0.5).all():
+        return near.reshape(rotation.shape[:-1])
     outer = _quaternion_products(rotation.reshape(-1, 3, 3))
     row, largest = outer[:, 0], outer[:, 0, 0]
     for index in range(1, 4):
@@ -180,16 +162,6 @@ def _as_numbers(values: Array) -> Array:
     """Floats, or symbols as they are."""
     values = np.asarray(values)
     return values if is_symbolic(values) else np.asarray(values, dtype=float)
-
-
-def _quaternion(rotation: Array) -> Array:
-    """Unit quaternion (w, x, y, z), w ≥ 0: the best conditioned row of 4 q qᵀ, normalised."""
-    outer = _quaternion_products(rotation)
-    best = np.argmax(outer[..., range(4), range(4)], axis=-1)
-    row = np.take_along_axis(outer, best[..., None, None], axis=-2)[..., 0, :]
-    row = np.where(row[..., :1] < 0.0, -row, row)
-    result: Array = row / np.linalg.norm(row, axis=-1, keepdims=True)
-    return result
 
 
 def _quaternion_products(rotation: Array) -> Array:

@@ -12,14 +12,13 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.choice import at_least, below, is_symbolic, where
+from uk_dynamics.core.choice import at_least, below, where
 
 Array = NDArray[np.float64]
 
 _TINY = 1e-300  # keeps sin θ/θ finite at zero
 _SERIES_BELOW = 1.0  # rad²; above it the closed forms lose at most two digits to cancellation
 _TERMS = 10  # of the series in θ²: the first one left out is below 1e-19
-_FEWER_TERMS = ((1e-5, 3), (1e-2, 5), (_SERIES_BELOW, _TERMS))  # the same holds with these
 
 _C = [(-1.0) ** k / factorial(2 * k + 3) for k in range(_TERMS)]
 _A_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 2) for k in range(1, _TERMS)]
@@ -61,11 +60,6 @@ def c_rate(square: Array) -> Array:
 
 def _series_or(square: Array, series: list[float], closed: Callable[[Array], Array]) -> Array:
     """The closed form where it is accurate, its power series in θ² near zero."""
-    if not is_symbolic(square):
-        largest = float(square.max(initial=0.0))
-        for bound, terms in _FEWER_TERMS:  # errors of loops and tasks are small nearly always
-            if largest < bound:
-                return _polynomial(square, series[:terms])
     near = below(square, _SERIES_BELOW)
     small = where(near, square, 0.0)
     large = where(near, _SERIES_BELOW, square)

@@ -21,11 +21,11 @@ class Status(Enum):
     OK = "ok"
     """All rows hold."""
     NEAR_SINGULAR = "near_singular"
-    """Rows that are nearly, but not exactly, dependent were dropped and do not hold."""
+    """Rows that are nearly, but not exactly, dependent do not hold."""
     INCONSISTENT = "inconsistent"
-    """Rows contradict each other; those taken hold, those in ``offending`` do not."""
+    """Rows contradict each other; independent ones hold, those in ``offending`` do not."""
     UNDETERMINED_LOAD = "undetermined_load"
-    """All rows hold; friction in ``offending`` needs a load that redundant rows share somehow."""
+    """All rows hold; friction in ``offending`` depends on a load that redundant rows share."""
     NOT_CONVERGED = "not_converged"
     """All rows hold; non-ideal forces do not fit the loads they depend on, as where joints jam."""
 
@@ -118,10 +118,10 @@ class Solution:
         return self.reactions.multipliers(self.coordinates)
 
     @cached_property
-    def loads(self) -> Array:
-        """Multipliers of what the joints bear, (m,): constraint_force = c + Aᵀ loads.
+    def joint_multipliers(self) -> Array:
+        """Multipliers that the joints transmit, (m,): constraint_force = c + Aᵀ joint_multipliers.
 
-        The multipliers of the ideal force alone leave out that the rows also hold against c.
+        Those of the ideal force alone leave out that the rows also resist c.
         """
         if self.nonideal is None:
             return self.multipliers

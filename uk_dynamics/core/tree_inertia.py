@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.clusters import Clusters
+from uk_dynamics.core.so3 import skew
 
 Array = NDArray[np.float64]
 
@@ -80,7 +81,7 @@ class TreeInertia:
         return moved + self.armature
 
     def dense(self) -> Array:
-        """M itself, (n, n), for those who need all of it."""
+        """M itself, (n, n)."""
         columns = [self.multiply(unit) for unit in np.eye(len(self))]
         M = np.array(columns).reshape(len(self), len(self))
         return 0.5 * (M + M.T)
@@ -92,14 +93,6 @@ class TreeInertia:
     def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
         """M as an array, for functions that take matrices."""
         return self.dense()
-
-
-def skew(x: Array) -> Array:
-    """Cross-product matrices of (…, 3)."""
-    result = np.zeros((*x.shape, 3))
-    result[..., 0, 1], result[..., 0, 2], result[..., 1, 2] = -x[..., 2], x[..., 1], -x[..., 0]
-    result[..., 1, 0], result[..., 2, 0], result[..., 2, 1] = x[..., 2], -x[..., 1], x[..., 0]
-    return result
 
 
 def motion_about(motion: Array, points: Array) -> Array:

@@ -30,9 +30,7 @@ class UdwadiaKalaba(Factorization):
         self, mass: MassFactor, A: Array, natural_scale: Array | None, rank_tolerance: float
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
-        self.basis = RowBasis(mass.whiten(A.T), natural_scale, rank_tolerance)
-        self.mass = mass
-        self.A = A
+        super().__init__(RowBasis(mass.whiten(A.T), natural_scale, rank_tolerance), mass, A)
 
     def admissible(self, X: Array) -> Array:
         """N X = L⁻ᵀ (I − Q₁Q₁ᵀ) L⁻¹ X."""
@@ -50,11 +48,11 @@ class UdwadiaKalaba(Factorization):
 
     def ideal_force(self, coordinates: Array) -> Array:
         """L Q₁ z."""
-        return self.mass.color(self.basis.basis_product(coordinates))
+        return self.mass.multiply_factor(self.basis.basis_product(coordinates))
 
     def nonideal_force(self, force: Array) -> Array:
         """L (I − Q₁Q₁ᵀ) L⁻¹ c."""
-        return self.mass.color(self._project(self.mass.whiten(force)))
+        return self.mass.multiply_factor(self._project(self.mass.whiten(force)))
 
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         basis = self.basis

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.mass_factor import MassFactor
-from uk_dynamics.core.methods import LEAST_RANGE_SPACE_TOLERANCE
-from uk_dynamics.core.pseudoinverse import PseudoinverseMethod, pseudoinverse
-from uk_dynamics.core.row_basis import inverse_row_scale
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod, pseudoinverse
+from uk_dynamics.core.rank_rule import LEAST_RANGE_SPACE_TOLERANCE, inverse_row_scale
 from uk_dynamics.core.row_space import PseudoinverseRows, projector_basis
 from uk_dynamics.exceptions import InputError
 
@@ -73,11 +72,11 @@ class WhitenedPseudoinverse(Factorization):
 
     def ideal_force(self, coordinates: Array) -> Array:
         """L z."""
-        return self.mass.color(coordinates)
+        return self.mass.multiply_factor(coordinates)
 
     def nonideal_force(self, force: Array) -> Array:
         """L (I − D⁺D) L⁻¹ c."""
-        return self.mass.color(self._project(self.mass.whiten(force)))
+        return self.mass.multiply_factor(self._project(self.mass.whiten(force)))
 
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         free = self.mass.whiten(F)
@@ -87,7 +86,7 @@ class WhitenedPseudoinverse(Factorization):
             moved += self._project(self.mass.whiten(nonideal))
         return self.mass.unwhiten(moved), force
 
-    def _unheld(self) -> Indices:
+    def _rows_to_check(self) -> Indices:
         return np.arange(len(self.A))
 
     def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:

@@ -12,9 +12,6 @@ from uk_dynamics.model.workspace import Workspace
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
 
-#: Of a ``DynamicsTerms``, without its names: for the calls that have to be short.
-Terms = tuple[Array, Array, Array, Array]
-
 
 class EquationTerms:
     """Evaluates them in the memory of a workspace."""
@@ -29,70 +26,30 @@ class EquationTerms:
         """
         self._workspace = workspace
         self._rows = rows
-        self._damping = rows.constraints.damping
-        self._stiffness = rows.constraints.stiffness
-        self._stabilizes = bool(self._damping.any() or self._stiffness.any())
-        rigid = mechanism.hierarchy.rigid
-        self._soft = None if rigid.all() else ~rigid
+        self._gains = rows.constraints.damping, rows.constraints.stiffness
+        # Without stabilisation nothing but its spring and damper holds a compliant row.
+        compliant = ~mechanism.hierarchy.rigid
+        self._compliant_gains = tuple(gain * compliant for gain in self._gains)
         self._passive = mechanism.passive if mechanism.passive.active else None
         self._forces = mechanism.forces if mechanism.forces.active else None
-        self._products = None if self._soft is not None else rows.products(workspace)
 
-    def evaluate(
-        self, t: float, q: Array, v: Array, inputs: Inputs, *, quick: bool = False
-    ) -> Terms:
-        """M, F, A and b at a state; M is a live view.
+    def evaluate(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
+        """The terms at a state, and the rows behind A and b.
 
         Args:
             t: Time, in s.
             q: Configuration, (nq,).
             v: Velocity, (nv,).
-            inputs: What acts.
-            quick: Whether rounding of b may be that of all terms of the stabilisation, some 1e-16
-                of ω times the speeds. By itself that is nothing, but a nearly singular matrix
-                magnifies it; it leaves alone what cancels between A q̈ and 2ζω A v.
+            inputs: What acts on the mechanism.
+
+        Returns:
+            M (a live view of the workspace), F, A and b; the rows.
         """
-        if self._products is None or inputs.references or inputs.active is not None:
-            return self.with_rows(t, q, v, inputs)[0]
-        return self.usual(t, q, v, inputs.tau, inputs.stabilize, quick=quick)
-
-    def usual(
-        self,
-        t: float,
-        q: Array,
-        v: Array,
-        tau: Array | None,
-        stabilize: bool = True,
-        *,
-        quick: bool = False,
-    ) -> Terms:
-        """The same under the inputs that most evaluations have."""
-        products = self._products
-        if products is None:
-            return self.evaluate(t, q, v, Inputs(tau, stabilize=stabilize))
-        workspace = self._workspace
-        workspace.update(q, v)
-        if not (stabilize and self._stabilizes):
-            A, b = products.equation()
-        elif quick:
-            A, b = products.equation(stabilize=True)
-        else:
-            A, b = products.equation()
-            b -= self._damping * A.dot(v)
-            b -= self._stiffness * products.residual()
-        return workspace.mass, self._force(t, q, v, tau), A, b
-
-    def with_rows(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
-        """The terms, and the rows behind A and b; see :meth:`evaluate`."""
         workspace = self._workspace
         workspace.update(q, v)
         rows = self._rows.evaluate(workspace, t, q, v, inputs)
-        if inputs.stabilize:
-            b = rows.right_hand_side(self._damping, self._stiffness)
-        else:
-            b = -rows.bias
-            if (soft := self._soft) is not None:  # nothing else holds compliant rows
-                b -= soft * (self._damping * rows.rate + self._stiffness * rows.residual)
+        damping, stiffness = self._gains if inputs.stabilize else self._compliant_gains
+        b = rows.right_hand_side(damping, stiffness)
         return DynamicsTerms(workspace.mass, self._force(t, q, v, inputs.tau), rows.A, b), rows
 
     def _force(self, t: float, q: Array, v: Array, tau: Array | None) -> Array:

@@ -29,7 +29,7 @@ _NOTHING = Inputs()
 
 
 class Prepared(NamedTuple):
-    """Terms of a state with their factorisation, for whoever needs more than q̈.
+    """Terms of a state with their factorisation, for callers that need more than q̈.
 
     Attributes:
         terms: M, F, A, b; M is a live view of the workspace.
@@ -76,8 +76,6 @@ class InterpretedDynamics:
         self._passive = mechanism.passive
         self._forces = mechanism.forces
         self._nonideal = NonidealForces(mechanism)
-        self._consistency_tolerance = mechanism.spec.solver.consistency_tolerance
-        self._quick = None if self._nonideal.active else self._solver.quick_motion()
         # Energies leave the arrays of the last evaluation alone.
         self._places = self._workspace
         if self._forces.stores_energy_in_frames:
@@ -89,34 +87,22 @@ class InterpretedDynamics:
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-        terms, rows = self._terms.with_rows(state.t, state.q, state.v, inputs)
+        terms, rows = self._terms.evaluate(state.t, state.q, state.v, inputs)
         return Prepared(terms, rows, self._solver.factorize(terms.M, terms.A), self._workspace)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
-        return DynamicsTerms(*self._terms.evaluate(state.t, state.q, state.v, inputs or _NOTHING))
+        return self._terms.evaluate(state.t, state.q, state.v, inputs or _NOTHING)[0]
 
     def evaluate(
         self, state: State, inputs: Inputs | None = None, out: Solution | None = None
     ) -> Solution:
         """Constrained acceleration and forces (review (36)), fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
-        quick = self._quick if given.nonideal is None else None
-        if quick is not None and quick.ready:
-            found = quick.solve(*self._terms.evaluate(state.t, state.q, state.v, given, quick=True))
-            if found is not None:
-                return found
-        M, F, A, b = self._terms.evaluate(state.t, state.q, state.v, given)
-        factorization = self._solver.factorize(M, A)
-        if quick is not None:
-            quick.learn(factorization.taken)
-        if given.nonideal is None and not self._nonideal.active:
-            return factorization.solve(F, b, consistency_tolerance=self._consistency_tolerance)
-        named = DynamicsTerms(M, F, A, b)
-        return self._nonideal.solve(factorization, self._workspace, named, state, given)
+        return self.solve(self.prepare(state, given), state, given)
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
-        """Constrained acceleration alone, (nv,), fresh; the quickest call of a compiled mechanism.
+        """Constrained acceleration alone, (nv,), fresh; the fastest call of a compiled mechanism.
 
         Args:
             q: Configuration, (nq,).
@@ -124,18 +110,7 @@ class InterpretedDynamics:
             tau: Generalized forces, (nv,), in N or N·m; None is zero.
             t: In s.
         """
-        if self._nonideal.active:
-            return self.evaluate(State(t, q, v), Inputs(tau)).qdd
-        quick = self._quick
-        if quick is not None and quick.ready:
-            found = quick.acceleration(*self._terms.usual(t, q, v, tau, quick=True))
-            if found is not None:
-                return found
-        M, F, A, b = self._terms.usual(t, q, v, tau)
-        factorization = self._solver.factorize(M, A)
-        if quick is not None:
-            quick.learn(factorization.taken)
-        return factorization.acceleration(F, b)
+        return self.evaluate(State(t, q, v), Inputs(tau)).qdd
 
     def evaluate_batch(
         self,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet
-from uk_dynamics.core.mass_factor import SingularMass, coordinate_scale, mass_factor
-from uk_dynamics.core.row_basis import ZERO_ROW
+from uk_dynamics.core.articulated_mass import factor_inertia
+from uk_dynamics.core.mass_factor import SingularMass, coordinate_scale
+from uk_dynamics.core.rank_rule import ZERO_ROW
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.model.robot_model import RobotModel
 
@@ -35,20 +36,20 @@ def natural_row_scale(
     workspace = model.workspace()
     generator = np.random.default_rng(0)
     scale = np.zeros(len(constraints))
-    usual = 0.0
+    typical = 0.0
     for sample in range(_SAMPLES):
         step = generator.uniform(-1.0, 1.0, model.nv) if sample else np.zeros(model.nv)
         q = model.integrate(guess, step)
         workspace.update(q, np.zeros(model.nv))
         rows = constraints.natural_scale(workspace, q)
-        coordinates = coordinate_scale(workspace.mass)
+        coordinates = coordinate_scale(workspace.mass.diagonal())
         with np.errstate(invalid="ignore"):  # what is not finite is refused in one line
-            mass = mass_factor(workspace.mass) if whiten else None
+            mass = factor_inertia(workspace.mass) if whiten else None
         if mass is not None and not isinstance(mass, SingularMass):
             rows = mass.whiten(rows.T).T
         else:
             rows = rows * coordinates
         scale = np.maximum(scale, np.sqrt((rows * rows).sum(axis=1)))
-        usual = max(usual, float(coordinates.max(initial=0.0)))
-    usual = max(usual * min(length, 1.0), float(scale.max(initial=0.0)))
-    return np.where(scale <= ZERO_ROW * usual, usual, scale)
+        typical = max(typical, float(coordinates.max(initial=0.0)))
+    typical = max(typical * min(length, 1.0), float(scale.max(initial=0.0)))
+    return np.where(scale <= ZERO_ROW * typical, typical, scale)

@@ -55,8 +55,6 @@ class NonidealForces:
         Raises:
             StateError: A user's function gives something else than nv numbers.
         """
-        if not self.active and inputs.nonideal is None:
-            return factorization.solve(terms.F, terms.b, consistency_tolerance=self._tolerance)
         given, function = _split(inputs.nonideal)
         functions = [f for f in (self._function, function) if f is not None]
         loads = None
@@ -66,10 +64,6 @@ class NonidealForces:
             given = viscous if given is None else viscous + given
             if self._friction.dry:
                 loads = LoadForces(per_load, self._friction.load_map)
-        if loads is None and not functions:
-            return factorization.solve(
-                terms.F, terms.b, nonideal=given, consistency_tolerance=self._tolerance
-            )
         return solve_nonideal(
             factorization,
             terms.F,

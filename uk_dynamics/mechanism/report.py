@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.actuation import actuation
+from uk_dynamics.core.articulated_mass import factor_inertia
 from uk_dynamics.core.factorization import Factorization, SingularMassError, factorize
-from uk_dynamics.core.mass_factor import DenseMass, mass_factor
+from uk_dynamics.core.mass_factor import DenseMass
 from uk_dynamics.core.methods import WITH_PSEUDOINVERSE
 from uk_dynamics.core.row_basis import RowBasis
 from uk_dynamics.exceptions import UndeterminedMotionError
@@ -131,7 +132,7 @@ def report(
         switchable={name: s.active for name, s in mechanism.hierarchy.switchable.items()},
         rows=len(A),
         rank=factorization.rank,
-        redundant_rows=tuple(mechanism.row_names[acting[i]] for i in factorization.dropped),
+        redundant_rows=tuple(mechanism.row_names[acting[i]] for i in factorization.dependent),
         mobility=mobility,
         motors=mechanism.actuators.names,
         actuated_freedoms=actuated,
@@ -157,7 +158,7 @@ def _factorize(
     solver = mechanism.spec.solver
     try:
         factorization = factorize(
-            mass_factor(M),
+            factor_inertia(M),
             A,
             natural_scale=natural_scale,
             rank_tolerance=solver.rank_tolerance,

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.adaptive_motion import AdaptiveMotion
+from uk_dynamics.core.articulated_mass import factor_inertia
 from uk_dynamics.core.factorization import (
     Factorization,
     SingularMassError,
     UndeterminedCoordinatesError,
     factorize,
 )
-from uk_dynamics.core.mass_factor import DenseMass, mass_factor
 from uk_dynamics.core.methods import Method
-from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
 from uk_dynamics.mechanism.state import Array
 
 if TYPE_CHECKING:
@@ -46,23 +44,11 @@ class Solver:
             levels=mechanism.hierarchy.levels,
             clearance=mechanism.hierarchy.clearance,
         )
-        usual = spec.method in ("auto", "udwadia_kalaba") and mechanism.hierarchy.clearance is None
-        self._usual = usual and mechanism.local is None
-        self._may_be_quick = (
-            self._usual and len(mechanism.constraints) > 0 and mechanism.model.nv > 0
-        )
         # Levels change nothing about a projection.
         method: Method = "auto" if spec.method == "hierarchical" else spec.method
         self._factorize_part = functools.partial(
             factorize, method=method, pseudoinverse=spec.pseudoinverse
         )
-
-    def quick_motion(self) -> AdaptiveMotion | None:
-        """What solves quickly at most states; None where a form was asked for."""
-        if not self._may_be_quick:
-            return None
-        nv = len(self._velocity_names)
-        return AdaptiveMotion(nv, self._natural_scale, self.rank_tolerance)
 
     def factorize(self, mass: Array, A: Array) -> Factorization:
         """For accelerations: all rows, in their levels.
@@ -76,10 +62,7 @@ class Solver:
             SingularMassError: M is singular, and the method of the file divides by it.
         """
         try:
-            factor = mass_factor(mass)
-            if self._usual and isinstance(factor, DenseMass):  # what the choice below comes to
-                return UdwadiaKalaba(factor, A, self._natural_scale, self.rank_tolerance)
-            return self._factorize(factor, A)
+            return self._factorize(factor_inertia(mass), A)
         except (SingularMassError, UndeterminedCoordinatesError) as error:
             raise self._named(error) from None
 
@@ -105,7 +88,7 @@ class Solver:
         scale = self._natural_scale if chosen is None else self._natural_scale[chosen]
         try:
             return self._factorize_part(
-                mass_factor(mass), A, natural_scale=scale, rank_tolerance=rank_tolerance
+                factor_inertia(mass), A, natural_scale=scale, rank_tolerance=rank_tolerance
             )
         except (SingularMassError, UndeterminedCoordinatesError) as error:
             raise self._named(error) from None

@@ -1,4 +1,4 @@
-"""How a mechanism file wants the equation of motion to be solved."""
+"""How the equation of motion is solved: the section ``solver`` of a mechanism file."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from uk_dynamics.core.methods import LEAST_RANGE_SPACE_TOLERANCE, WITH_PSEUDOINVERSE, Method
-from uk_dynamics.core.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.methods import WITH_PSEUDOINVERSE, Method
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod
+from uk_dynamics.core.rank_rule import (
+    DEFAULT_CONSISTENCY_TOLERANCE,
+    DEFAULT_RANK_TOLERANCE,
+    DEFAULT_TASK_RANK_TOLERANCE,
+    LEAST_RANGE_SPACE_TOLERANCE,
+)
 from uk_dynamics.exceptions import MechanismFileError
 
 
@@ -24,9 +30,9 @@ class SolverSpec:
     """
 
     method: Method = "auto"
-    rank_tolerance: float = 1e-4
-    consistency_tolerance: float = 1e-6
-    task_rank_tolerance: float = 1e-6
+    rank_tolerance: float = DEFAULT_RANK_TOLERANCE
+    consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE
+    task_rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE
     pseudoinverse: PseudoinverseMethod = "svd"
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uk_dynamics.core.mass_factor import coordinate_scale
-from uk_dynamics.core.row_basis import ZERO_ROW
+from uk_dynamics.core.rank_rule import ZERO_ROW
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.state import Array
 
@@ -72,7 +72,7 @@ def consistent_velocity(
         size = 1.0 + float(np.abs(found).max())
         if float(np.abs(rate).max()) <= _ROUNDING * size:
             return found
-        scale = coordinate_scale(workspace.mass)[free]
+        scale = coordinate_scale(workspace.mass.diagonal())[free]
         A = np.concatenate([rows.A for rows in evaluated])[np.ix_(chosen, free)] * scale
         # rows at their own size, so that the rank rule of the solver holds for each of them; but
         # not rounding of nothing, such as rows across the plane of a planar loop

@@ -53,11 +53,11 @@ class Inputs:
 
     Attributes:
         tau: Generalized forces of motors and the outside world, (nv,), in N or N·m; None is zero.
-        nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12), beside those
-            of the mechanism; or a function that gives it from the state and the solution it leads
-            to, which is iterated until both agree and cannot be compiled.
-        stabilize: Whether b contains the stabilisation of the constraints; whoever projects every
-            step onto the constraints leaves it out, since it makes the equation stiff.
+        nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12), in
+            addition to those of the mechanism; or a function that gives it from the state and the
+            solution it leads to, which is iterated until both agree and cannot be compiled.
+        stabilize: Whether b contains the stabilisation of the constraints; simulations that project
+            every step onto the constraints leave it out, since it makes the equation stiff.
         references: Samples that replace the references of structural constraints, by name.
         active: Switchable constraints that are on; None: those that the mechanism file says.
     """

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.projection import ProjectionFailedError, project_position, project_velocity
+from uk_dynamics.core.rank_rule import LOOSEST
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.solver import Solver
 from uk_dynamics.mechanism.state import Array, Inputs, State
@@ -20,7 +21,6 @@ from uk_dynamics.model.workspace import Workspace
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.mechanism import Mechanism
 
-_LOOSEST = 0.2  # rank tolerance of a projection from far away
 # For rows that are not affine in the velocities:
 _NEWTON_STEPS = 50
 _SHORTEST_PART = 1e-4  # of a Newton step
@@ -78,26 +78,25 @@ class StateProjection:
     def _linearize(self, t: float, inputs: Inputs, q: Array) -> tuple[Factorization, Array]:
         """Factorisation and residual at a configuration.
 
-        Off the constraints a redundant row looks independent by about the size of the violation
-        (over a length of the machine); to follow it would lead far away.
+        The rank tolerance follows the loop-closure error; see :mod:`uk_dynamics.core.rank_rule`.
         """
         self._workspace.update_positions(q)
         A, residual = self._rows.position(self._workspace, t, q, inputs)
-        mass, usual = self._workspace.mass, self._solver.rank_tolerance
+        mass, rank_tolerance = self._workspace.mass, self._solver.rank_tolerance
         chosen = self._position_rows
         if chosen is not None:
             A, residual = A[chosen], residual[chosen]
-        gap = float(np.abs(residual).max(initial=0.0)) / self._length
-        if gap > usual:
+        error = float(np.abs(residual).max(initial=0.0)) / self._length
+        if error > rank_tolerance:
             try:
-                loose = min(gap, _LOOSEST)
+                loose = min(error, LOOSEST)
                 return self._solver.factorize_part(mass, A, loose, chosen), residual
             except UndeterminedMotionError:  # a massless link needs every row that holds it
                 pass
-        return self._solver.factorize_part(mass, A, usual, chosen), residual
+        return self._solver.factorize_part(mass, A, rank_tolerance, chosen), residual
 
     def _project_velocity(self, t: float, q: Array, v: Array, inputs: Inputs) -> Array:
-        """The nearest velocity on the rows that speak of velocities, in the metric of M.
+        """The nearest velocity on the rows that constrain velocities, in the metric of M.
 
         One step where they are affine in v, else Newton steps, shortened while they do not help.
 
@@ -132,7 +131,7 @@ class StateProjection:
         return v
 
     def _motion_rates(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[Array, Array]:
-        """A and rate of the rows that speak of velocities."""
+        """A and rate of the rows that constrain velocities."""
         self._workspace.update(q, v)
         rows = self._rows.evaluate(self._workspace, t, q, v, inputs)
         return rows.A[self._motion_rows], rows.rate[self._motion_rows]

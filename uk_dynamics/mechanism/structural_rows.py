@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uk_dynamics.constraints.constraint_set import Rows
-from uk_dynamics.constraints.product_rows import ProductRows
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.state import Array, Inputs
 from uk_dynamics.model.workspace import Workspace
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 class StructuralRows:
     """Rows as the inputs of an evaluation leave them.
 
-    A constraint that is off has rows of zeros: 0 q̈ = 0 holds, and nobody else is renumbered.
+    A constraint that is off has rows of zeros: 0 q̈ = 0 holds, and other rows keep their numbers.
 
     Attributes:
         constraints: All structural constraints; their A is sparse where loops are local.
@@ -46,15 +45,6 @@ class StructuralRows:
         if mask is None:
             return rows
         return Rows(rows.A * mask[:, None], *(part * mask for part in rows[1:]))
-
-    def products(self, workspace: Workspace) -> ProductRows | None:
-        """The quick evaluation of all rows, where no input can change what they follow.
-
-        Inputs with references or switched constraints still need :meth:`evaluate`.
-        """
-        if self._references.references or self.hierarchy.mask(None) is not None:
-            return None
-        return self.constraints.products(workspace)
 
     def position(
         self, workspace: Workspace, t: float, q: Array, inputs: Inputs

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from uk_dynamics.core.clusters import Clusters
+from uk_dynamics.core.so3 import skew
 from uk_dynamics.core.tree import Tree
-from uk_dynamics.core.tree_inertia import TreeInertia, skew
+from uk_dynamics.core.tree_inertia import TreeInertia
 from uk_dynamics.model.bodies import Body, BodyFrame
 from uk_dynamics.model.description import Array
 from uk_dynamics.model.workspace import Workspace

@@ -9,7 +9,6 @@ import numpy as np
 from uk_dynamics.model.description import Array
 
 PLACEMENT_BYTES = 12 * 8  # a rotation (column-major) and a translation, without padding
-_MOTION_BYTES = 6 * 8
 
 
 class _Memory:
@@ -31,33 +30,15 @@ def live_view(array: Array, shape: tuple[int, ...], owner: object) -> Array:
     return _strided(_address(array), shape, strides, owner)
 
 
-def motion_view(motions: Any, owner: object) -> Array | None:
-    """One view of a Pinocchio vector of spatial motions, (6n,), linear part first.
-
-    Args:
-        motions: ``data.ov`` or alike, of length n >= 1.
-        owner: What must stay alive.
-
-    Returns:
-        The view, or None where the memory is laid out otherwise.
-    """
-    addresses = [_address(item.vector) for item in motions]
-    if any(step != _MOTION_BYTES for step in np.diff(addresses)):
-        return None
-    return _strided(addresses[0], (6 * len(addresses),), (8,), owner)
-
-
-def placement_views(placements: Any, owner: object) -> tuple[Array, Array, Array] | None:
-    """Views of all rotations and all translations of a Pinocchio vector of SE3, and of everything.
+def placement_views(placements: Any, owner: object) -> tuple[Array, Array] | None:
+    """Views of all rotations and all translations of a Pinocchio vector of SE3.
 
     Args:
         placements: ``data.oMf`` or alike, of length n >= 1.
         owner: What must stay alive.
 
     Returns:
-        Rotations (n, 3, 3), translations (n, 3), and all numbers, (12n,): of each placement the
-        rotation column by column, then the translation. None where the memory is laid out
-        otherwise.
+        Rotations (n, 3, 3) and translations (n, 3); None where the memory is laid out otherwise.
     """
     rotations = [_address(item.rotation) for item in placements]
     translations = [_address(item.translation) for item in placements]
@@ -74,7 +55,7 @@ def placement_views(placements: Any, owner: object) -> tuple[Array, Array, Array
     count = len(rotations)
     rotation = _strided(rotations[0], (count, 3, 3), (PLACEMENT_BYTES, 8, 24), owner)
     translation = _strided(translations[0], (count, 3), (PLACEMENT_BYTES, 8), owner)
-    return rotation, translation, _strided(rotations[0], (12 * count,), (8,), owner)
+    return rotation, translation
 
 
 def _address(array: Array) -> int:

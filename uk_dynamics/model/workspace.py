@@ -6,15 +6,9 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
 from uk_dynamics.model.description import Array
-from uk_dynamics.model.views import live_view, motion_view, placement_views
-
-_crba = pin.crba
-_non_linear_effects = pin.nonLinearEffects
-_kinematics = pin.computeForwardKinematicsDerivatives
-_place_frames = pin.updateFramePlacements
+from uk_dynamics.model.views import live_view, placement_views
 
 
 class Workspace:
@@ -32,18 +26,7 @@ class Workspace:
         jacobian_rate: Its time derivative, (6, nv).
         rotation: Of each frame, maps its axes to world axes, (nframes, 3, 3).
         translation: Of each frame's origin in the world, (nframes, 3).
-        placements: The same numbers in a row, (12·(nframes + 1),): of the world, then of each
-            frame, the rotation column by column and the origin. None where there is no such view.
-        velocities: Spatial velocities of the bodies, at the world's origin in its axes, in a row,
-            (6·bodies,); the first is the world. None where there is no such view.
-        accelerations: Their derivatives at zero joint acceleration, gravity not included.
-        carriers: The body that carries each frame, (nframes,).
     """
-
-    placements: Array | None = None
-    velocities: Array | None = None
-    accelerations: Array | None = None
-    carriers: NDArray[np.intp]
 
     def __init__(self, model: Any) -> None:
         data = model.createData()
@@ -64,12 +47,7 @@ class Workspace:
             self._all_rotation = np.zeros((model.nframes, 3, 3))
             self._all_translation = np.zeros((model.nframes, 3))
         else:
-            self._all_rotation, self._all_translation, self.placements = views
-        self.velocities = motion_view(data.ov, data)
-        self.accelerations = motion_view(data.oa, data)
-        if self.velocities is None or self.accelerations is None:
-            self.placements = None
-        self.carriers = np.array([f.parentJoint for f in list(model.frames)[1:]], dtype=np.intp)
+            self._all_rotation, self._all_translation = views
         self._copy_placements()
         # Frame 0 is Pinocchio's own universe.
         self.rotation: Array = self._all_rotation[1:]
@@ -78,13 +56,12 @@ class Workspace:
     def update(self, q: Array, v: Array) -> None:
         """Fill every array for positions q (nq,) and velocities v (nv,)."""
         model, data = self._model, self._data
-        _crba(model, data, q)
-        _non_linear_effects(model, data, q, v)
-        # The Jacobian, its rate, and what bodies do in world axes: on the way to its derivatives.
-        _kinematics(model, data, q, v, self._at_rest)
-        _place_frames(model, data)
-        if self._copies_placements:
-            self._copy_placements()
+        pin.crba(model, data, q)
+        pin.nonLinearEffects(model, data, q, v)
+        # On the way to its derivatives it finds the Jacobian and its rate in world axes.
+        pin.computeForwardKinematicsDerivatives(model, data, q, v, self._at_rest)
+        pin.updateFramePlacements(model, data)
+        self._copy_placements()
 
     def update_positions(self, q: Array) -> None:
         """Fill mass, jacobian, rotation and translation for positions q (nq,)."""

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from uk_dynamics.core.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod
 from uk_dynamics.papers import de_falco_flops
 from uk_dynamics.papers.de_falco_findings import FINDINGS
 from uk_dynamics.papers.de_falco_machine import FLAT, REGULAR, Solver

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ellipj
 
 from uk_dynamics.core.methods import Method
-from uk_dynamics.core.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod
 from uk_dynamics.core.stabilization import from_alpha_beta
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import SolverSpec, StabilizationSpec

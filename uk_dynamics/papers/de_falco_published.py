@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from uk_dynamics.core.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod
 
 
 class Row(NamedTuple):

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.mass_factor import DenseMass, mass_factor
-from uk_dynamics.core.pseudoinverse import Pseudoinverse, pseudoinverse
+from uk_dynamics.core.pseudoinverse.family import pseudoinverse
+from uk_dynamics.core.pseudoinverse.result import Pseudoinverse
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.papers.de_falco_machine import (

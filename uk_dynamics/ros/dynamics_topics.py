@@ -91,7 +91,7 @@ class DynamicsTopics:
             self._states.message.header.stamp = stamp
             self._states.position[:] = residual.position
             self._states.velocity[:] = residual.velocity
-            self._states.effort[:] = solution.loads * self._row_scale
+            self._states.effort[:] = solution.joint_multipliers * self._row_scale
             self._states_publisher.publish(self._states.message)
         names = [name for name, p in self._wrench_publishers.items() if p in heard]
         if names:
@@ -100,7 +100,7 @@ class DynamicsTopics:
     def _publish_wrenches(
         self, stamp: Time, state: State, solution: Solution, names: list[str]
     ) -> None:
-        self._wrenches.update(state.q, solution.loads)
+        self._wrenches.update(state.q, solution.joint_multipliers)
         message = self._wrench_message
         message.header.stamp = stamp
         force, torque = message.wrench.force, message.wrench.torque

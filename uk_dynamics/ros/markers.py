@@ -85,7 +85,7 @@ class Markers(Node):
             solution = self._dynamics.evaluate(state, inputs)
         except UkDynamicsError as error:
             self.get_logger().warning(f"no forces: {error}", throttle_duration_sec=5.0)
-        if solution is not None and not np.isfinite(solution.loads).all():
+        if solution is not None and not np.isfinite(solution.joint_multipliers).all():
             solution = None
         task_time, followed = None, None
         if self._control is not None:

@@ -77,7 +77,7 @@ class Recorder:
             "efforts": efforts,
             "residual": residual.position,
             "residual_rate": residual.velocity,
-            "multipliers": solution.loads * self._mechanism.constraints.reference_scale,
+            "multipliers": solution.joint_multipliers * self._mechanism.constraints.reference_scale,
             "tracking_error": tracking_error,
             "kinetic": energy.kinetic,
             "potential": energy.potential,

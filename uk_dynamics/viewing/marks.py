@@ -100,7 +100,7 @@ class Marker:
             rows = constraints.slices[name]
             closure_errors[k] = missing[rows].sum(axis=0)
             if solution is not None:
-                total = (solution.loads[rows, None] * wrenches[rows]).sum(axis=0)
+                total = (solution.joint_multipliers[rows, None] * wrenches[rows]).sum(axis=0)
                 forces[k] = total[:3]
                 torques[k] = total[3:] - np.cross(children[k], total[:3])
                 determined[k] = solution.determined[rows].all()

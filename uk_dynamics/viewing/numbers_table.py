@@ -80,7 +80,7 @@ def numbers_table(mechanism: Mechanism, reading: Reading, task_rows: tuple[str, 
             _table((_cell(name), _cell(f"{error: .2e}")) for name, error in errors),
         ]
     if solution is not None and len(residual.names):
-        forces = solution.loads * mechanism.constraints.reference_scale
+        forces = solution.joint_multipliers * mechanism.constraints.reference_scale
         loads = zip(residual.names, forces, solution.determined, strict=True)
         shown = [
             (_cell(name), _cell(f"{load: .4g}" + ("" if unique else " (not unique)")))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -54,13 +53,6 @@ def group(touched: NDArray[np.bool_]) -> tuple[Group, ...]:
     Args:
         touched: Whether a row has entries in a block, (m, blocks).
     """
-    return _group(touched.tobytes(), touched.shape)
-
-
-@lru_cache(maxsize=256)
-def _group(data: bytes, shape: tuple[int, int]) -> tuple[Group, ...]:
-    # The pattern is that of the machine: the same at nearly every evaluation.
-    touched = np.frombuffer(data, dtype=bool).reshape(shape)
     groups: list[tuple[set[int], list[int]]] = []
     for row, blocks in enumerate(touched):
         members = set(np.flatnonzero(blocks).tolist())

@@ -63,26 +63,6 @@ def restrict_projector(S: Array, rows: Array, tolerance: float = DEFAULT_TOLERAN
     return restricted
 
 
-def extend_inverse(
-    inverse: Array, S: Array, rows: Array, tolerance: float = DEFAULT_TOLERANCE
-) -> Array:
-    """A {1,4}-inverse of A_{r+1} from one of A_r, Corollary 3.4, (3.13).
-
-    It is the Moore–Penrose inverse only while no row depends on those before it.
-
-    Args:
-        inverse: {1,4}-inverse of A_r, (n, m_r); (n, 0) to begin with.
-        S: Orthogonal projector onto ker A_r, (n, n).
-        rows: Ã, (m, n).
-        tolerance: As for :func:`extend_orthonormal_rows`.
-
-    Returns:
-        (n, m_r + m).
-    """
-    gain = _gain(S, rows, tolerance)
-    return np.hstack((inverse - gain @ (rows @ inverse), gain))
-
-
 def _gain(S: Array, rows: Array, tolerance: float) -> Array:
     """(Ã S)⁺, singular values of rounding taken for zero, (n, m)."""
     left, values, right = np.linalg.svd(rows @ S, full_matrices=False)

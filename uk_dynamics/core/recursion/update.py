@@ -8,7 +8,6 @@ to what is new in the rows; H̃ P H̃ᵀ would show their squares, and rounding 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -32,16 +31,16 @@ class Update(NamedTuple):
     leaves a residual of rounding only, and errors of the levels do not multiply.
 
     Attributes:
-        rows: Indices of the rows taken, or of all rows with clearances, (r,).
+        rows: Indices of the independent rows, or of all rows with clearances, (r,).
         coordinates: Indices of the coordinates of the block, (n,).
         H: These whitened rows there, (r, n).
         inverse_scale: D, the diagonal, (r,).
         triangle: T, upper triangular, (r, r).
         response: V, (n, r).
         rigid: Whether the rows hold exactly.
-        dropped: Rows that depend on those taken or on earlier levels, (m − r,).
-        remainder: Part of its scale left of each row, by earlier levels and the rows taken before
-            it, first of the rows taken, then of those dropped, (m,).
+        dependent: Rows that depend on those or on earlier levels, (m − r,).
+        residual_norm: Of what earlier levels and the independent rows before it leave of each
+            scaled row, first of the independent rows, then of the dependent ones, (m,).
     """
 
     rows: Indices
@@ -51,8 +50,8 @@ class Update(NamedTuple):
     triangle: Array
     response: Array
     rigid: bool
-    dropped: Indices = _NO_ROWS
-    remainder: Array = _NOTHING
+    dependent: Indices = _NO_ROWS
+    residual_norm: Array = _NOTHING
 
     @property
     def rank(self) -> int:
@@ -61,7 +60,7 @@ class Update(NamedTuple):
 
     @property
     def gain(self) -> Array:
-        """K of (4.14) for the rows taken, (n, r)."""
+        """K of (4.14) for the independent rows, (n, r)."""
         scaled = np.diag(self.inverse_scale)
         return self.response @ solve_triangle(self.triangle, scaled)
 
@@ -87,12 +86,6 @@ def solve_triangle(triangle: Array, x: Array) -> Array:
     return result
 
 
-@lru_cache(maxsize=256)
-def _upper(rows: int, columns: int) -> Array:
-    """Ones on and above the diagonal; numpy.triu makes such a mask anew at every call."""
-    return np.triu(np.ones((rows, columns)))
-
-
 def enforce_rigid(
     block: Block, rows: Indices, H: Array, inverse_scale: Array, tolerance: float
 ) -> tuple[Update, Block]:
@@ -112,16 +105,16 @@ def enforce_rigid(
     if min(k, m) == 0:  # LAPACK knows no empty matrices
         nothing = np.empty((0, 0)), np.empty((len(block.coordinates), 0))
         update = Update(rows[:0], block.coordinates, H[:0], inverse_scale[:0], *nothing, True)
-        return update._replace(dropped=rows, remainder=np.zeros(m)), block
+        return update._replace(dependent=rows, residual_norm=np.zeros(m)), block
     restricted = H.dot(block.Z).T * inverse_scale
     factors, pivots, tau, _, _ = dgeqp3(restricted, 3 * m + 3, 1)
-    upper = factors * _upper(k, m)
+    upper = np.triu(factors)
     rank = int(np.count_nonzero(dgesdd(upper, compute_uv=0)[1] > tolerance))
     order = pivots - 1
     triangle = upper[:rank, :rank]
-    remainder = np.empty(m)
-    remainder[:rank] = np.abs(triangle.diagonal())
-    remainder[rank:] = np.sqrt(np.add.reduce(upper[rank:, rank:] ** 2, 0))
+    residual_norm = np.empty(m)
+    residual_norm[:rank] = np.abs(triangle.diagonal())
+    residual_norm[rank:] = np.sqrt(np.add.reduce(upper[rank:, rank:] ** 2, 0))
     Q = np.eye(k, order="F")
     if rank:
         Q = dormqr("L", "N", factors[:, :rank], tau[:rank], Q, k)[0]
@@ -133,23 +126,23 @@ def enforce_rigid(
         if rank:
             response = block.root @ dtrtrs(small[:rank], full[:, :rank].T)[0].T
         W = kernel.T @ W @ full[:, rank:]
-    taken = order[:rank]
+    independent = order[:rank]
     update = Update(
-        rows[taken],
+        rows[independent],
         block.coordinates,
-        H[taken],
-        inverse_scale[taken],
+        H[independent],
+        inverse_scale[independent],
         triangle,
         response,
         True,
         rows[order[rank:]],
-        remainder,
+        residual_norm,
     )
     return update, Block(block.coordinates, block.Z.dot(kernel), W)
 
 
 def enforce_with_clearance(block: Block, rows: Indices, H: Array, R: Array) -> tuple[Update, Block]:
-    """Rows that give way, A q̈ + Rλ = b: (4.17), (4.18) in square-root form.
+    """Compliant rows, A q̈ + Rλ = b: (4.17), (4.18) in square-root form.
 
     With B = R^{-1/2} H̃ZW and the triangle T of [Bᵀ; I] = QT, TᵀT = BBᵀ + I: the gain is
     ZW BᵀT⁻¹T⁻ᵀ R^{-1/2} and what is left is ZW (I + BᵀB)^{-1/2}.
