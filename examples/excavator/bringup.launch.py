@@ -1,4 +1,7 @@
-"""The excavator digs, as ROS 2 nodes; takes the arguments of simulation.launch.py too, such as view:=true."""
+"""The excavator digs, as ROS 2 nodes.
+
+Arguments are those of simulation.launch.py, such as view:=true or rate:=200.
+"""
 
 from pathlib import Path
 
@@ -11,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def generate_launch_description():
+    """The simulation of uk_dynamics with the files of this folder."""
     package = Path(get_package_share_directory("uk_dynamics"))
     simulation = PythonLaunchDescriptionSource(str(package / "launch" / "simulation.launch.py"))
     arguments = {
