@@ -30,7 +30,7 @@ SHOWN: dict[str, tuple[str, tuple[float, float], tuple[float, float]]] = {
     "gripper": ("grip", (0.0, 0.8), (-66.0, 12.0)),
     "two_arms": ("lift", (0.0, 2.4), (28.0, 20.0)),
 }
-SIZE = (420, 420)  # points of one of the two pictures
+WIDTH, TALLEST = 420, 420  # points of one of the two pictures
 FINER = 3  # times, before it is reduced
 MARGIN = 0.04  # of the picture
 BACKGROUND = 1.0
@@ -73,7 +73,9 @@ def drawn(corners: Array, colours: Array, low: Array, high: Array) -> Image.Imag
         low: Smallest corner of what is shown, (2,).
         high: Largest, (2,).
     """
-    width, height = (FINER * length for length in SIZE)
+    ratio = min((high - low)[1] / (high - low)[0] + 2.0 * MARGIN, TALLEST / WIDTH)
+    size = (WIDTH, round(WIDTH * ratio))
+    width, height = (FINER * length for length in size)
     scale = (1.0 - 2.0 * MARGIN) * min(width / (high - low)[0], height / (high - low)[1])
     points = corners.copy()
     points[:, :, :2] -= (low + high) / 2.0
@@ -107,7 +109,7 @@ def drawn(corners: Array, colours: Array, low: Array, high: Array) -> Image.Imag
         edge |= np.abs(np.diff(flat, axis=axis, append=np.take(flat, [-1], axis))) > 0.02 * width
     picture[edge] *= 0.45
     bytes_ = (255.0 * np.clip(picture, 0.0, 1.0)).astype(np.uint8)
-    return Image.fromarray(bytes_).resize(SIZE, Image.Resampling.LANCZOS)
+    return Image.fromarray(bytes_).resize(size, Image.Resampling.LANCZOS)
 
 
 def picture(name: str) -> None:
@@ -126,9 +128,10 @@ def picture(name: str) -> None:
         scenes.append(scene(mechanism, state, view))
     ends = np.concatenate([corners for corners, _ in scenes])[:, :, :2].reshape(-1, 2)
     low, high = ends.min(axis=0), ends.max(axis=0)
-    both = Image.new("RGB", (2 * SIZE[0], SIZE[1]), "white")
-    for k, (corners, colours) in enumerate(scenes):
-        both.paste(drawn(corners, colours, low, high), (k * SIZE[0], 0))
+    halves = [drawn(corners, colours, low, high) for corners, colours in scenes]
+    both = Image.new("RGB", (2 * WIDTH, halves[0].height), "white")
+    for k, half in enumerate(halves):
+        both.paste(half, (k * WIDTH, 0))
     path = folder / f"{name}.png"
     both.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
     sys.stdout.write(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB\n")
