@@ -160,7 +160,7 @@ MACHINES = {
     "delta": Machine("pick", 3, 18, 0.1, 0.3, 0.002, 2e-5),
     "excavator": Machine("dig", 4, 8, 2.0, 0.6, 0.005, 5e-5),
     "gripper": Machine("grip", 1, 5, 0.72, 0.9, 0.002, 2e-5),
-    "two_arms": Machine("lift", 6, 6, 1.0, 0.4, 0.004, 1e-6),
+    "two_arms": Machine("lift", 6, 6, 1.0, 0.4, 0.004, 3e-6),
 }
 NAMES = tuple(MACHINES)
 
