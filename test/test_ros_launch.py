@@ -14,7 +14,11 @@ pytest.importorskip("launch.actions")
 pytest.importorskip("launch_ros")
 
 from launch import LaunchContext
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+)
 
 from uk_dynamics.control.ros2_control_files import TOPIC
 from uk_dynamics.exceptions import InputError
@@ -22,17 +26,23 @@ from uk_dynamics.ros import launching, watching
 
 pytestmark = pytest.mark.ros
 
-FILE = Path(__file__).resolve().parent.parent / "launch" / "simulation.launch.py"
+ROOT = Path(__file__).resolve().parent.parent
+FILE = ROOT / "launch" / "simulation.launch.py"
+EXAMPLES = ROOT / "examples"
 
 
-@pytest.fixture
-def launch_file() -> Any:
-    spec = importlib.util.spec_from_file_location("simulation_launch", FILE)
+def loaded(file: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("launch_file", file)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def launch_file() -> Any:
+    return loaded(FILE)
 
 
 def started(launch_file: Any, **given: str) -> dict[str, Any]:
@@ -125,3 +135,21 @@ def test_one_argument_puts_ros2_control_between_machine_and_nodes(launch_file: A
         with pytest.raises(InputError, match="publish_clock"):
             started(launch_file, ros2_control="true", real_time_factor=factor)
     started(launch_file, ros2_control="true", real_time_factor="0.5", publish_clock="true")
+
+
+@pytest.mark.parametrize(
+    "file", sorted(EXAMPLES.glob("*/bringup.launch.py")), ids=lambda file: file.parent.name
+)
+def test_an_example_starts_the_simulation_with_its_own_files(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ament_index_python import packages
+
+    monkeypatch.setattr(packages, "get_package_share_directory", lambda package: str(ROOT))
+    (include,) = loaded(file).generate_launch_description().entities
+    assert isinstance(include, IncludeLaunchDescription)
+    nodes = started(loaded(FILE), **dict(include.launch_arguments), rviz="false")
+    assert {"simulator", "forward_dynamics", "servo_controller"} <= set(nodes)
+    source = include.launch_description_source
+    source.get_launch_description(LaunchContext())
+    assert Path(source.location) == FILE
