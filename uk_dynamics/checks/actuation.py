@@ -9,7 +9,7 @@ import numpy as np
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
 from uk_dynamics.control.servo_controller import ServoController
-from uk_dynamics.control.servo_examination import examine
+from uk_dynamics.control.servo_examination import servo_controllability
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.tasks import Tasks
 
@@ -96,7 +96,7 @@ def _tasks(subject: Subject, tasks: Tasks) -> Iterator[Finding]:
     controller = ServoController(
         subject.mechanism, tasks, control_period=_PERIOD if limited else None
     )
-    found = examine(controller, subject.state)
+    found = servo_controllability(controller, subject.state)
     if found.held:
         yield Finding(
             "task",

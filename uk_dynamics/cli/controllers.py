@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MODES = ("gravity", "hold")  # without tasks
 
 
-def controller_maker(
+def controller_factory(
     mechanism: Mechanism, tasks: Tasks | None, mode: str | None, period: float | None
 ) -> Callable[[], Controller | None]:
     """What makes the controller of a motion; None is made where the motors rest.

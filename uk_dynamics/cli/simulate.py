@@ -19,7 +19,7 @@ from uk_dynamics.cli.arguments import (
     start_state,
     switchings,
 )
-from uk_dynamics.cli.controllers import MODES, controller_maker
+from uk_dynamics.cli.controllers import MODES, controller_factory
 from uk_dynamics.cli.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
-    controller = controller_maker(mechanism, tasks, arguments.control, arguments.control_period)()
+    controller = controller_factory(mechanism, tasks, arguments.control, arguments.control_period)()
     state = start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     recording = None if arguments.out is None else Path(arguments.out)
     with _told(recording), _progress(arguments.duration) as progress:

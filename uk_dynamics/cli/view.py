@@ -13,7 +13,7 @@ from uk_dynamics.cli.arguments import (
     positive,
     start_state,
 )
-from uk_dynamics.cli.controllers import MODES, controller_maker
+from uk_dynamics.cli.controllers import MODES, controller_factory
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _source(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | 
     return LiveSimulation(
         mechanism,
         start_state(arguments, mechanism, tasks),
-        controller=controller_maker(mechanism, tasks, arguments.control, step),
+        controller=controller_factory(mechanism, tasks, arguments.control, step),
         step=step,
         real_time_factor=factor,
         playing=arguments.play,

@@ -44,7 +44,7 @@ class Controller(Protocol):
 
 
 @runtime_checkable
-class FollowsConstraints(Protocol):
+class TracksActiveConstraints(Protocol):
     """A controller that takes into account which switchable constraints are on."""
 
     active: ActiveConstraints | None

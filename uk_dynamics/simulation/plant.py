@@ -11,7 +11,7 @@ from uk_dynamics.mechanism.backends import Backend
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
 from uk_dynamics.mechanism.switching import Switched, switch
-from uk_dynamics.simulation.controller import Controller, FollowsConstraints
+from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 
 # m, rad and their rates: far from any motion, and squares of it can still be computed with.
 _HUGE = 1e50
@@ -132,7 +132,7 @@ class Plant:
         switched = switch(self._mechanism, self.dynamics, state, changes, self.inputs)
         self.active = switched.active
         follower: object = self._controller
-        if isinstance(follower, FollowsConstraints):
+        if isinstance(follower, TracksActiveConstraints):
             follower.active = switched.active
         self._apply(self.efforts)
         return switched
