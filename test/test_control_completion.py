@@ -224,7 +224,7 @@ def test_encoders_that_contradict_each_other_are_named() -> None:
 
 def test_joints_that_stay_open_are_named() -> None:
     mechanism = shipped("stewart_platform")
-    with pytest.raises(InputError, match=r"do not determine platform_x.*6 freedoms") as caught:
+    with pytest.raises(InputError, match=r"platform_x.*6 degrees of freedom") as caught:
         StateCompletion(mechanism, [f"leg_{i}_slide" for i in range(1, 6)])
     assert caught.value.place == "measured"
     with pytest.raises(UnknownNameError, match='"leg_1_slide"'):

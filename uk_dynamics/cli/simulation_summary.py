@@ -9,7 +9,8 @@ import numpy as np
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.simulation.trajectory import Array, Trajectory
+    from uk_dynamics.simulation.trajectory import Trajectory
+    from uk_dynamics.simulation.trajectory_data import Array
 
 
 def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:

@@ -44,10 +44,10 @@ class Bounds(NamedTuple):
             names: Of all motors, (motors,).
             efforts: Of all motors, (motors,).
         """
-        found = ((name, self._reason(i, float(efforts[i]))) for i, name in enumerate(names))
+        found = ((name, self.reason(i, float(efforts[i]))) for i, name in enumerate(names))
         return {name: reason for name, reason in found if reason}
 
-    def _reason(self, motor: int, effort: float) -> str:
+    def reason(self, motor: int, effort: float) -> str:
         """The limit that a motor is at: "effort", "power" or "rate"; empty: none."""
         lower, upper = float(self.lower[motor]), float(self.upper[motor])
         near = _REACHED * max(abs(lower), abs(upper)) if np.isfinite(upper - lower) else 0.0
