@@ -412,7 +412,7 @@ def test_shipped_mechanisms_have_the_findings_they_should_have(name):
 
 def test_the_command_prints_findings_and_tells_by_its_status(capsys, tmp_path):
     assert main(["check", "four_bar"]) == 0
-    assert capsys.readouterr().out == "four_bar: nothing to remark\n"
+    assert capsys.readouterr().out == "four_bar: no findings\n"
     rotors = "flexible_joint_arm_with_rotors"
     assert main(["check", rotors, "--tasks", f"{rotors}_links"]) == 1
     text = capsys.readouterr().out

@@ -43,7 +43,7 @@ def simulate(
     atol: float | None = None,
     sample_period: float = 0.01,
     events: Sequence[tuple[float, Mapping[str, bool]]] = (),
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], object] | None = None,
     backend: Backend = "cached",
     recording: str | Path | None = None,
 ) -> Trajectory:
