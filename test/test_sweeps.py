@@ -22,7 +22,7 @@ from uk_dynamics.simulation.simulate import simulate
 from uk_dynamics.sweeps.run import sweep
 from uk_dynamics.sweeps.specification import SweepSpec
 from uk_dynamics.sweeps.store import Store
-from uk_dynamics.sweeps.workers import own_workers
+from uk_dynamics.sweeps.workers import local_workers
 
 HEAD = "schema: 1\nmechanism: five_bar\nsimulation: {duration: 0.05, method: rk4, step: 0.01}\n"
 GRID = """vary:
@@ -106,7 +106,7 @@ def scheduler():
     """A Dask scheduler with one worker process, as a cluster would have it."""
     pytest.importorskip("distributed")
     pytest.importorskip("pyarrow")
-    with own_workers(1) as cluster:
+    with local_workers(1) as cluster:
         yield cluster.scheduler_address
 
 
