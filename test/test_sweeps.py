@@ -82,10 +82,10 @@ def test_values_reach_the_files_they_are_of(tmp_path):
         ("vary: {positions.crank: {uniform: [0, 1]}}\n", "combine: random"),
         ("vary: {positions.crank: [1]}\ncombine: random\n", "needs samples"),
         ("vary: {tasks.sweep.joint: [crank]}\n", "no tasks file"),
-        ("vary: {mechanism.schema.x: [1]}\n", "in no mapping"),
+        ("vary: {mechanism.schema.x: [1]}\n", "not inside a mapping"),
         (
             "vary: {positions.crank: [1], velocities.crank: [1, 2]}\ncombine: together\n",
-            "one length",
+            "equal length",
         ),
     ],
 )
@@ -304,5 +304,5 @@ def test_the_command_starts_workers_of_its_own(tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["sweep", str(file), "--out", str(out), "--workers", "1"]) in (0, 1)
     printed = capsys.readouterr().out
-    assert "2 points: 0 were there" in printed
+    assert "2 points: 0 existed" in printed
     assert (out / "results.parquet").is_file()
