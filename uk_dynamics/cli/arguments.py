@@ -24,28 +24,24 @@ TASKS = "tasks file (YAML), or the name of a shipped one"
 def add_command(
     commands: Commands,
     name: str,
-    run: Callable[[argparse.Namespace], int],
-    *,
     summary: str,
     description: str,
     examples: str,
+    run: Callable[[argparse.Namespace], int],
 ) -> argparse.ArgumentParser:
     """Add a command to the command line.
 
     Args:
         commands: Sub-parsers of the command line.
         name: Of the command.
-        run: Runs it and returns the exit status.
         summary: One line for the list of commands.
         description: Text before the options.
         examples: Text after the options.
+        run: Runs the command and returns the exit status.
     """
+    raw = argparse.RawDescriptionHelpFormatter
     parser = commands.add_parser(
-        name,
-        help=summary,
-        description=description,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        name, help=summary, description=description, epilog=examples, formatter_class=raw
     )
     parser.set_defaults(run=run)
     return parser
@@ -54,6 +50,18 @@ def add_command(
 def add_file(parser: argparse.ArgumentParser) -> None:
     """Add ``FILE``."""
     parser.add_argument("file", metavar="FILE", help=FILE)
+
+
+def add_number(
+    parser: argparse._ActionsContainer,
+    option: str,
+    unit: str,
+    text: str,
+    default: float | None = None,
+) -> None:
+    """Add an option for a positive number; its help text ends with the default."""
+    shown = "" if default is None else f" (default: {default:g})"
+    parser.add_argument(option, metavar=unit, type=positive, default=default, help=text + shown)
 
 
 def add_json(parser: argparse._ActionsContainer, what: str) -> None:

@@ -66,10 +66,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "benchmark",
+        "compare speed and accuracy with other engines",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="compare speed and accuracy with other engines",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     parser.add_argument(
         "files",

@@ -36,12 +36,7 @@ exit status: 0 no errors (there may be warnings and notes), 1 errors found, 2 wr
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(
-        commands,
-        "check",
-        run,
-        summary="validate a mechanism, with remedies",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
+        commands, "check", "validate a mechanism, with remedies", _DESCRIPTION, _EXAMPLES, run
     )
     add_mechanism(parser)
     add_json(parser, "the findings")

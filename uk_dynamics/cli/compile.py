@@ -30,12 +30,7 @@ examples:
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(
-        commands,
-        "compile",
-        run,
-        summary="compile a mechanism, or export it as C",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
+        commands, "compile", "compile a mechanism, or export it as C", _DESCRIPTION, _EXAMPLES, run
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(

@@ -39,10 +39,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "completion",
+        "print the completion script of a shell",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="print the completion script of a shell",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
 

@@ -44,10 +44,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "describe",
+        "links, joints, mobility, redundant rows, actuation",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="links, joints, mobility, redundant rows, actuation",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     add_mechanism(parser)
     add_start_on_tasks(parser)

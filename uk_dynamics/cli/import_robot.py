@@ -35,10 +35,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "import",
+        "convert a mechanism from SDF, MJCF or Gepetto's YAML",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="convert a mechanism from SDF, MJCF or Gepetto's YAML",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="SDF, MJCF, or closed-loop YAML")
     parser.add_argument(

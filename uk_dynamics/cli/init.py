@@ -32,10 +32,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "init",
+        "draft a mechanism file for a URDF of your own",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="draft a mechanism file for a URDF of your own",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     parser.add_argument(
         "file", metavar="URDF", help="robot description: a .urdf or .xacro file, or package://"

@@ -38,10 +38,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "inverse-dynamics",
+        "compute motor efforts and loop forces of a motion",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="compute motor efforts and loop forces of a motion",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     add_file(parser)
     for option, dest, text in _JOINTS:

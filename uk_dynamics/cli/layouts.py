@@ -32,10 +32,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "layouts",
+        "write layouts for PlotJuggler and Foxglove",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="write layouts for PlotJuggler and Foxglove",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     add_file(parser)
     parser.add_argument(

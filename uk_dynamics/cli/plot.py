@@ -27,10 +27,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "plot",
+        "write a report of a recording, as a page and as a picture",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="write a report of a recording, as a page and as a picture",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     parser.add_argument("file", metavar="FILE", help="recording: .npz or .mcap")
     parser.add_argument(

@@ -37,12 +37,7 @@ exit status: 0 all bounds hold, 1 a bound does not hold, 2 wrong usage
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(
-        commands,
-        "reproduce",
-        run,
-        summary="reproduce the studies of the papers",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
+        commands, "reproduce", "reproduce the studies of the papers", _DESCRIPTION, _EXAMPLES, run
     )
     parser.add_argument("paper", metavar="PAPER", nargs="?", help="one of --list (default: all)")
     parser.add_argument("--list", action="store_true", help="list the papers")

@@ -36,10 +36,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "ros2-control",
+        "write hardware block and controllers for ros2_control",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="write hardware block and controllers for ros2_control",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     add_file(parser)
     parser.add_argument(

@@ -14,9 +14,9 @@ from uk_dynamics.cli.arguments import (
     add_joint_values,
     add_json,
     add_mechanism,
+    add_number,
     add_start_on_tasks,
     check_writable,
-    positive,
     start_state,
     switchings,
 )
@@ -51,33 +51,25 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "simulate",
+        "simulate a mechanism, freely or under control",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="simulate a mechanism, freely or under control",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     add_mechanism(parser)
     add_start_on_tasks(parser)
     add_joint_values(
         parser, "--velocity", "velocities", "initial velocity of this joint (rad/s or m/s)"
     )
-    parser.add_argument(
-        "--duration", metavar="S", type=positive, default=5.0, help="simulated time in s (5)"
-    )
+    add_number(parser, "--duration", "S", "simulated time in s", 5.0)
     add_control(parser)
-    parser.add_argument(
+    add_number(
+        parser,
         "--control-period",
-        metavar="S",
-        type=positive,
-        help="efforts are computed every S seconds and held in between (default: continuous)",
+        "S",
+        "efforts are computed every S seconds and held in between (default: continuous)",
     )
-    parser.add_argument(
-        "--sample-period",
-        metavar="S",
-        type=positive,
-        default=0.01,
-        help="time between samples of the result in s (0.01)",
-    )
+    add_number(parser, "--sample-period", "S", "time between samples of the result in s", 0.01)
     parser.add_argument(
         "--switch",
         metavar=("S", "NAME=on|off"),
@@ -93,14 +85,11 @@ def register(commands: Commands) -> None:
         help="with error control (DOP853, RK45, RK23, Radau) or fixed steps (default: DOP853, or"
         " rk4 with --control-period)",
     )
-    integration.add_argument(
-        "--rtol", metavar="TOL", type=positive, help="relative tolerance of adaptive methods (1e-9)"
+    add_number(
+        integration, "--rtol", "TOL", "relative tolerance of adaptive methods (default: 1e-09)"
     )
-    integration.add_argument(
-        "--step",
-        metavar="S",
-        type=positive,
-        help="step of the fixed-step methods in s (0.001 to 0.002)",
+    add_number(
+        integration, "--step", "S", "step of fixed-step methods in s (default: 0.001 to 0.002)"
     )
     integration.add_argument(
         "--backend",

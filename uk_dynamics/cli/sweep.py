@@ -31,10 +31,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "sweep",
+        "run many simulations with varied parameters",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="run many simulations with varied parameters",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     parser.add_argument("file", metavar="FILE", help="sweep file (YAML)")
     parser.add_argument(

@@ -10,9 +10,9 @@ from uk_dynamics.cli.arguments import (
     Commands,
     add_command,
     add_mechanism,
+    add_number,
     add_start_on_tasks,
     count,
-    positive,
     start_state,
 )
 from uk_dynamics.cli.controllers import add_control, controller_factory
@@ -43,10 +43,10 @@ def register(commands: Commands) -> None:
     parser = add_command(
         commands,
         "view",
+        "view a mechanism in the browser: pose it, simulate it, or play a recording",
+        _DESCRIPTION,
+        _EXAMPLES,
         run,
-        summary="view a mechanism in the browser: pose it, simulate it, or play a recording",
-        description=_DESCRIPTION,
-        examples=_EXAMPLES,
     )
     add_mechanism(parser)
     add_start_on_tasks(parser)
@@ -57,19 +57,15 @@ def register(commands: Commands) -> None:
     )
     add_control(parser)
     parser.add_argument("--play", action="store_true", help="start the simulation at once")
-    parser.add_argument(
-        "--rate", metavar="HZ", type=positive, default=500.0, help="steps per s (500)"
-    )
-    parser.add_argument(
+    add_number(parser, "--rate", "HZ", "steps per second", 500.0)
+    add_number(
+        parser,
         "--real-time-factor",
-        metavar="F",
-        type=positive,
-        default=1.0,
-        help="ratio of simulated to real time (1); smaller is slow motion",
+        "F",
+        "ratio of simulated to real time; a smaller one is slow motion",
+        1.0,
     )
-    parser.add_argument(
-        "--duration", metavar="S", type=positive, help="exit after this real time in s (never)"
-    )
+    add_number(parser, "--duration", "S", "exit after this real time in s (default: never)")
     parser.add_argument(
         "--host",
         metavar="ADDRESS",

@@ -31,7 +31,7 @@ class Hold(JointSpaceController):
         preload: Mapping[str, float] | None = None,
         control_period: float | None = None,
     ) -> None:
-        """Prepare the evaluation.
+        """Set the gains and prepare the evaluation.
 
         Args:
             mechanism: With at least one motor.

@@ -34,7 +34,7 @@ class LoopContinuation:
         iterations: Newton corrections since it was set to zero.
         passed_singularity: Whether, since it was set to false, a step met a singular configuration
             or may have passed one, because the distance to it was shorter than the step.
-        factors: At the last accepted configuration.
+        factors: Of the last Newton correction.
     """
 
     factors: LoopFactors

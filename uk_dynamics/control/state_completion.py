@@ -143,9 +143,8 @@ class StateCompletion:
         if q is None and first:
             q = self._assembled(wanted, t)
         self._is_lost = q is None
-        if q is None:
-            return self._lost(wanted)
-        self._q, self._t = q, t
+        if q is not None:
+            self._q, self._t = q, t
         jumped = () if first else tuple(compress(self.encoders.names, far))
         return self._estimate(wanted, rates, t, jumped)
 
@@ -170,50 +169,40 @@ class StateCompletion:
         return self._continuation.correct(found.q, t, wanted)
 
     def _estimate(
-        self, wanted: Array, rates: Array | None, t: float, far: tuple[str, ...]
+        self, wanted: Array, rates: Array | None, t: float, jumped: tuple[str, ...]
     ) -> JointStateEstimate:
-        factors = self._continuation.factors
-        self._doubtful |= self._continuation.passed_singularity
-        status = EstimationStatus.COMPLETE
-        joints: tuple[str, ...] = ()
+        """The estimate at the last configuration, which belongs to the measurement unless lost."""
+        names, continuation = self.encoders.names, self._continuation
+        singular = self._is_lost or continuation.factors.singular  # no factors before a success
+        self._doubtful |= continuation.passed_singularity
         misfit = wanted - self._q[self.encoders.places]
-        if factors.singular:
+        largest = float(np.abs(misfit).max(initial=0.0))
+        status, joints = EstimationStatus.COMPLETE, tuple[str, ...]()
+        if self._is_lost:
+            self._doubtful = True  # it may come back on the other side of a dead centre
+            status = EstimationStatus.LOST
+            joints = tuple(compress(names, np.abs(misfit) >= 0.5 * largest))
+        elif singular:
             status = EstimationStatus.SINGULAR
-            joints = tuple(self._model.velocity_names[i] for i in factors.open_others)
-        elif self.redundant and np.abs(misfit).max() > self.largest_misfit:
+            open_others = continuation.factors.open_others
+            joints = tuple(self._model.velocity_names[i] for i in open_others)
+        elif self.redundant and largest > self.largest_misfit:
             status = EstimationStatus.CONTRADICTING
-            joints = (self.encoders.names[int(np.abs(misfit).argmax())],)
-        elif far:
-            status, joints = EstimationStatus.JUMP, far
+            joints = (names[int(np.abs(misfit).argmax())],)
+        elif jumped:
+            status, joints = EstimationStatus.JUMP, jumped
         v = np.zeros(self._model.nv)
-        if rates is not None:
-            v = self._continuation.velocity(self._q, t, self._rows.drift(self._q, t), rates)
+        if rates is not None and not self._is_lost:
+            v = continuation.velocity(self._q, t, self._rows.drift(self._q, t), rates)
         return JointStateEstimate(
             q=self._q.copy(),
             v=v,
             status=status,
             joints=joints,
-            residual=self._continuation.residual,
+            residual=continuation.residual,
             misfit=misfit,
-            condition=np.inf if factors.singular else 1.0 / factors.regularity,
-            iterations=self._continuation.iterations,
-            branch_doubtful=self._doubtful,
-        )
-
-    def _lost(self, wanted: Array) -> JointStateEstimate:
-        self._doubtful = True  # it may come back on the other side of a dead centre
-        misfit = wanted - self._q[self.encoders.places]
-        return JointStateEstimate(
-            q=self._q.copy(),
-            v=np.zeros(self._model.nv),
-            status=EstimationStatus.LOST,
-            joints=tuple(
-                compress(self.encoders.names, np.abs(misfit) >= 0.5 * np.abs(misfit).max())
-            ),
-            residual=self._continuation.residual,
-            misfit=misfit,
-            condition=np.inf,
-            iterations=self._continuation.iterations,
+            condition=np.inf if singular else 1.0 / continuation.factors.regularity,
+            iterations=continuation.iterations,
             branch_doubtful=self._doubtful,
         )
 
