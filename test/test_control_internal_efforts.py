@@ -111,14 +111,14 @@ def test_mistakes_in_a_tasks_file_are_named():
     stewart = shipped("stewart_platform")  # six motors for six freedoms
     text = (share_directory() / "config/tasks/stewart_platform_heave_roll.yaml").read_text()
     text += f"allocation: {{internal_forces: {{{stewart.row_names[0]}: 1.0}}}}\n"
-    with pytest.raises(InputError, match="cannot load"):
+    with pytest.raises(InputError, match="cannot cause internal forces"):
         ServoController(stewart, Tasks(TasksSpec.from_text(text), stewart))
 
 
 def test_what_cannot_be_pressed_is_said():
     stewart = shipped("stewart_platform")  # six motors for six freedoms
     row = stewart.row_names[0]
-    with pytest.raises(InputError, match="cannot load"):
+    with pytest.raises(InputError, match="cannot cause internal forces"):
         internal_efforts(stewart, stewart.start(), {row: 10.0})
     machine = shipped("coordinated_robots")
     with pytest.raises(InputError, match="load_seam"):
