@@ -377,3 +377,10 @@ def test_mistakes_in_the_list_of_measured_joints(text: str, reason: str) -> None
     with pytest.raises((MechanismFileError, UnknownNameError)) as caught:
         variant("five_bar", f"measured: {text}\n")
     assert reason in str(caught.value)
+
+
+def test_an_unreachable_first_measurement_is_lost() -> None:
+    estimate = StateCompletion(shipped("stewart_platform")).complete([1e6] * 6)
+    assert estimate.status is EstimationStatus.LOST
+    assert estimate.branch_doubtful
+    assert not estimate.v.any()

@@ -175,7 +175,7 @@ def test_a_row_that_motors_cannot_press_is_refused(ros: Ros, tmp_path: Path) -> 
     bench = Driving(ros, tasks=str(file))
     refused = bench.set(f"internal_forces.{row}", 5.0)
     assert not refused.successful
-    assert f"press {row}" in refused.reason or "redundant rows share" in refused.reason
+    assert f"internal forces in {row}" in refused.reason or "redundant rows share" in refused.reason
 
 
 WRONG = [

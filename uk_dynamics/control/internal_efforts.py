@@ -149,8 +149,8 @@ class InternalEfforts:
         found = np.asarray(np.linalg.lstsq(driven, demand)[0], dtype=float)
         if float(np.abs(driven @ found - demand).max(initial=0.0)) > _REACHED * size:
             raise InputError(
-                f"the motors cannot cause internal forces in {', '.join(self.forces)} without moving"
-                " the machine; name other rows of the loop, or add motors",
+                f"the motors cannot cause internal forces in {', '.join(self.forces)} without"
+                " motion; name other rows of the loop, or add motors",
                 file=mechanism.spec.file,
                 place="actuators",
             )
