@@ -91,7 +91,7 @@ def test_two_mechanisms_fit_into_one_program(tmp_path):
     ("arguments", "message"),
     [
         (["rrr3_modular"], "cannot be compiled: solver.method: hierarchical"),
-        (["four_bar", "--tasks", "four_bar_turn", "--export-c", "out"], "leave --tasks out"),
+        (["four_bar", "--tasks", "four_bar_turn", "--export-c", "out"], "omit --tasks"),
         (["rrr3_modular", "--export-c", "out"], "cannot be compiled: solver.method: hierarchical"),
     ],
 )

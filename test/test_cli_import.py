@@ -25,7 +25,7 @@ def test_files_are_written_and_load(source, tmp_path, capsys):
     out = tmp_path / "new" / "place"
     assert main(["import", str(source), "--out", str(out)]) == 0
     text = capsys.readouterr().out
-    assert "not carried over" in text
+    assert "not converted" in text
     assert "plugin drive" in text
     mechanism = Mechanism.from_file(out / "four_bar.yaml")
     assert mechanism.report().mobility == 1

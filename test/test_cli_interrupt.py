@@ -92,7 +92,7 @@ def writing(command: Command) -> bool:
 def test_simulate(tmp_path: Path) -> None:
     (tmp_path / "run.npz").write_text("yesterday's")
     command = Command(tmp_path, "simulate", "four_bar", "--duration", "1e5", "--out", "run.npz")
-    told = "uk_dynamics: run.npz holds the motion so far\n"
+    told = "uk_dynamics: run.npz contains the motion so far\n"
     assert command.interrupt(at_work) == (INTERRUPTED, "", told)
     assert command.files == {"run.npz"}
     motion = Trajectory.load(tmp_path / "run.npz")
@@ -170,7 +170,7 @@ def test_sweep(tmp_path: Path) -> None:
     assert status == INTERRUPTED
     assert "Traceback" not in err
     kept = sum(parquet.read_table(part).num_rows for part in rows.iterdir())
-    assert f"interrupted; {kept} points are kept" in err
+    assert f"interrupted; out has {kept} points" in err
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def test_the_text_says_what_the_json_says(capsys):
     assert main(arguments) == 0
     text = capsys.readouterr().out
     assert "redundantly actuated" in text
-    assert "too weak" in text
+    assert "beyond its limit" in text
     for name, effort in found["efforts"].items():
         assert f"{effort:.6g}" in text, name
 

@@ -63,7 +63,7 @@ def test_curves_and_limits_are_drawn(trajectory):
         line.get_ydata()[0] for line in panels["motor efforts"].lines if len(line.get_xdata()) == 2
     }
     assert limits == {-60.0, 60.0}
-    for name in ("largest gap", "its rate"):
+    for name in ("loop-closure error", "its rate"):
         assert panels[name].get_yscale() == "log"
     assert np.array_equal(panels["rank [1]"].lines[0].get_ydata(), trajectory.rank)
 

@@ -105,7 +105,7 @@ def test_a_picture_is_drawn(tmp_path, capsys):
 def test_the_table_says_what_matters(capsys):
     assert main(["simulate", "five_bar", "--duration", "0.05"]) == 0
     captured = capsys.readouterr()
-    for label in ("steps", "evaluations", "largest violation", "energy drift", "real-time factor"):
+    for label in ("steps", "evaluations", "largest residual", "energy drift", "real-time factor"):
         assert f"  {label}" in captured.out
     assert captured.err == ""
 
@@ -194,4 +194,4 @@ def test_motors_may_hold_the_machine_without_tasks(mode, capsys, tmp_path):
 
 def test_modes_without_tasks_have_none(capsys):
     found = refused(capsys, "five_bar", "--control", "hold", "--tasks", "five_bar_sweep")
-    assert "do without --tasks" in found
+    assert "exclude --tasks" in found

@@ -76,8 +76,8 @@ def compare(tasks, compiled, state, asked, references=None):
         compiled.errors(state, references), interpreted.errors(state, references), strict=True
     ):
         near(found, expected, relative=RELATIVE)
-    gap = interpreted.gap(state, asked.inputs)
-    near(compiled.gap(state, asked.inputs), gap, relative=RELATIVE)
+    gap = interpreted.loop_closure_error(state, asked.inputs)
+    near(compiled.loop_closure_error(state, asked.inputs), gap, relative=RELATIVE)
     expected = interpreted.evaluate(state, asked, references)
     found = compiled.evaluate(state, asked, references)
     near(found.qdd, expected.qdd, relative=RELATIVE)
@@ -233,7 +233,9 @@ def test_a_loop_open_by_an_angle_is_open_in_radians_whatever_the_declared_length
     tasks = of(mechanism(arm([1.0]), text), f"tasks:\n  {ONE}\n")
     compiled = servo_evaluator(tasks, "compiled")
     # a rotation vector is exact to rounding
-    assert compiled.gap(tasks.mechanism.state({"j1": 0.03}), Inputs()) == pytest.approx(0.03)
+    assert compiled.loop_closure_error(
+        tasks.mechanism.state({"j1": 0.03}), Inputs()
+    ) == pytest.approx(0.03)
 
 
 @pytest.mark.parametrize("options", [{}, {"blend_time": 0.1}, {"friction": "none"}])

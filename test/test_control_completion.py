@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mechanism_builder import arm, mechanism, shipped
 
-from uk_dynamics.control.state_completion import CompletionStatus, StateCompletion
+from uk_dynamics.control.state_completion import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, MechanismFileError, StateError, UnknownNameError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
@@ -16,7 +16,7 @@ from uk_dynamics.resources import share_directory
 
 MOTIONS = 1000
 EXACT = 1e-10  # rad or m, as promised
-COMPLETE = CompletionStatus.COMPLETE
+COMPLETE = EstimationStatus.COMPLETE
 
 # Poses of a platform, in m and rad around the pose of the start.
 WORKSPACES = {
@@ -217,14 +217,14 @@ def test_encoders_that_contradict_each_other_are_named() -> None:
     exact = measured(completion, completion.mechanism.assemble())
     completion.complete(exact)
     found = completion.complete(exact + np.array([0.0, 0.0, 0.1]))
-    assert found.status is CompletionStatus.CONTRADICTING
+    assert found.status is EstimationStatus.CONTRADICTING
     assert len(found.joints) == 1
     assert completion.complete(exact).status is COMPLETE
 
 
 def test_joints_that_stay_open_are_named() -> None:
     mechanism = shipped("stewart_platform")
-    with pytest.raises(InputError, match=r"do not determine platform_x.*6 freedoms") as caught:
+    with pytest.raises(InputError, match=r"platform_x.*6 degrees of freedom") as caught:
         StateCompletion(mechanism, [f"leg_{i}_slide" for i in range(1, 6)])
     assert caught.value.place == "measured"
     with pytest.raises(UnknownNameError, match='"leg_1_slide"'):
@@ -243,7 +243,7 @@ def test_a_jump_is_told_and_followed_on_the_same_branch() -> None:
     completion = StateCompletion(shipped("five_bar"))
     completion.complete([0.6])
     found = completion.complete([1.9], [1.0])
-    assert found.status is CompletionStatus.JUMP
+    assert found.status is EstimationStatus.JUMP
     assert found.joints == ("crank",)
     np.testing.assert_allclose(found.q, [1.9, -1.9, 1.9, 1.9], atol=EXACT, rtol=0)
     assert completion.complete([1.91]).status is COMPLETE
@@ -258,15 +258,15 @@ def test_a_singular_configuration_is_told_and_the_branch_is_doubtful_behind_it()
         # straight through, as the machine goes by its inertia; flat, ψ grows with the square
         np.testing.assert_allclose(found.q, [angle, -angle, angle, angle], atol=1e-7, rtol=0)
         np.testing.assert_allclose(found.v, [-1.0, 1.0, -1.0, -1.0], atol=1e-6, rtol=0)
-        if found.status is CompletionStatus.SINGULAR:
+        if found.status is EstimationStatus.SINGULAR:
             assert set(found.joints) <= {"coupler", "middle", "right"}
             assert found.joints
             assert found.condition == np.inf
             assert abs(angle) < 0.02
-        if abs(angle) > 0.02 and CompletionStatus.SINGULAR not in seen:
+        if abs(angle) > 0.02 and EstimationStatus.SINGULAR not in seen:
             assert not found.branch_doubtful
     assert found.branch_doubtful
-    assert CompletionStatus.SINGULAR in seen
+    assert EstimationStatus.SINGULAR in seen
     assert seen[-1] is COMPLETE
     completion.reset()
     assert not completion.complete([0.6]).branch_doubtful
@@ -295,7 +295,7 @@ def test_a_dead_centre_is_followed_until_the_last_and_never_beyond() -> None:
         assert found.branch_doubtful or angle > 0.0
     assert found.branch_doubtful
     for beyond in (1e-3, 5e-3, 1e-2):
-        assert completion.complete([crank + rod + beyond]).status is CompletionStatus.LOST
+        assert completion.complete([crank + rod + beyond]).status is EstimationStatus.LOST
 
 
 def test_measurements_that_no_position_of_the_loops_has_are_lost_until_they_return() -> None:
@@ -304,7 +304,7 @@ def test_measurements_that_no_position_of_the_loops_has_are_lost_until_they_retu
     home = mechanism.assemble()
     before = completion.complete([home[2]])
     found = completion.complete([home[2] + 0.3])  # longer than crank and rod together
-    assert found.status is CompletionStatus.LOST
+    assert found.status is EstimationStatus.LOST
     assert found.joints == ("slider",)
     assert not found.usable
     np.testing.assert_array_equal(found.q, before.q)
@@ -377,3 +377,10 @@ def test_mistakes_in_the_list_of_measured_joints(text: str, reason: str) -> None
     with pytest.raises((MechanismFileError, UnknownNameError)) as caught:
         variant("five_bar", f"measured: {text}\n")
     assert reason in str(caught.value)
+
+
+def test_an_unreachable_first_measurement_is_lost() -> None:
+    estimate = StateCompletion(shipped("stewart_platform")).complete([1e6] * 6)
+    assert estimate.status is EstimationStatus.LOST
+    assert estimate.branch_doubtful
+    assert not estimate.v.any()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from mechanism_builder import arm, mechanism, shipped
 
-from uk_dynamics.control.desired_motion import DesiredMotion
-from uk_dynamics.control.rest import Hold
+from uk_dynamics.control.desired_motion import SetpointGenerator
+from uk_dynamics.control.hold import Hold
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
@@ -17,13 +17,13 @@ STEP = 0.005
 def test_it_stays_on_the_loops_and_follows_the_task_from_an_error_on() -> None:
     machine = shipped("five_bar")
     controller = ServoController(machine, Tasks.from_file("five_bar_sweep", machine))
-    desired = DesiredMotion(machine)
+    desired = SetpointGenerator(machine)
     measured = machine.start({"crank": 0.65})
     dynamics = machine.dynamics()
     ahead = None
     for k in range(400):
         # the machine stands still, its time goes on
-        state = desired.at(State(k * STEP, measured.q, measured.v))
+        state = desired.desired_state(State(k * STEP, measured.q, measured.v))
         if k == 0:
             assert np.abs(state.q - measured.q).max() < 1e-9
         if ahead is not None and k > 1:
@@ -33,7 +33,7 @@ def test_it_stays_on_the_loops_and_follows_the_task_from_an_error_on() -> None:
             assert ahead.duration == STEP or abs(ahead.duration - STEP) < 1e-12
         assert np.abs(dynamics.residual(state).position).max() < 1e-10
         command = controller.command(state)
-        ahead = desired.follow(command)
+        ahead = desired.setpoint(command)
         if k == 0:
             assert ahead.duration == 0.0
             np.testing.assert_array_equal(ahead.q, state.q)
@@ -46,12 +46,12 @@ def test_a_step_is_a_parabola_of_the_commanded_acceleration() -> None:
     machine = mechanism(arm([0.5, 0.5]), "actuators: {m1: {joint: j1}, m2: {joint: j2}}\n")
     hold = Hold(machine)
     hold.position = np.zeros(2)
-    desired = DesiredMotion(machine)
+    desired = SetpointGenerator(machine)
     q, v, h = np.array([0.2, -0.1]), np.array([0.3, 0.4]), 0.05
-    command = hold.command(desired.at(State(1.0, q, v)))
-    desired.follow(command)
+    command = hold.command(desired.desired_state(State(1.0, q, v)))
+    desired.setpoint(command)
     assert np.abs(command.qdd).min() > 1.0, "or there is nothing to see"
-    state = desired.at(State(1.0 + h, q, v))
+    state = desired.desired_state(State(1.0 + h, q, v))
     assert state.t == 1.0 + h
     np.testing.assert_allclose(state.q, q + h * v + 0.5 * h * h * command.qdd, rtol=0, atol=1e-12)
     np.testing.assert_allclose(state.v, v + h * command.qdd, rtol=0, atol=1e-12)

@@ -75,13 +75,13 @@ def test_what_a_tasks_file_asks_for_is_borne_in_every_mode_and_period():
     dynamics = machine.dynamics()
     plain = ServoModes(machine, lift(machine), 0.002)
     pressing = ServoModes(machine, lift(machine, SQUEEZE), 0.002)
-    inputs = pressing.following.inputs
+    inputs = pressing.servo.inputs
     for mode in ("tasks", "hold", "gravity_compensation"):
         for t in (0.0, 0.9):
             state = machine.start(t=t, tasks=plain.tasks)
             found = []
             for modes in (plain, pressing):
-                modes.choose(mode)
+                modes.select(mode)
                 modes.reset()
                 found.append(dynamics.evaluate(state, inputs(modes.command(state))))
             less, more = found
@@ -98,15 +98,15 @@ def test_pressing_can_be_changed():
     controller = ServoController(machine, modes.tasks)
     state = machine.start()
     squeezed = controller.command(state).efforts
-    controller.press({"load_seam.x": 15.0})
+    controller.set_internal_forces({"load_seam.x": 15.0})
     less = controller.command(state).efforts
-    controller.press({})
+    controller.set_internal_forces({})
     plain = controller.command(state).efforts
     # efforts are linear in the force
     assert less - plain == pytest.approx((squeezed - plain) * 15.0 / 40.0, abs=1e-9)
     assert np.abs(squeezed - plain).max() > 1.0
     assert modes.command(state).efforts == pytest.approx(squeezed, abs=1e-12)
-    modes.press({"load_seam.x": 15.0})
+    modes.set_internal_forces({"load_seam.x": 15.0})
     assert modes.command(state).efforts == pytest.approx(less, abs=1e-12)
 
 
@@ -119,14 +119,14 @@ def test_mistakes_in_a_tasks_file_are_named():
     stewart = shipped("stewart_platform")  # six motors for six freedoms
     text = (share_directory() / "config/tasks/stewart_platform_heave_roll.yaml").read_text()
     text += f"allocation: {{internal_forces: {{{stewart.row_names[0]}: 1.0}}}}\n"
-    with pytest.raises(InputError, match="cannot press"):
+    with pytest.raises(InputError, match="cannot cause internal forces"):
         ServoController(stewart, Tasks(TasksSpec.from_text(text), stewart))
 
 
 def test_what_cannot_be_pressed_is_said():
     stewart = shipped("stewart_platform")  # six motors for six freedoms
     row = stewart.row_names[0]
-    with pytest.raises(InputError, match="cannot press"):
+    with pytest.raises(InputError, match="cannot cause internal forces"):
         internal_efforts(stewart, stewart.start(), {row: 10.0})
     machine = shipped("coordinated_robots")
     with pytest.raises(InputError, match="load_seam"):

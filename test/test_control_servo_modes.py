@@ -40,9 +40,9 @@ def test_changes_of_the_mode_make_no_step():
     for mode in ("hold", "gravity_compensation", "tasks", "hold", "tasks"):
         before = machine.efforts.copy()
         hard = ServoModes(machine.mechanism, modes.tasks, PERIOD)
-        hard.choose(mode)
+        hard.select(mode)
         gap = np.abs(hard.command(machine.state).efforts - before).max()
-        modes.choose(mode)
+        modes.select(mode)
         assert modes.mode == mode
         run = drive(modes, machine, 0.22)
         steps = np.abs(np.diff(np.vstack([before, run]), axis=0)).max(axis=1)
@@ -56,7 +56,7 @@ def test_changes_of_the_mode_make_no_step():
 def test_without_a_transfer_the_same_change_is_a_step():
     modes, machine = driven("five_bar", "five_bar_sweep")
     last = drive(modes, machine, 0.3)[-1]
-    modes.choose("gravity_compensation")
+    modes.select("gravity_compensation")
     assert np.abs(modes.command(machine.state).efforts - last).max() > 5.0
 
 
@@ -65,11 +65,11 @@ def test_without_tasks_there_are_the_other_modes():
     modes = ServoModes(mechanism, None, PERIOD)
     assert (modes.mode, modes.modes) == ("hold", ("gravity_compensation", "hold"))
     with pytest.raises(UnknownNameError, match='no mode "tasks"; there are: gravity_compensation'):
-        modes.choose("tasks")
+        modes.select("tasks")
     machine = SimulatedMachine(mechanism, PERIOD)
     begin = machine.state.q.copy()
     drive(modes, machine, 0.3)
-    modes.choose("gravity_compensation")
+    modes.select("gravity_compensation")
     drive(modes, machine, 0.3)
     # weight is carried exactly in both modes: what is left is rounding of some 1e3 steps
     np.testing.assert_allclose(machine.state.q, begin, rtol=0, atol=1e-9)
@@ -79,7 +79,7 @@ def test_hold_holds_where_it_begins():
     modes, machine = driven("five_bar", "five_bar_sweep")
     drive(modes, machine, 0.3)
     modes.transfer_time = 0.1
-    modes.choose("hold")
+    modes.select("hold")
     begin = machine.state.q.copy()
     drive(modes, machine, 0.6)
     # 5 Hz, critically damped: 15 time constants after the end of the transfer some 1e-5 are left
@@ -90,11 +90,11 @@ def test_hold_holds_where_it_begins():
 
 def test_gains_change_the_feedback_of_their_task_alone():
     modes, machine = driven("parallel_2dof", "parallel_2dof_line", None)
-    law = modes.following
+    law = modes.servo
     (task,) = {name.partition(".")[0] for name in law.row_names}
     off = State(0.0, machine.state.q, machine.state.v + 0.01)
     first = modes.command(off)
-    modes.following.gains.set(task, 2.0, 0.5)
+    modes.servo.gains.set(task, 2.0, 0.5)
     second = modes.command(off)
     omega = 2.0 * np.pi * 2.0
     old = 2.0 * np.pi * 5.0
@@ -121,12 +121,12 @@ def test_limits_hold_from_the_next_command_on_in_every_mode():
     assert np.abs(drive(modes, machine, 0.2)).max() > 6.0
     modes.restrict(np.array([5.0]))
     for mode in MODES:
-        modes.choose(mode)
+        modes.select(mode)
         assert np.abs(drive(modes, machine, 0.05)).max() <= 5.0
     modes.restrict(np.array([1e6]))
     machine.reset()
     modes.reset()
-    modes.choose("tasks")
+    modes.select("tasks")
     far = State(0.0, machine.mechanism.assemble(crank=1.4), machine.state.v)
     assert np.abs(modes.command(far).efforts).max() == 60.0, "never more than the file allows"
     for wrong in (-1.0, float("nan")):
@@ -157,5 +157,5 @@ def test_preload_goes_over_and_changes_no_motion():
 def test_an_unknown_mode_is_refused():
     modes, _ = driven("five_bar", "five_bar_sweep")
     with pytest.raises(UnknownNameError, match="hold"):
-        modes.choose("holding")
+        modes.select("holding")
     assert modes.mode == "tasks"

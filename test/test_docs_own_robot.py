@@ -46,7 +46,7 @@ def test_from_a_urdf_to_servo_control_in_ten_commands(here, capsys):
     for arguments in commands(PATH):
         assert main(arguments) == 0, arguments
     text = capsys.readouterr().out
-    assert text.count("gripper.yaml: nothing to remark") == 2
+    assert text.count("gripper.yaml: no findings") == 2
     assert (here / "grip.png").stat().st_size > 10_000
     # the last one is servo control: the fingers follow, within what 5 ms of holding efforts cost
     (error,) = re.findall(r"largest tracking error +(\S+) m", text)

@@ -182,7 +182,7 @@ def test_describe_tells_it(tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "nonholonomic, scleronomic: wheel; holonomic, scleronomic: stop" in said
     assert "tested at 5 states" in said
-    assert "3 velocities, 1 for good: configurations have 4 dimensions" in said
+    assert "3 velocities, 1 integrably: configurations have 4 dimensions" in said
     assert main(["describe", str(file), "--json", "--samples", "2"]) == 0
     facts = json.loads(capsys.readouterr().out)["integrability"]
     assert facts["samples"] == 2

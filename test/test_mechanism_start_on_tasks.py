@@ -99,6 +99,6 @@ def test_the_command_line_starts_there_and_says_how_far_the_start_is(capsys):
     assert "sweep 0.3 at t = 0" in capsys.readouterr().out
     there = ["--tasks", "five_bar_sweep", "--start-on-tasks"]
     assert main(["describe", "five_bar", *there]) == 0
-    assert "tasks off by" not in capsys.readouterr().out
+    assert "tracking errors" not in capsys.readouterr().out
     assert main(["simulate", "five_bar", "--start-on-tasks", "--duration", "0.1"]) == 2
     assert "--start-on-tasks needs --tasks" in capsys.readouterr().err

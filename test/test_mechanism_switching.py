@@ -8,7 +8,7 @@ from mechanism_builder import joint, link, shipped
 from mechanism_builder import mechanism as mechanism_of
 
 from uk_dynamics.control.servo_controller import ServoController
-from uk_dynamics.control.state_completion import CompletionStatus, StateCompletion
+from uk_dynamics.control.state_completion import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import ActivationError, InputError, MechanismFileError, UnknownNameError
 from uk_dynamics.mechanism.specification import MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.state import ActiveConstraints, Inputs, State
@@ -335,16 +335,16 @@ def test_a_completion_follows_what_is_on():
     standing = mechanism.switch(start, {"foot": True}).active
     completion = StateCompletion(mechanism, ["knee"], active=standing)
     found = completion.complete({"knee": -1.8})
-    assert found.status is CompletionStatus.COMPLETE
+    assert found.status is EstimationStatus.COMPLETE
     # The foot stays below the hip: the thigh turns by half of what the knee bends more.
     assert found.q == pytest.approx([0.44145 + 0.6 * np.cos(0.9), -np.pi / 2 + 0.9, -1.8], abs=1e-9)
     with pytest.raises(InputError, match="do not determine height, hip"):
         completion.switch(off)
     everything = StateCompletion(mechanism, ["height", "hip", "knee"])
     measured = dict(zip(("height", "hip", "knee"), found.q, strict=True))
-    assert everything.complete(measured).status is CompletionStatus.COMPLETE
+    assert everything.complete(measured).status is EstimationStatus.COMPLETE
     everything.switch(standing)
     assert everything.redundant == 2
-    assert everything.complete(measured, t=0.1).status is CompletionStatus.COMPLETE
+    assert everything.complete(measured, t=0.1).status is EstimationStatus.COMPLETE
     contradicting = everything.complete(measured | {"height": measured["height"] + 0.1}, t=0.2)
-    assert contradicting.status is CompletionStatus.CONTRADICTING
+    assert contradicting.status is EstimationStatus.CONTRADICTING

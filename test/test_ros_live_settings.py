@@ -15,7 +15,8 @@ pytest.importorskip("rclpy")
 from ros_fixtures import Ros
 from servo_bench import Bench
 
-from uk_dynamics.control.rest import GravityCompensation, Hold
+from uk_dynamics.control.gravity_compensation import GravityCompensation
+from uk_dynamics.control.hold import Hold
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
@@ -151,7 +152,7 @@ def test_loops_are_pressed_while_it_drives(ros: Ros, tmp_path: Path) -> None:
     efforts = []
     for force in (10.0, 40.0, 0.0):
         assert bench.set(f"internal_forces.{row}", force).successful
-        law.press({row: force})
+        law.set_internal_forces({row: force})
         efforts.append(law.command(state).efforts)
 
         def pressed() -> bool:
@@ -174,7 +175,7 @@ def test_a_row_that_motors_cannot_press_is_refused(ros: Ros, tmp_path: Path) -> 
     bench = Driving(ros, tasks=str(file))
     refused = bench.set(f"internal_forces.{row}", 5.0)
     assert not refused.successful
-    assert f"press {row}" in refused.reason or "redundant rows share" in refused.reason
+    assert f"internal forces in {row}" in refused.reason or "redundant rows share" in refused.reason
 
 
 WRONG = [

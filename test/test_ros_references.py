@@ -24,7 +24,7 @@ from uk_dynamics import Mechanism, ServoController, Tasks
 from uk_dynamics.constraints.approach_reference import Pace, approach
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.trajectory_reference import Trajectory, Waypoints
-from uk_dynamics.control.desired_motion import DesiredMotion
+from uk_dynamics.control.desired_motion import SetpointGenerator
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.servo_controller import ServoControllerNode
 
@@ -243,10 +243,10 @@ def test_trajectories_for_the_drives_carry_the_desired_motion(ros: Ros) -> None:
     machine, controller = bench.mechanism, bench.reference
     motors = [joint for motor in machine.spec.actuators for joint, _ in motor.joints]
     places = [machine.joint_names.index(name) for name in machine.joint_names if name in motors]
-    desired = DesiredMotion(machine)
+    desired = SetpointGenerator(machine)
     for k, t in enumerate((0.0, 0.004, 0.01, 0.018)):
-        state = desired.at(State(t, bench.start.q, bench.start.v))
-        setpoint = desired.follow(controller.command(state))
+        state = desired.desired_state(State(t, bench.start.q, bench.start.v))
+        setpoint = desired.setpoint(controller.command(state))
         step = [0, 4_000_000, 6_000_000, 8_000_000][k]
         # the same state is answered again in the same way, in case this is a late answer
         ros.until(

@@ -24,7 +24,8 @@ from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.advance import METHODS
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.simulate import simulate
-from uk_dynamics.simulation.trajectory import Statistics, Trajectory
+from uk_dynamics.simulation.trajectory import Trajectory
+from uk_dynamics.simulation.trajectory_data import Statistics
 
 LOOP = """
 constraints:
@@ -126,7 +127,7 @@ def test_the_start_is_projected():
     assert np.max(np.abs(rates)) < 1e-12
     assert np.max(np.abs(trajectory.q[0] - off.q)) < 5e-3
     (warning,) = trajectory.warnings
-    assert warning.startswith("the start was moved: its loops were open by 0.00")
+    assert warning.startswith("the start was corrected by its loop-closure error of 0.00")
 
 
 # --- time ----------------------------------------------------------------------------------------
@@ -272,7 +273,9 @@ def test_tasks_out_of_reach_are_reported():
     machine = wheel()
     controller = Scripted(lambda t: 0.0, unreachable=("error",))
     trajectory = simulate(machine, machine.state(), 0.05, controller=controller)
-    assert trajectory.warnings == ("the motors cannot serve error as asked, first seen at t = 0 s",)
+    assert trajectory.warnings == (
+        "the motors cannot accelerate error as desired, first seen at t = 0 s",
+    )
 
 
 def test_contradicting_constraints_are_reported():

@@ -100,7 +100,7 @@ def test_a_recording_cut_short_is_read_up_to_the_cut(trajectory, recording, tmp_
 def test_what_is_no_recording_is_refused(tmp_path):
     other = tmp_path / "other.mcap"
     other.write_bytes(b"this is a text and no recording at all")
-    with pytest.raises(InputError, match=r"other.mcap: is no MCAP"):
+    with pytest.raises(InputError, match=r"other.mcap: is not an MCAP"):
         ukd.Trajectory.load(other)
     with pytest.raises(InputError, match="no such file"):
         ukd.Trajectory.load(tmp_path / "missing.mcap")

@@ -22,7 +22,7 @@ from uk_dynamics.simulation.simulate import simulate
 from uk_dynamics.sweeps.run import sweep
 from uk_dynamics.sweeps.specification import SweepSpec
 from uk_dynamics.sweeps.store import Store
-from uk_dynamics.sweeps.workers import own_workers
+from uk_dynamics.sweeps.workers import local_workers
 
 HEAD = "schema: 1\nmechanism: five_bar\nsimulation: {duration: 0.05, method: rk4, step: 0.01}\n"
 GRID = """vary:
@@ -82,10 +82,10 @@ def test_values_reach_the_files_they_are_of(tmp_path):
         ("vary: {positions.crank: {uniform: [0, 1]}}\n", "combine: random"),
         ("vary: {positions.crank: [1]}\ncombine: random\n", "needs samples"),
         ("vary: {tasks.sweep.joint: [crank]}\n", "no tasks file"),
-        ("vary: {mechanism.schema.x: [1]}\n", "in no mapping"),
+        ("vary: {mechanism.schema.x: [1]}\n", "not inside a mapping"),
         (
             "vary: {positions.crank: [1], velocities.crank: [1, 2]}\ncombine: together\n",
-            "one length",
+            "equal length",
         ),
     ],
 )
@@ -106,7 +106,7 @@ def scheduler():
     """A Dask scheduler with one worker process, as a cluster would have it."""
     pytest.importorskip("distributed")
     pytest.importorskip("pyarrow")
-    with own_workers(1) as cluster:
+    with local_workers(1) as cluster:
         yield cluster.scheduler_address
 
 
@@ -304,5 +304,5 @@ def test_the_command_starts_workers_of_its_own(tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["sweep", str(file), "--out", str(out), "--workers", "1"]) in (0, 1)
     printed = capsys.readouterr().out
-    assert "2 points: 0 were there" in printed
+    assert "2 points: 0 existed" in printed
     assert (out / "results.parquet").is_file()

@@ -9,9 +9,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from uk_dynamics.control.gravity_compensation import GravityCompensation
+    from uk_dynamics.control.hold import Hold
     from uk_dynamics.control.internal_efforts import internal_efforts
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
-    from uk_dynamics.control.rest import GravityCompensation, Hold
     from uk_dynamics.control.servo_controller import ServoController
     from uk_dynamics.control.state_completion import StateCompletion
     from uk_dynamics.core.solution import Solution, Status
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "GravityCompensation": "uk_dynamics.control.rest",
-    "Hold": "uk_dynamics.control.rest",
+    "GravityCompensation": "uk_dynamics.control.gravity_compensation",
+    "Hold": "uk_dynamics.control.hold",
     "Inputs": "uk_dynamics.mechanism.state",
     "InverseDynamics": "uk_dynamics.control.inverse_dynamics",
     "Mechanism": "uk_dynamics.mechanism.mechanism",

@@ -1,4 +1,4 @@
-"""Starts at or near a configuration where the rank of the constraints, or of the motors, drops."""
+"""Singular starts: configurations where the rank of the constraints or of the motors drops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from uk_dynamics.mechanism.state import State
 _NEIGHBOURS = 4
 _STEP = 0.05  # rad or m
 _ILL_CONDITIONED = 1e3  # of the rows at unit norm
-_REMEDY = "begin elsewhere: another initial_guess, or --set JOINT=VALUE"
+_REMEDY = "start elsewhere: another initial_guess, or --set JOINT=VALUE"
 
 
 def singularity(subject: Subject) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def singularity(subject: Subject) -> Iterator[Finding]:
             "warning",
             here.redundant_rows,
             f"the rows have rank {here.rank} at the start and {rank} around it: the start is"
-            " singular, and which way it leaves may be a matter of rounding",
+            " singular, and rounding may decide which branch the motion takes",
             _REMEDY,
         )
     elif isinstance(solution, Solution) and solution.condition > _ILL_CONDITIONED:
@@ -51,8 +51,8 @@ def singularity(subject: Subject) -> Iterator[Finding]:
             "singular_start",
             "warning",
             here.motors,
-            f"drive {here.actuated_freedoms} of {here.mobility} freedoms at the start and {driven}"
-            " around it: the motors are in a dead centre",
+            f"drive {here.actuated_freedoms} of {here.mobility} degrees of freedom at the start"
+            f" and {driven} around it: this is an actuation singularity (dead centre)",
             _REMEDY,
         )
 

@@ -1,4 +1,4 @@
-"""A mechanism prepared for being looked at."""
+"""The subject of the checks: a mechanism with lazily computed results."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from uk_dynamics.model.workspace import Workspace
 
 @dataclass(frozen=True)
 class Subject:
-    """What the checks look at; what takes time is computed once, when it is asked for.
+    """A mechanism under validation; expensive results are computed once, on first use.
 
     Attributes:
         mechanism: The mechanism.
         positions: Joints that are held while the loops are closed, in rad or m.
-        tasks: What it shall do, None for nothing.
+        tasks: Its tasks; None: there are none.
     """
 
     mechanism: Mechanism
@@ -33,13 +33,13 @@ class Subject:
 
     @cached_property
     def assembly(self) -> Assembly:
-        """How the loops close."""
+        """The search for a closed configuration."""
         held = dict(self.positions)
         return self.mechanism.assembly(held, hold=tuple(held))
 
     @property
     def closed(self) -> bool:
-        """Whether they do."""
+        """Whether the loops close."""
         return self.assembly.closed
 
     @cached_property
@@ -56,12 +56,12 @@ class Subject:
 
     @cached_property
     def report(self) -> MechanismReport:
-        """What ``describe`` says, without the tasks; of a closed mechanism."""
+        """The report without tasks, of a closed mechanism."""
         return self.mechanism.report(self.assembly.q)
 
     @cached_property
     def velocity(self) -> Array:
-        """The start velocity of the file, (nv,), made consistent if that is possible."""
+        """The initial velocity of the file, (nv,), made consistent if possible."""
         mechanism = self.mechanism
         try:
             return mechanism.start(self.positions).v
@@ -70,12 +70,12 @@ class Subject:
 
     @property
     def state(self) -> State:
-        """Where a motion starts."""
+        """Initial state."""
         return State(0.0, self.assembly.q, self.velocity)
 
     @cached_property
     def solution(self) -> Solution | UndeterminedMotionError:
-        """Accelerations without efforts at the start, or why there are none."""
+        """Solution without efforts at the start, or the error if there is none."""
         try:
             return self.mechanism.dynamics("interpreted").evaluate(self.state)
         except UndeterminedMotionError as error:

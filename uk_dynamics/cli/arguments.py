@@ -1,12 +1,12 @@
-"""Arguments that several commands share, and the checks of their values."""
+"""Arguments that several commands share, and checks of their values."""
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from uk_dynamics.exceptions import InputError
 
@@ -15,30 +15,92 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism.state import State
     from uk_dynamics.mechanism.tasks import Tasks
 
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+FILE = "mechanism file (YAML), or the name of a shipped mechanism, such as five_bar"
+TASKS = "tasks file (YAML), or the name of a shipped one"
+
+
+def add_command(
+    commands: Commands,
+    name: str,
+    summary: str,
+    description: str,
+    examples: str,
+    run: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    """Add a command to the command line.
+
+    Args:
+        commands: Sub-parsers of the command line.
+        name: Of the command.
+        summary: One line for the list of commands.
+        description: Text before the options.
+        examples: Text after the options.
+        run: Runs the command and returns the exit status.
+    """
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = commands.add_parser(
+        name, help=summary, description=description, epilog=examples, formatter_class=raw
+    )
+    parser.set_defaults(run=run)
+    return parser
+
 
 def add_file(parser: argparse.ArgumentParser) -> None:
     """Add ``FILE``."""
+    parser.add_argument("file", metavar="FILE", help=FILE)
+
+
+def add_number(
+    parser: argparse._ActionsContainer,
+    option: str,
+    unit: str,
+    text: str,
+    default: float | None = None,
+) -> None:
+    """Add an option for a positive number; its help text ends with the default."""
+    shown = "" if default is None else f" (default: {default:g})"
+    parser.add_argument(option, metavar=unit, type=positive, default=default, help=text + shown)
+
+
+def add_json(parser: argparse._ActionsContainer, what: str) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def add_joint_values(
+    parser: argparse.ArgumentParser, option: str, dest: str, text: str, *, of: str = "JOINT"
+) -> None:
+    """Add a repeatable option ``JOINT=VALUE``.
+
+    Args:
+        parser: Of the command.
+        option: Such as ``--set``.
+        dest: Name of its attribute, a list of pairs.
+        text: Help text.
+        of: What has the value.
+    """
     parser.add_argument(
-        "file",
-        metavar="FILE",
-        help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
+        option,
+        metavar=f"{of}=VALUE",
+        type=assignment,
+        action="append",
+        default=[],
+        dest=dest,
+        help=f"{text}; repeatable",
     )
 
 
 def add_mechanism(parser: argparse.ArgumentParser) -> None:
     """Add ``FILE``, ``--tasks`` and ``--set``."""
     add_file(parser)
-    parser.add_argument(
-        "--tasks", metavar="FILE", help="tasks file (YAML), or the name of a shipped one"
-    )
-    parser.add_argument(
+    parser.add_argument("--tasks", metavar="FILE", help=TASKS)
+    add_joint_values(
+        parser,
         "--set",
-        metavar="JOINT=VALUE",
-        type=assignment,
-        action="append",
-        default=[],
-        dest="positions",
-        help="start with this joint at VALUE (rad or m), the loops closed around it; repeatable",
+        "positions",
+        "initial position of this joint (rad or m); the loops are closed around it",
     )
 
 
@@ -47,8 +109,8 @@ def add_start_on_tasks(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--start-on-tasks",
         action="store_true",
-        help="start where the references of the tasks begin, in position and velocity, near the"
-        " initial guess",
+        help="start on the references of the tasks, in position and velocity, near the initial"
+        " guess",
     )
 
 
@@ -58,7 +120,7 @@ def start_state(
     tasks: Tasks | None,
     velocities: Mapping[str, float] | None = None,
 ) -> State:
-    """Where the motion begins, as the command line says.
+    """The initial state that the command line asks for.
 
     Raises:
         InputError: ``--start-on-tasks`` without tasks.
@@ -66,8 +128,8 @@ def start_state(
     """
     if arguments.start_on_tasks and tasks is None:
         raise InputError("--start-on-tasks needs --tasks: without them there is no reference")
-    wanted = tasks if arguments.start_on_tasks else None
-    return mechanism.start(dict(arguments.positions), velocities, tasks=wanted)
+    tracked = tasks if arguments.start_on_tasks else None
+    return mechanism.start(dict(arguments.positions), velocities, tasks=tracked)
 
 
 def assignment(text: str) -> tuple[str, float]:
@@ -82,7 +144,7 @@ def switchings(given: Sequence[Sequence[str]]) -> list[tuple[float, dict[str, bo
     """Read pairs of a time in s and ``constraint=on`` or ``constraint=off``.
 
     Raises:
-        InputError: A pair that is nothing of the kind.
+        InputError: A pair is malformed.
     """
     events = []
     for time, change in given:
@@ -107,7 +169,7 @@ def positive(text: str) -> float:
 def count(text: str) -> int:
     """Read a whole number of at least zero."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f'"{text}" is no whole number of at least 0')
+        raise argparse.ArgumentTypeError(f'"{text}" is not a whole number of at least 0')
     return int(text)
 
 
@@ -122,10 +184,10 @@ def _number(text: str) -> float:
 
 
 def check_writable(path: str | None, suffixes: Sequence[str]) -> None:
-    """Refuse an output file now rather than after a long computation.
+    """Refuse an output file before a long computation instead of after it.
 
     Raises:
-        InputError: Its suffix is not known, or its directory does not exist.
+        InputError: Its suffix is unknown, or its directory does not exist.
     """
     if path is None:
         return

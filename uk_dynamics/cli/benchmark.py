@@ -1,4 +1,4 @@
-"""``uk_dynamics benchmark``: speed and accuracy beside other engines."""
+"""``uk_dynamics benchmark``: speed and accuracy compared with other engines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import check_writable
+from uk_dynamics.cli.arguments import Commands, add_command, add_json, check_writable
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.progress import progress_bar
 from uk_dynamics.exceptions import InputError
@@ -19,25 +19,24 @@ from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
     from uk_dynamics.benchmarks.report import Report
-    from uk_dynamics.cli.extensions import Commands
     from uk_dynamics.mechanism.mechanism import Mechanism
 
-# From here it swings without passing its flat configuration, where the other engines fail.
+# This start avoids the flat configuration, where the other engines fail.
 _SWINGING = {"crank": -0.5}  # rad
 PARTS = ("single", "batch", "simulation", "growth")
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 
 _DESCRIPTION = """\
-Measure this package beside Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step,
-rollout; default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms, the same
-states, the same run, with accuracy beside the time. Before timing, mass matrix and bias forces of
-every other engine are compared with ours. Engines that are not installed, or do not know a
-constraint, are left out and said so.
+Compare this package with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step,
+rollout; default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in
+the same run, time and accuracy. Before timing, mass matrix and bias forces of every other engine
+are compared with ours. Engines that are not installed, or do not support a constraint, are
+skipped with a note.
 """
 
 _EXAMPLES = """\
 examples:
-  uk_dynamics benchmark                                     all of it, some minutes
+  uk_dynamics benchmark                                     everything, takes some minutes
   uk_dynamics benchmark five_bar --parts single --quick
   uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/benchmarks.md
 """
@@ -46,36 +45,37 @@ _INTRODUCTION = """\
 # Benchmarks
 
 Written by `uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/benchmarks.md`.
-Medians of the processor time of calls made in turns, so that all engines see the same machine. The
+Medians of the processor time of interleaved calls, so that all engines run under the same load. The
 error is the largest difference from the interpreted acceleration over five states, relative to the
 largest acceleration: an engine that is 3 % off is not a faster engine. Before timing, mass matrix
-and bias forces of every other engine are compared with ours. "Compiled" gives forces, multipliers
-and status as well, "acceleration alone" does not; "C alone" is the former as a C program calls it.
+and bias forces of every other engine are compared with ours. "Compiled" also computes forces,
+multipliers and status, "acceleration alone" does not; "C alone" is "compiled" called from C.
 
-Exudyn gives accelerations only where its implicit solver starts, and that is what is timed beside
-their error; its explicit solvers refuse loops. What users pay is the implicit step below it.
+Exudyn computes accelerations only when its implicit solver starts, which is what is timed and
+compared; its explicit solvers do not support loops. Users pay for the implicit step listed below.
 
 Simulations in other engines are neither projected nor stabilised beyond what the engine does by
 itself. On ladders the interpreted evaluators are measured; Pinocchio's `lcaba`, articulated bodies
-in C++, is faster than they are on all ladders that its memory admits. Where other programs use the
-machine, compare within one table.
+in C++, is faster than they are on all ladders that fit its memory. If other programs use the
+computer, compare only within one table.
 """
 
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "benchmark",
-        help="speed and accuracy beside other engines",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "compare speed and accuracy with other engines",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
     parser.add_argument(
         "files",
         metavar="FILE",
         nargs="*",
-        help=f"mechanisms; when left out {', '.join(MECHANISMS)}",
+        help=f"mechanisms (default: {', '.join(MECHANISMS)})",
     )
     parser.add_argument(
         "--parts",
@@ -83,13 +83,12 @@ def register(commands: Commands) -> None:
         nargs="+",
         choices=PARTS,
         default=list(PARTS),
-        help=f"of {', '.join(PARTS)}; when left out, all",
+        help=f"which parts, of {', '.join(PARTS)} (default: all)",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ladders")
-    parser.add_argument("--plot", metavar="FILE", help="draw the times (.png, .pdf or .svg)")
+    parser.add_argument("--plot", metavar="FILE", help="plot the times (.png, .pdf or .svg)")
     parser.add_argument("--page", metavar="FILE", help="write the tables as a page (.md)")
-    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
-    parser.set_defaults(run=run)
+    add_json(parser, "the numbers")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -98,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     check_writable(arguments.page, (".md",))
-    with _warnings_unsaid():
+    with _warnings_silenced():
         report = _measure(arguments)
     print(json_text({"machine": machine(), **vars(report)}) if arguments.json else as_text(report))
     say = sys.stderr if arguments.json else sys.stdout
@@ -119,8 +118,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _warnings_unsaid() -> Iterator[None]:
-    """Without what the package warns of in mechanisms: it would stand between the tables."""
+def _warnings_silenced() -> Iterator[None]:
+    """Silence warnings about mechanisms, which would interrupt the tables."""
     log = logging.getLogger("uk_dynamics")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -161,7 +160,7 @@ def _measure(arguments: argparse.Namespace) -> Report:
 
 
 def compared(files: list[str]) -> Iterator[Mechanism]:
-    """The mechanisms of these files, or those compared by default whose robots are installed.
+    """The mechanisms of these files, or the default ones whose robots are installed.
 
     Raises:
         InputError: A file of the list cannot be read.

@@ -1,4 +1,4 @@
-"""``uk_dynamics check``: what a careful colleague would notice."""
+"""``uk_dynamics check``: validate a mechanism."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import add_mechanism
+from uk_dynamics.cli.arguments import Commands, add_command, add_json, add_mechanism
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
     from uk_dynamics.checks.finding import Finding
-    from uk_dynamics.cli.extensions import Commands
 
 _FOUND_ERRORS = 1
 
 _DESCRIPTION = """\
-Look at a mechanism as a careful colleague would: loops that do not close or nearly close, limits in
-the way, links without mass, inertias that no body has, axes that are not quite parallel, redundant
-rows, a singular start, motors that move nothing, and with --tasks what the motors cannot do. Each
-finding names what it is about and says what to do.
+Validate a mechanism: loops that do not close, or only nearly; obstructive limits; massless links;
+inertias that are physically impossible; axes that are not quite parallel; redundant rows; a
+singular start; motors that move nothing; and with --tasks, tasks that the motors cannot realise.
+Each finding names what it concerns and a remedy.
 """
 
 _EXAMPLES = """\
@@ -30,22 +29,17 @@ examples:
   uk_dynamics check my_robot.yaml --tasks reach.yaml --set crank=0.4
   uk_dynamics check my_robot.yaml --json | jq -e '.errors == 0'
 
-exit status: 0 no errors (warnings and notes are none), 1 errors found, 2 wrong usage
+exit status: 0 no errors (there may be warnings and notes), 1 errors found, 2 wrong usage
 """
 
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
-        "check",
-        help="what a careful colleague would notice, with remedies",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "check", "validate a mechanism, with remedies", _DESCRIPTION, _EXAMPLES, run
     )
     add_mechanism(parser)
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
-    parser.set_defaults(run=run)
+    add_json(parser, "the findings")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -72,6 +66,6 @@ def _rows(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
 
 def _summary(findings: Sequence[Finding]) -> str:
     if not findings:
-        return "nothing to remark"
+        return "no findings"
     counts = Counter(finding.severity for finding in findings)
     return ", ".join(f"{n} {word}{'s' * (n != 1)}" for word, n in counts.items())

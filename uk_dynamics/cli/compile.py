@@ -7,61 +7,49 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from uk_dynamics.cli.arguments import FILE, TASKS, Commands, add_command, add_json
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.progress import progress_bar
 from uk_dynamics.exceptions import InputError
 
-if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
-
 _DESCRIPTION = """\
-Compile a mechanism, so that mechanism.dynamics("compiled") finds it in the cache and starts at
-once; or write it as C files without dependencies for a program of your own.
+Compile a mechanism into the cache, so that mechanism.dynamics("compiled") starts at once; or export
+it as C files without dependencies for a program of your own.
 """
 
 _EXAMPLES = """\
 examples:
   uk_dynamics compile five_bar
-  uk_dynamics compile five_bar --tasks five_bar_sweep       its servo law as well
+  uk_dynamics compile five_bar --tasks five_bar_sweep       with its servo law
   uk_dynamics compile my_robot.yaml --export-c generated    sources, headers and examples
-  uk_dynamics compile --clean                               remove all that was compiled
+  uk_dynamics compile --clean                               clear the cache
 """
 
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
-        "compile",
-        help="compile a mechanism, or write it as C",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "compile", "compile a mechanism, or export it as C", _DESCRIPTION, _EXAMPLES, run
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "file",
         metavar="FILE",
         nargs="?",
-        help="mechanism file (YAML), or the name of a shipped one, such as five_bar",
+        help=FILE,
     )
     what.add_argument(
         "--clean", action="store_true", help="remove all compiled libraries from the cache instead"
     )
-    parser.add_argument(
-        "--tasks",
-        metavar="FILE",
-        help="tasks file (YAML), or the name of a shipped one, whose servo law is compiled as well",
-    )
+    parser.add_argument("--tasks", metavar="FILE", help=f"{TASKS}; compiles its servo law as well")
     parser.add_argument(
         "--export-c",
         metavar="DIR",
         type=Path,
-        help="write C sources, headers and examples there, made if need be, instead of compiling",
+        help="export C sources, headers and examples to this directory instead of compiling",
     )
-    parser.add_argument("--json", action="store_true", help="print the files as JSON")
-    parser.set_defaults(run=run)
+    add_json(parser, "the files")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
         if arguments.tasks is not None:
-            raise InputError("the servo law is not written as C; leave --tasks out")
+            raise InputError("the servo law cannot be exported as C; omit --tasks")
         from uk_dynamics.compilation.export import export
 
         files = export(mechanism, arguments.export_c)
@@ -99,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     found = []
     with progress_bar(len(libraries), "library") as bar, ThreadPoolExecutor(2) as pool:
-        # the compilers are processes beside each other
+        # the compilers are separate processes
         made = [pool.submit(timed, compiled) for compiled in libraries.values()]
         try:
             for part, answer in zip(libraries, made, strict=True):

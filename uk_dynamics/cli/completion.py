@@ -1,7 +1,7 @@
-"""``uk_dynamics completion``, and what the shell offers when Tab is pressed.
+"""``uk_dynamics completion``: shell completion of commands, options and names.
 
-The program itself answers the shell, through argcomplete: names of mechanisms, tasks, papers,
-joints and motors are those that there are.
+The program itself answers the shell, through argcomplete: with the names of available mechanisms,
+tasks and papers, and of the mechanism's joints and motors.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+from uk_dynamics.cli.arguments import Commands, add_command
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
     from uk_dynamics.mechanism.mechanism import Mechanism
 
 _DESCRIPTION = """\
-Print what makes the shell complete commands, options and names of mechanisms, tasks, joints, motors
-and papers. It needs argcomplete: pip install argcomplete, or apt install python3-argcomplete.
+Print the script with which a shell completes commands, options and names of mechanisms, tasks,
+joints, motors and papers. It needs argcomplete: pip install argcomplete, or apt install
+python3-argcomplete.
 """
 
 _EXAMPLES = """\
@@ -29,21 +30,21 @@ examples:
   uk_dynamics completion fish > ~/.config/fish/completions/uk_dynamics.fish
 """
 
-# Where FILE is not a mechanism.
+# Commands whose FILE is not a mechanism.
 _OTHER_FILES = ("plot", "replay", "init", "import")
 
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "completion",
-        help="make the shell complete names",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "print the completion script of a shell",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="for which shell")
-    parser.set_defaults(run=run)
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """Answer a shell that asks, and end; return at once when none does."""
+    """Answer a completion request of the shell and exit; return if there is none."""
     if "_ARGCOMPLETE" not in os.environ:
         return
     try:
@@ -82,7 +83,7 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.A
 
 
 def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[str]] | None:
-    """What can stand for an argument; None leaves it to argcomplete."""
+    """Completer of an argument; None: the default of argcomplete."""
     if action.dest in ("file", "files") and command not in _OTHER_FILES:
         return _shipped_or_files("sweep" if command == "sweep" else "mechanism")
     if action.dest == "tasks" and action.metavar == "FILE":
@@ -99,7 +100,7 @@ def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[
 
 
 def _shipped_or_files(kind: Literal["mechanism", "tasks", "sweep"]) -> Callable[..., Iterable[str]]:
-    """Names of shipped files, and files here."""
+    """Names of shipped files, and of local ones."""
 
     def offered(prefix: str, **_: Any) -> Iterable[str]:
         from argcomplete.completers import FilesCompleter
@@ -119,14 +120,14 @@ def _papers(**_: Any) -> Iterable[str]:
 
 
 def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iterable[str]]:
-    """Names of a mechanism that is given before, each with an equals sign."""
+    """Names in the mechanism given before, each with an equals sign."""
 
     def offered(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
         from uk_dynamics.mechanism.mechanism import Mechanism
 
         try:
             mechanism = Mechanism.from_file(parsed_args.file)
-        except UkDynamicsError:  # not written to its end yet
+        except UkDynamicsError:  # an incomplete name
             return []
         return [f"{name}=" for name in names(mechanism)]
 
@@ -134,11 +135,11 @@ def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iter
 
 
 def _joints_of_urdf(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-    """Names of the joints of a robot description that is given before."""
+    """Names of the joints in the robot description given before."""
     from uk_dynamics.model.robot_model import RobotModel
 
     try:
         model = RobotModel.from_urdf(parsed_args.file)
-    except UkDynamicsError:  # not written to its end yet
+    except UkDynamicsError:  # an incomplete name
         return []
     return [f"{name}=" for name in model.position_names]

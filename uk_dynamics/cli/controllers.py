@@ -1,7 +1,8 @@
-"""What drives the motors, as the command line asks for it."""
+"""The controller that the command line asks for."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -15,24 +16,33 @@ if TYPE_CHECKING:
 MODES = ("gravity", "hold")  # without tasks
 
 
-def controller_maker(
+def add_control(parser: argparse.ArgumentParser) -> None:
+    """Add ``--control``."""
+    parser.add_argument(
+        "--control",
+        choices=MODES,
+        help="without tasks: compensate gravity, or hold the initial position",
+    )
+
+
+def controller_factory(
     mechanism: Mechanism, tasks: Tasks | None, mode: str | None, period: float | None
 ) -> Callable[[], Controller | None]:
-    """What makes the controller of a motion; None is made where the motors rest.
+    """Factory of the controller of a motion, which is None for zero motor efforts.
 
     Args:
         mechanism: What moves.
-        tasks: What its motors shall do.
-        mode: Without tasks ``gravity`` or ``hold``.
+        tasks: What to track.
+        mode: Without tasks, ``gravity`` or ``hold``.
         period: Control period, in s; None: continuous.
 
     Raises:
-        InputError: Tasks and a mode.
+        InputError: Both tasks and a mode are given.
     """
     from uk_dynamics import GravityCompensation, Hold, ServoController
 
     if mode and tasks is not None:
-        raise InputError("--control gravity and --control hold do without --tasks")
+        raise InputError("--control gravity and --control hold exclude --tasks")
     if mode:
         kind = Hold if mode == "hold" else GravityCompensation
         return lambda: kind(mechanism, control_period=period)

@@ -1,32 +1,39 @@
-"""``uk_dynamics describe``: what a mechanism is and what its motors can do."""
+"""``uk_dynamics describe``: mobility, redundant rows and actuation of a mechanism."""
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import add_mechanism, add_start_on_tasks, count, start_state
+from uk_dynamics.cli.arguments import (
+    Commands,
+    add_command,
+    add_json,
+    add_mechanism,
+    add_start_on_tasks,
+    count,
+    start_state,
+)
+from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
     from uk_dynamics.mechanism.report import MechanismReport
     from uk_dynamics.mechanism.task_report import TaskReport
 
 _ON_REFERENCE = 1e-9  # m or rad
 
 _DESCRIPTION = """\
-Read a mechanism, close its loops, and say what it is: links, joints, mobility, how many constraint
-rows there are and which of them are redundant, whether its motors drive all its freedoms, and
-which constraints are holonomic: equations between positions, not between velocities only.
+Read a mechanism, close its loops, and report its links, joints and mobility, the constraint rows
+and which of them are redundant, whether the motors drive all degrees of freedom, and which
+constraints are holonomic: equations between positions, not only between velocities.
 """
 
 _EXAMPLES = """\
 examples:
   uk_dynamics describe five_bar
-  uk_dynamics describe five_bar --set crank=0          in another position
+  uk_dynamics describe five_bar --set crank=0          in another configuration
   uk_dynamics describe my_robot.yaml --tasks reach.yaml
   uk_dynamics describe five_bar --json | jq .mobility
 """
@@ -34,24 +41,24 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "describe",
-        help="links, joints, mobility, redundant rows, actuation",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "links, joints, mobility, redundant rows, actuation",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
     add_mechanism(parser)
     add_start_on_tasks(parser)
-    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    add_json(parser, "the facts")
     parser.add_argument(
         "--samples",
         type=count,
         default=5,
         metavar="N",
-        help="states at which constraints are tested for being holonomic (default 5, 0: no test)",
+        help="number of states at which integrability is tested (default 5; 0: no test)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -68,14 +75,14 @@ def run(arguments: argparse.Namespace) -> int:
         q = mechanism.assemble(positions, hold=positions)
     facts = report(mechanism, q, tasks, samples=arguments.samples)
     if arguments.json:
-        print(json.dumps(facts.to_dict(), indent=2, ensure_ascii=False))
+        print(json_text(facts.to_dict()))
     else:
         print(describe(facts))
     return 0
 
 
 def describe(facts: MechanismReport) -> str:
-    """Write a report as text for people."""
+    """A report as text."""
     rows: list[tuple[str, str]] = [
         ("links", _counted(facts.links)),
         ("joints", _counted(facts.joints)),
@@ -96,14 +103,14 @@ def describe(facts: MechanismReport) -> str:
             ("task actuation", facts.tasks.actuation),
         ]
         if any(abs(error) > _ON_REFERENCE for error in facts.tasks.errors.values()):
-            rows.append(("tasks off by", _errors(facts.tasks)))
+            rows.append(("tracking errors", _errors(facts.tasks)))
         for name, norm in facts.tasks.missing.items():
-            rows.append(("out of reach", f"{name} lacks {norm:.3g} m/s^2 or rad/s^2 at t = 0"))
+            rows.append(("out of reach", f"{name} misses {norm:.3g} m/s^2 or rad/s^2 at t = 0"))
         if facts.tasks.reason:
             rows.append(("servo control", _not_controllable(facts.tasks)))
     rows += [
         ("position", _position(facts)),
-        *([("largest gap", f"{facts.largest_residual:.1e} m or rad")] if facts.rows else []),
+        *([("largest residual", f"{facts.largest_residual:.1e} m or rad")] if facts.rows else []),
         *((f"level {i + 1}", ", ".join(names)) for i, names in _levels(facts)),
         *(("switchable", f"{name}, {_on(on)}") for name, on in facts.switchable.items()),
         *(("limit", violation) for violation in facts.limit_violations),
@@ -133,7 +140,7 @@ def _rows(facts: MechanismReport) -> str:
 
 def _actuation(facts: MechanismReport) -> str:
     if not facts.mobility:
-        return "none needed: the constraints leave no freedom"
+        return "none needed: the constraints leave no degree of freedom"
     return f"{facts.actuation}  ({_freedoms(facts)})"
 
 
@@ -143,12 +150,12 @@ def _position(facts: MechanismReport) -> str:
 
 
 def _levels(facts: MechanismReport) -> list[tuple[int, tuple[str, ...]]]:
-    """Levels, where there is more than one."""
+    """The levels of the hierarchy if there is more than one."""
     return list(enumerate(facts.levels)) if len(facts.levels) > 1 else []
 
 
 def _on(on: bool) -> str:
-    return "on at the start" if on else "off at the start: its rows are not counted"
+    return "initially on" if on else "initially off: its rows are not counted"
 
 
 def _counted(names: tuple[str, ...] | list[str]) -> str:
@@ -157,7 +164,7 @@ def _counted(names: tuple[str, ...] | list[str]) -> str:
 
 def _method(facts: MechanismReport) -> str:
     if not facts.method:
-        return "none  (the motion is not determined)"
+        return "none  (the motion is undetermined)"
     if facts.pseudoinverse is not None:
         return f"{facts.method}, pseudoinverse by {facts.pseudoinverse}"
     if facts.requested_method != "auto":
@@ -168,7 +175,7 @@ def _method(facts: MechanismReport) -> str:
 
 
 def _integrability(facts: MechanismReport) -> Iterator[tuple[str, str]]:
-    """What Lemma 1 of the review finds: constraints of the same nature together."""
+    """Result of Lemma 1 of the review; constraints of the same nature are grouped."""
     found = facts.integrability
     if found is None or not found.constraints:
         return
@@ -187,15 +194,15 @@ def _integrability(facts: MechanismReport) -> Iterator[tuple[str, str]]:
             "1 velocity" if found.bound_velocities == 1 else f"{found.bound_velocities} velocities"
         )
         most, least = ("", "") if found.complete else ("at most ", "at least ")
-        for_good = f"{velocities}, {most}{found.bound_coordinates or 'none'} for good"
+        integrable = f"{velocities}, {most}{found.bound_coordinates or 'none'} integrably"
         left = facts.velocities - found.bound_coordinates
         dimensions = f"{left} dimension{'' if left == 1 else 's'}"
-        yield "bound", f"{for_good}: configurations have {least}{dimensions}"
+        yield "constrained", f"{integrable}: configurations have {least}{dimensions}"
 
 
 def _freedoms(facts: MechanismReport) -> str:
     motors = "1 motor drives" if len(facts.motors) == 1 else f"{len(facts.motors)} motors drive"
-    return f"{motors} {facts.actuated_freedoms} of {facts.mobility} freedoms"
+    return f"{motors} {facts.actuated_freedoms} of {facts.mobility} degrees of freedom"
 
 
 def _reach(tasks: TaskReport) -> str:
@@ -208,7 +215,7 @@ def _reach(tasks: TaskReport) -> str:
 
 
 def _not_controllable(tasks: TaskReport) -> str:
-    """What (34) of the servo paper comes to, and why."""
+    """Condition (34) of the servo paper, and why it fails."""
     ranks = f"rank {tasks.reachable_rows} of {tasks.independent_rows}"
     return f"not servo-controllable at acceleration level, {ranks}: {tasks.reason}"
 

@@ -1,4 +1,4 @@
-"""``uk_dynamics import``: machines from SDF, MJCF and Gepetto's closed-loop YAML."""
+"""``uk_dynamics import``: mechanisms from SDF, MJCF and Gepetto's closed-loop YAML."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from uk_dynamics.cli.arguments import Commands, add_command, add_json
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
     from uk_dynamics.conversion.importing import Import
 
 _DESCRIPTION = """\
-Take a machine with closed loops from another format, as a URDF and a mechanism file: from SDF
+Convert a mechanism with closed loops from another format to a URDF and a mechanism file: from SDF
 (joints that close a loop), from MJCF (equality constraints connect, weld and joint; needs MuJoCo),
-or from the YAML of closed loops that Gepetto's parallel robots have beside their URDF. What cannot
-be carried over is listed by name, on the screen and at the top of the mechanism file.
+or from the closed-loop YAML of Gepetto's parallel robots, next to their URDF. What cannot be
+converted is listed by name, on the screen and at the top of the mechanism file.
 """
 
 _EXAMPLES = """\
@@ -32,12 +32,13 @@ files in --out: NAME.urdf and NAME.yaml
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "import",
-        help="take a machine from SDF, MJCF or Gepetto's YAML",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "convert a mechanism from SDF, MJCF or Gepetto's YAML",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="SDF, MJCF, or closed-loop YAML")
     parser.add_argument(
@@ -45,19 +46,18 @@ def register(commands: Commands) -> None:
         metavar="DIR",
         type=Path,
         required=True,
-        help="directory to write to, made if need be",
+        help="output directory, created if necessary",
     )
     parser.add_argument("--model", metavar="NAME", help="model of an SDF file that has several")
     parser.add_argument(
-        "--urdf", metavar="FILE", type=Path, help="URDF of a YAML file (the one beside it)"
+        "--urdf", metavar="FILE", type=Path, help="URDF of a YAML file (the one next to it)"
     )
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
-    parser.add_argument("--json", action="store_true", help="print what was done as JSON")
-    parser.set_defaults(run=run)
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
+    add_json(parser, "what was done")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write both files and list what is not as it was."""
+    """Write both files, and list what was lost or changed."""
     from uk_dynamics.conversion.importing import import_file
     from uk_dynamics.conversion.output_files import write_files
 
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         ("constraints", ", ".join(c.name for c in facts.constraints.constraints) or "none"),
         ("motors", ", ".join(facts.actuators.names) or "none"),
     ]
-    for lost, label in ((True, "not carried over"), (False, "in another form")):
+    for lost, label in ((True, "not converted"), (False, "in another form")):
         chosen = [remark for remark in found.remarks if remark.lost == lost]
         rows += [(label, f"{remark.subject}: {remark.reason}") for remark in chosen]
     rows.append(("next", f"uk_dynamics check {paths[1]}"))

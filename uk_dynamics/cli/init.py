@@ -1,4 +1,4 @@
-"""``uk_dynamics init``: a mechanism file to begin with."""
+"""``uk_dynamics init``: draft a mechanism file."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import assignment
+from uk_dynamics.cli.arguments import Commands, add_command, add_joint_values, add_json
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
     from uk_dynamics.conversion.draft import Draft
 
 _DESCRIPTION = """\
-Draft a mechanism file for a robot of your own: its joints with their limits, the places where loops
-may be cut (frames that coincide), and the motors that <ros2_control> or <transmission> tags name,
-or else effort limits tell. Every guess is marked as one; the file loads as it is.
+Draft a mechanism file for a robot of your own: its joints with their limits, probable loop closures
+(frames that coincide), and the motors named by <ros2_control> or <transmission> tags, or else
+inferred from effort limits. Every guess is marked as one; the file loads as it is.
 """
 
 _EXAMPLES = """\
@@ -30,12 +29,13 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "init",
-        help="draft a mechanism file for a URDF of your own",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "draft a mechanism file for a URDF of your own",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
     parser.add_argument(
         "file", metavar="URDF", help="robot description: a .urdf or .xacro file, or package://"
@@ -44,16 +44,10 @@ def register(commands: Commands) -> None:
         "--out",
         metavar="FILE",
         type=Path,
-        help="mechanism file to write (name of the URDF, .yaml, in this directory)",
+        help="mechanism file to write (default: name of the URDF, .yaml, in this directory)",
     )
-    parser.add_argument(
-        "--at",
-        metavar="JOINT=VALUE",
-        type=assignment,
-        action="append",
-        default=[],
-        dest="positions",
-        help="look for loops with this joint at VALUE (rad or m; default 0); repeatable",
+    add_joint_values(
+        parser, "--at", "positions", "search loops with this joint at VALUE (rad or m; default 0)"
     )
     parser.add_argument(
         "--xacro",
@@ -63,13 +57,12 @@ def register(commands: Commands) -> None:
         default=[],
         help="argument of the .xacro file; repeatable",
     )
-    parser.add_argument("--force", action="store_true", help="replace a file that is there")
-    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
-    parser.set_defaults(run=run)
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
+    add_json(parser, "what was found")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the file and say what was guessed."""
+    """Write the file and list the guesses."""
     from uk_dynamics.conversion.draft import draft
     from uk_dynamics.conversion.output_files import write_files
 
@@ -94,12 +87,12 @@ def _rows(path: Path, found: Draft) -> list[tuple[str, str]]:
     rows = [
         ("joints", ", ".join(found.report.joints) or "none"),
         ("loops, guessed", ", ".join(closed) or "none: no frames coincide; see --at"),
-        ("motors, guessed", ", ".join(found.motors) or "none: neither tags nor effort limits tell"),
+        ("motors, guessed", ", ".join(found.motors) or "none: no tags and no effort limits"),
         ("mobility", f"{found.report.mobility}, {found.report.actuation}"),
     ]
     if found.suggestions:
         names = ", ".join(cut.name for cut in found.suggestions)
-        rows.append(("in comments", f"{names}: look whether they are loops"))
+        rows.append(("in comments", f"{names}: decide whether they are loops"))
     rows.append(("next", f"uk_dynamics check {path}"))
     return rows
 

@@ -1,67 +1,59 @@
-"""``uk_dynamics inverse-dynamics``: efforts and loop forces that go with a motion."""
+"""``uk_dynamics inverse-dynamics``: motor efforts and loop forces of a motion."""
 
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import add_file, assignment
+from uk_dynamics.cli.arguments import Commands, add_command, add_file, add_joint_values, add_json
+from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.table import table
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
     from uk_dynamics.control.inverse_dynamics import InverseDynamics
 
 _DESCRIPTION = """\
-Efforts of the motors and forces in the loops that go with a motion. Joints that are not named
-follow from the loops; without any velocity and acceleration the machine stands still.
+Compute the motor efforts and loop forces of a motion. Joints that are not named follow from the
+loops; without velocities and accelerations the machine stands still.
 """
 
 _EXAMPLES = """\
 examples:
-  uk_dynamics inverse-dynamics five_bar                          what it takes to stand still
+  uk_dynamics inverse-dynamics five_bar                          static efforts
   uk_dynamics inverse-dynamics five_bar --velocity crank=1 --acceleration crank=2
   uk_dynamics inverse-dynamics parallel_2dof --preload motor_1=0.5 --weights equal
 """
 
 _JOINTS = (
-    ("--set", "positions", "this joint stands at VALUE (rad or m), the loops closed around it"),
-    ("--velocity", "velocities", "this joint moves at VALUE (rad/s or m/s)"),
-    ("--acceleration", "accelerations", "this joint accelerates with VALUE (rad/s^2 or m/s^2)"),
-    ("--preload", "preload", "this motor gives VALUE (N m or N) where that changes no motion"),
+    ("--set", "positions", "position of this joint (rad or m); the loops are closed around it"),
+    ("--velocity", "velocities", "velocity of this joint (rad/s or m/s)"),
+    ("--acceleration", "accelerations", "acceleration of this joint (rad/s^2 or m/s^2)"),
+    ("--preload", "preload", "preferred effort of this motor (N m or N)"),
 )
 
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "inverse-dynamics",
-        help="motor efforts and loop forces of a motion",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "compute motor efforts and loop forces of a motion",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
     add_file(parser)
-    for option, name, help_text in _JOINTS:
-        parser.add_argument(
-            option,
-            metavar="MOTOR=VALUE" if option == "--preload" else "JOINT=VALUE",
-            type=assignment,
-            action="append",
-            default=[],
-            dest=name,
-            help=f"{help_text}; repeatable",
-        )
+    for option, dest, text in _JOINTS:
+        of = "MOTOR" if option == "--preload" else "JOINT"
+        add_joint_values(parser, option, dest, text, of=of)
     parser.add_argument(
         "--weights",
         choices=("limits", "equal"),
         default="limits",
-        help="how redundant motors share the work: by their limits (default), or equally",
+        help="how redundant motors share the effort: by their limits (default), or equally",
     )
-    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
-    parser.set_defaults(run=run)
+    add_json(parser, "the facts")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = Mechanism.from_file(arguments.file)
     state = mechanism.start(dict(arguments.positions), dict(arguments.velocities))
     if state.v.any() and not arguments.accelerations:
-        raise InputError("a machine in motion needs accelerations; add --acceleration JOINT=VALUE")
+        raise InputError("velocities need accelerations; add --acceleration JOINT=VALUE")
     motion = inverse_dynamics(
         mechanism,
         state,
@@ -87,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
             "missing": dict(motion.missing),
             "beyond_limits": list(motion.beyond_limits),
         }
-        print(json.dumps(facts, indent=2))
+        print(json_text(facts))
     else:
         print(_text(motion))
     return 0
@@ -105,8 +97,8 @@ def _text(motion: InverseDynamics) -> str:
     ]
     rows.append(("actuation", motion.actuation))
     rows += [
-        ("out of reach", f"{name} lacks {lack:.3g} m/s^2 or rad/s^2")
+        ("out of reach", f"{name} misses {lack:.3g} m/s^2 or rad/s^2")
         for name, lack in motion.missing.items()
     ]
-    rows += [("too weak", name) for name in motion.beyond_limits]
+    rows += [("beyond its limit", name) for name in motion.beyond_limits]
     return f"{motion.mechanism.name}\n{table(rows)}"

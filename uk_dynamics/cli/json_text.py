@@ -1,22 +1,22 @@
-"""Facts as JSON, for other programs."""
+"""Results as JSON."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 
-def json_text(facts: object) -> str:
-    """Write facts as JSON; numbers that JSON has no word for (NaN, infinity) become null.
+def json_text(data: object) -> str:
+    """JSON text; NaN and infinity, which JSON cannot represent, become null.
 
     Args:
-        facts: Mappings, sequences, data classes, paths, texts and numbers.
+        data: Mappings, sequences, data classes, paths, texts and numbers.
     """
-    return json.dumps(_plain(facts), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
@@ -33,3 +33,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def print_files(mechanism: str, files: Sequence[Path], *, json: bool) -> None:
+    """Print the files that were written for a mechanism, one per line or as JSON."""
+    if json:
+        print(json_text({"mechanism": mechanism, "files": files}))
+    else:
+        print("\n".join(map(str, files)))

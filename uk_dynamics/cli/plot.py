@@ -1,21 +1,18 @@
-"""``uk_dynamics plot``: a recording as a report."""
+"""``uk_dynamics plot``: a report of a recording."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from uk_dynamics.cli.arguments import Commands, add_command, add_json
 from uk_dynamics.exceptions import InputError
 
-if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
-
 _DESCRIPTION = """\
-Make one report of a recording, as a page (HTML) and as a picture (PNG): joint motion, efforts with
-their limits, tracking errors, violations of the constraints and their rates, energy, rank and
-condition. Recordings are what simulate --out wrote (.npz, .mcap), or the topics of running nodes
-(.mcap), also when they were cut short.
+Write a report of a recording as a page (HTML) and as a picture (PNG): joint motion, efforts with
+their limits, tracking errors, loop-closure errors and their rates, energy, rank and condition. A
+recording is the output of simulate --out (.npz, .mcap), or the topics of running nodes (.mcap),
+even if it is truncated.
 """
 
 _EXAMPLES = """\
@@ -27,26 +24,26 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "plot",
-        help="make a report of a recording, as a page and as a picture",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "write a report of a recording, as a page and as a picture",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
     parser.add_argument("file", metavar="FILE", help="recording: .npz or .mcap")
     parser.add_argument(
         "--out",
         metavar="NAME",
         type=Path,
-        help="write NAME.html and NAME.png (the recording's name, beside it)",
+        help="write NAME.html and NAME.png (default: the recording's name, next to it)",
     )
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON as well")
-    parser.set_defaults(run=run)
+    add_json(parser, "the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write both files and say where they are."""
+    """Write both files and print their paths or the summary."""
     from uk_dynamics import Trajectory
     from uk_dynamics.cli.json_text import json_text
     from uk_dynamics.cli.report_page import write_report

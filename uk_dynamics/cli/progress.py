@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, nothing in a pipe or a log."""
+"""Progress of long computations: a bar on a terminal, nothing in a pipe or a log."""
 
 from __future__ import annotations
 
@@ -9,27 +9,32 @@ from typing import Protocol
 
 
 class Bar(Protocol):
-    """What a command does with its bar."""
+    """A progress bar."""
+
+    n: float
 
     def update(self, n: float = 1) -> object:
-        """So much more is done."""
+        """Add finished work."""
 
     def set_description_str(self, desc: str) -> None:
-        """Say what is being done."""
+        """Set the text before the bar."""
 
     def set_postfix_str(self, s: str) -> None:
-        """Say what there is to know besides."""
+        """Set the text after the bar."""
 
 
 @contextmanager
-def progress_bar(total: float, unit: str) -> Iterator[Bar]:
-    """Show how much of the work is done, while it lasts.
+def progress_bar(total: float, unit: str, shape: str | None = None) -> Iterator[Bar]:
+    """Show a progress bar.
 
     Args:
-        total: All of it.
-        unit: What is counted.
+        total: All of the work.
+        unit: Unit of the work.
+        shape: Format of the bar, as tqdm has it; None: the usual one.
     """
     from tqdm import tqdm
 
-    with tqdm(total=total, unit=unit, file=sys.stderr, disable=None, leave=False) as bar:
+    with tqdm(
+        total=total, unit=unit, file=sys.stderr, disable=None, leave=False, bar_format=shape
+    ) as bar:
         yield bar

@@ -1,4 +1,4 @@
-"""A motion as one page: its figures as tables, its curves as a drawing."""
+"""The report of a recording as an HTML page: a summary, and curves."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def write_report(trajectory: Trajectory, base: Path, source: str) -> tuple[Path,
     """Write ``base.html`` and ``base.png``.
 
     Args:
-        trajectory: What happened.
+        trajectory: The motion.
         base: Path without suffix.
-        source: Where it was read, for the page.
+        source: Name of its recording.
 
     Returns:
         The two files.
@@ -57,12 +57,12 @@ def write_report(trajectory: Trajectory, base: Path, source: str) -> tuple[Path,
 
 
 def report_page(trajectory: Trajectory, source: str, drawing: str) -> str:
-    """The page, complete in itself.
+    """The self-contained page.
 
     Args:
-        trajectory: What happened.
-        source: Where it was read.
-        drawing: Its curves, as SVG: they stay sharp in print.
+        trajectory: The motion.
+        source: Name of its recording.
+        drawing: Its curves as SVG.
     """
     title = escape(trajectory.name.replace("_", " "))
     warnings = "".join(f'<p class="warning">{escape(text)}</p>' for text in trajectory.warnings)
@@ -83,8 +83,8 @@ def _figures(trajectory: Trajectory) -> list[tuple[str, str]]:
     if trajectory.names.constraint_rows:
         row = summary["largest_violation_row"]
         figures += [
-            ("largest violation", f"{summary['largest_violation']:.2e} m or rad ({row})"),
-            ("largest rate of a violation", f"{highest:.2e} m/s or rad/s"),
+            ("largest residual", f"{summary['largest_violation']:.2e} m or rad ({row})"),
+            ("largest rate of a residual", f"{highest:.2e} m/s or rad/s"),
             ("rank", f"{summary['lowest_rank']} to {summary['highest_rank']}"),
         ]
     if trajectory.names.task_rows:

@@ -1,4 +1,4 @@
-"""``uk_dynamics reproduce``: redo the studies of the papers this package implements."""
+"""``uk_dynamics reproduce``: reproduce the studies of the papers this package implements."""
 
 from __future__ import annotations
 
@@ -8,43 +8,39 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from uk_dynamics.cli.arguments import Commands, add_command, add_json
 from uk_dynamics.cli.json_text import json_text
 from uk_dynamics.cli.progress import Bar, progress_bar
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
     from uk_dynamics.papers.study import Study
 
 MISSED = 1
 
 _DESCRIPTION = """\
-Redo the study of a paper, or of all of them: published numbers are printed beside measured ones,
-with what agrees and what does not. Pictures (PNG) and tables (CSV) go to a directory per paper.
+Reproduce the study of a paper, or of all papers: published and computed numbers are printed side by
+side, with the findings. Pictures (PNG) and tables (CSV) are written to a directory per paper.
 """
 
 _EXAMPLES = """\
 examples:
   uk_dynamics reproduce --list
   uk_dynamics reproduce servo
-  uk_dynamics reproduce --quick --out out/studies       all papers, shortened
+  uk_dynamics reproduce --quick --out out/studies       all papers, shorter
   uk_dynamics reproduce servo --markdown --out docs/papers
 
-exit status: 0, 1 when something that must hold does not, 2 for a mistake of the user
+exit status: 0 all bounds hold, 1 a bound does not hold, 2 wrong usage
 """
 
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
-        "reproduce",
-        help="redo the studies of the papers",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "reproduce", "reproduce the studies of the papers", _DESCRIPTION, _EXAMPLES, run
     )
-    parser.add_argument("paper", metavar="PAPER", nargs="?", help="one of --list; left out: all")
-    parser.add_argument("--list", action="store_true", help="say which papers there are")
+    parser.add_argument("paper", metavar="PAPER", nargs="?", help="one of --list (default: all)")
+    parser.add_argument("--list", action="store_true", help="list the papers")
     parser.add_argument(
         "--quick", action="store_true", help="shorter motions and fewer cases: seconds, not minutes"
     )
@@ -53,17 +49,16 @@ def register(commands: Commands) -> None:
         metavar="DIR",
         type=Path,
         default=Path("reproduced"),
-        help="where files go, made if need be (./reproduced)",
+        help="output directory, created if necessary (./reproduced)",
     )
     parser.add_argument(
         "--markdown", action="store_true", help="write a page and its pictures instead of tables"
     )
-    parser.add_argument("--json", action="store_true", help="print tables and bounds as JSON")
-    parser.set_defaults(run=run)
+    add_json(parser, "tables and bounds")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Redo the studies asked for."""
+    """Reproduce the studies, and print or write their results."""
     from uk_dynamics.exceptions import UnknownNameError
     from uk_dynamics.papers import PAPERS
 
@@ -76,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     studies = []
     with progress_bar(len(papers), "paper") as bar:
         for number, paper in enumerate(papers):
-            result = _redo(paper, bar, quick=arguments.quick)
+            result = _study(paper, bar, quick=arguments.quick)
             files = _write(result, arguments)
             if not arguments.json:
                 print("\n" * (number > 0), end="")
@@ -87,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if all(bound["holds"] for study in studies for bound in study["bounds"]) else MISSED
 
 
-def _redo(paper: str, bar: Bar, *, quick: bool) -> Study:
+def _study(paper: str, bar: Bar, *, quick: bool) -> Study:
     from uk_dynamics.papers import reproduce
     from uk_dynamics.papers.progress import heard
 
@@ -120,7 +115,7 @@ def _print(study: Study, files: list[Path], *, tables: bool) -> None:
 
 
 def _facts(study: Study, files: list[Path]) -> dict[str, Any]:
-    """A study as data; its pictures are files."""
+    """A study as data, with the paths of its files."""
     return {
         "paper": study.paper,
         "title": study.title,

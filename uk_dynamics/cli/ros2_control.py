@@ -1,26 +1,22 @@
-"""``uk_dynamics ros2-control``: what ros2_control has to know of a mechanism."""
+"""``uk_dynamics ros2-control``: files for ros2_control."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import add_file
-from uk_dynamics.cli.json_text import json_text
+from uk_dynamics.cli.arguments import Commands, add_command, add_file
+from uk_dynamics.cli.json_text import json_text, print_files
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.whole_file import whole_file
-
-if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
 
 _MOST = 10000  # Hz
 
 _DESCRIPTION = """\
-Write the <ros2_control> block of a mechanism (for xacro:include into its URDF) and the parameters
-of its controllers: an effort command for every motor, states of the measured joints, nothing for
-passive ones; joint_state_broadcaster on measured_joint_states, where joint_state_completer listens,
-and a forward_command_controller with the motors in the order of the mechanism file.
+Write the <ros2_control> block of a mechanism (for xacro:include in its URDF) and the parameters of
+its controllers: an effort command for every motor, states of the measured joints, nothing for
+passive ones; a joint_state_broadcaster that publishes measured_joint_states, the input of
+joint_state_completer; and a forward_command_controller with the motors in the order of the
+mechanism file.
 """
 
 _EXAMPLES = """\
@@ -37,12 +33,13 @@ files in --out: NAME.ros2_control.xacro and NAME_controllers.yaml
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "ros2-control",
-        help="hardware block and controllers for ros2_control",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "write hardware block and controllers for ros2_control",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
     add_file(parser)
     parser.add_argument(
@@ -56,30 +53,31 @@ def register(commands: Commands) -> None:
         type=_rate,
         default=500,
         metavar="HZ",
-        help="updates of controller_manager per second (default: %(default)s)",
+        help="update rate of controller_manager (default: %(default)s)",
     )
     parser.add_argument(
         "--namespace", default="", metavar="NS", help="namespace of controller_manager and topics"
     )
     parser.add_argument(
-        "--out", metavar="DIR", help="directory to write to, made if need be; left out: print"
+        "--out", metavar="DIR", help="output directory, created if necessary (default: print)"
     )
     parser.add_argument(
-        "--json", action="store_true", help="print what was written as JSON, or the texts by name"
+        "--json", action="store_true", help="print the written files, or the texts, as JSON"
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write or print both texts."""
     from uk_dynamics import Mechanism
     from uk_dynamics.control.ros2_control_files import controllers, hardware_block
+    from uk_dynamics.conversion.output_files import write_files
 
     plugin = arguments.hardware
     package, slash, kind = plugin.partition("/")
     if not (package and slash and kind) or any(c.isspace() or c in '<>&"' for c in plugin):
         raise InputError(
-            f'"{plugin}" is no plugin; write package/Class, such as mock_components/GenericSystem',
+            f'"{plugin}" is not a plugin; write package/Class, such as'
+            " mock_components/GenericSystem",
             place="--hardware",
         )
     mechanism = Mechanism.from_file(arguments.file)
@@ -95,19 +93,9 @@ def run(arguments: argparse.Namespace) -> int:
         named = {"mechanism": mechanism.name, "texts": texts}
         print(json_text(named) if arguments.json else "\n".join(texts.values()).removesuffix("\n"))
         return 0
-    directory = Path(arguments.out)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            with whole_file(directory / name) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(directory)) from None
-    files = [directory / name for name in texts]
-    if arguments.json:
-        print(json_text({"mechanism": mechanism.name, "files": files}))
-    else:
-        print("\n".join(map(str, files)))
+    files = {Path(arguments.out) / name: text for name, text in texts.items()}
+    write_files(files, force=True)
+    print_files(mechanism.name, list(files), json=arguments.json)
     return 0
 
 

@@ -1,38 +1,38 @@
-"""``uk_dynamics simulate``: let a mechanism move, freely or under servo control."""
+"""``uk_dynamics simulate``: simulate a mechanism, freely or under control."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import (
+    Commands,
+    add_command,
+    add_joint_values,
+    add_json,
     add_mechanism,
+    add_number,
     add_start_on_tasks,
-    assignment,
     check_writable,
-    positive,
     start_state,
     switchings,
 )
-from uk_dynamics.cli.controllers import MODES, controller_maker
+from uk_dynamics.cli.controllers import add_control, controller_factory
+from uk_dynamics.cli.json_text import json_text
+from uk_dynamics.cli.progress import progress_bar
 from uk_dynamics.cli.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
-if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
-
-# As uk_dynamics.simulation offers them; importing it for --help would take long.
+# Copied from uk_dynamics.simulation, which would take long to import for --help.
 ADAPTIVE = ("DOP853", "RK45", "RK23", "Radau")
 FIXED_STEP = ("rk4", "semi_implicit_euler")
 
 _DESCRIPTION = """\
-Simulate a mechanism from rest: falling freely, or with a tasks file under servo control. The loops
-are closed first; positions and velocities are projected onto them after every step.
+Simulate a mechanism, freely or, with a tasks file, under servo control. The loops are closed first;
+positions and velocities are projected onto the constraints after every step.
 """
 
 _EXAMPLES = """\
@@ -48,45 +48,28 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "simulate",
-        help="let it move, freely or under servo control",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "simulate a mechanism, freely or under control",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
     add_mechanism(parser)
     add_start_on_tasks(parser)
-    parser.add_argument(
-        "--velocity",
-        metavar="JOINT=VALUE",
-        type=assignment,
-        action="append",
-        default=[],
-        dest="velocities",
-        help="start with this joint moving at VALUE (rad/s or m/s); repeatable",
+    add_joint_values(
+        parser, "--velocity", "velocities", "initial velocity of this joint (rad/s or m/s)"
     )
-    parser.add_argument(
-        "--duration", metavar="S", type=positive, default=5.0, help="simulated time in s (5)"
-    )
-    parser.add_argument(
-        "--control",
-        choices=MODES,
-        help="without tasks: motors carry the weight and nothing else, or hold the start",
-    )
-    parser.add_argument(
+    add_number(parser, "--duration", "S", "simulated time in s", 5.0)
+    add_control(parser)
+    add_number(
+        parser,
         "--control-period",
-        metavar="S",
-        type=positive,
-        help="efforts are computed every S seconds and held between; left out: continuously",
+        "S",
+        "efforts are computed every S seconds and held in between (default: continuous)",
     )
-    parser.add_argument(
-        "--sample-period",
-        metavar="S",
-        type=positive,
-        default=0.01,
-        help="time between samples of the result in s (0.01)",
-    )
+    add_number(parser, "--sample-period", "S", "time between samples of the result in s", 0.01)
     parser.add_argument(
         "--switch",
         metavar=("S", "NAME=on|off"),
@@ -99,36 +82,32 @@ def register(commands: Commands) -> None:
     integration.add_argument(
         "--method",
         choices=ADAPTIVE + FIXED_STEP,
-        help="adaptive (DOP853, RK45, RK23, Radau) or of fixed step (DOP853, but rk4 with"
-        " --control-period)",
+        help="with error control (DOP853, RK45, RK23, Radau) or fixed steps (default: DOP853, or"
+        " rk4 with --control-period)",
     )
-    integration.add_argument(
-        "--rtol", metavar="TOL", type=positive, help="relative tolerance of adaptive methods (1e-9)"
+    add_number(
+        integration, "--rtol", "TOL", "relative tolerance of adaptive methods (default: 1e-09)"
     )
-    integration.add_argument(
-        "--step",
-        metavar="S",
-        type=positive,
-        help="step of the fixed-step methods in s (0.001 to 0.002)",
+    add_number(
+        integration, "--step", "S", "step of fixed-step methods in s (default: 0.001 to 0.002)"
     )
     integration.add_argument(
         "--backend",
         choices=("auto", "cached", "interpreted", "compiled"),
         default="cached",
-        help="what evaluates the mechanism: compiled if it has been compiled before (cached), if it"
-        " can be (auto), in any case, or never",
+        help="evaluator: compiled if the mechanism has been compiled before (cached), if possible"
+        " (auto), always (compiled), or never (interpreted)",
     )
     output = parser.add_argument_group("output")
     output.add_argument(
         "--out", metavar="FILE", help="write all samples: .npz, .mcap (ROS 2 messages) or .csv"
     )
-    output.add_argument("--plot", metavar="FILE", help="draw the motion: .png, .pdf or .svg")
-    output.add_argument("--json", action="store_true", help="print the summary as JSON")
-    parser.set_defaults(run=run)
+    output.add_argument("--plot", metavar="FILE", help="plot the motion: .png, .pdf or .svg")
+    add_json(output, "the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Simulate, write the files asked for, print the summary."""
+    """Simulate, write the requested files, print the summary."""
     from uk_dynamics import Mechanism, Tasks
     from uk_dynamics import simulate as run_simulation
     from uk_dynamics.mechanism.constraint_work import workless
@@ -138,10 +117,11 @@ def run(arguments: argparse.Namespace) -> int:
     check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
-    controller = controller_maker(mechanism, tasks, arguments.control, arguments.control_period)()
+    controller = controller_factory(mechanism, tasks, arguments.control, arguments.control_period)()
     state = start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     recording = None if arguments.out is None else Path(arguments.out)
-    with _told(recording), _progress(arguments.duration) as progress:
+    shape = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"
+    with _report_recording(recording), progress_bar(arguments.duration, "s", shape) as bar:
         trajectory = run_simulation(
             mechanism,
             state,
@@ -150,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
             control_period=arguments.control_period,
             method=arguments.method,
             sample_period=arguments.sample_period,
-            progress=progress,
+            progress=lambda t: bar.update(t - bar.n),
             events=switchings(arguments.switch),
             rtol=options.get("rtol", 1e-9),
             step=options.get("step"),
@@ -166,12 +146,12 @@ def run(arguments: argparse.Namespace) -> int:
         and not arguments.switch
     )
     summary = summarize(trajectory, conservative=undisturbed)
-    print(json.dumps(summary, indent=2) if arguments.json else summary_table(summary))
+    print(json_text(summary) if arguments.json else summary_table(summary))
     return 0
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, float]:
-    """Options of the integrator that were given; one that would do nothing is refused."""
+    """Options of the integrator that were given; one without effect is refused."""
     chosen = arguments.method or ("DOP853" if arguments.control_period is None else "rk4")
     for option, methods in (("rtol", ADAPTIVE), ("step", FIXED_STEP)):
         if getattr(arguments, option) is not None and chosen not in methods:
@@ -185,34 +165,20 @@ def _options(arguments: argparse.Namespace) -> dict[str, float]:
 
 
 @contextmanager
-def _told(recording: Path | None) -> Iterator[None]:
-    """Name the recording that an error or Ctrl-C leaves behind."""
+def _report_recording(recording: Path | None) -> Iterator[None]:
+    """After an error or Ctrl-C, print where the samples are."""
     before = _identity(recording)
     try:
         yield
     except (UkDynamicsError, KeyboardInterrupt):
         if recording is not None and _identity(recording) != before:
-            print(f"uk_dynamics: {recording} holds the motion so far", file=sys.stderr)
+            print(f"uk_dynamics: {recording} contains the motion so far", file=sys.stderr)
         raise
 
 
 def _identity(file: Path | None) -> tuple[int, int] | None:
-    """What changes when a file is written."""
+    """Time and size, which change when a file is written."""
     if file is None or not file.exists():
         return None
     state = file.stat()
     return state.st_mtime_ns, state.st_size
-
-
-@contextmanager
-def _progress(duration: float) -> Iterator[Callable[[float], None]]:
-    """Show a bar of simulated time on a terminal; elsewhere nothing."""
-    from tqdm import tqdm
-
-    shape = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"
-    with tqdm(total=duration, file=sys.stderr, disable=None, leave=False, bar_format=shape) as bar:
-
-        def show(t: float) -> None:
-            bar.update(t - bar.n)
-
-        yield show

@@ -1,4 +1,4 @@
-"""The figures by which a simulation is judged."""
+"""Summary of a simulation."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 from uk_dynamics.cli.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.simulation.trajectory import Array, Trajectory
+    from uk_dynamics.simulation.trajectory import Trajectory
+    from uk_dynamics.simulation.trajectory_data import Array
 
 
 def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
-    """Take the worst figures of a trajectory.
+    """The largest errors of a trajectory, its energy and cost.
 
     Args:
-        trajectory: What happened.
-        conservative: Whether the energy should stay what it is: no motors, no passive forces,
-            no constraint that drives the mechanism.
+        trajectory: The motion.
+        conservative: Whether the energy should be constant: no motors, no dissipation, no
+            constraint that drives the mechanism.
 
     Returns:
-        Plain values, ready for JSON: times in s, energies in J, violations and errors in m or rad
-        (0 and an empty name where there is nothing to measure).
+        Values for JSON: times in s, energies in J, residuals and errors in m or rad (0 and an empty
+        name if there are none).
     """
     violation, row = _largest(trajectory.residual, trajectory.names.constraint_rows)
     error, task_row = _largest(trajectory.tracking_error, trajectory.names.task_rows)
@@ -57,7 +58,7 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
 
 
 def summary_table(summary: dict[str, Any]) -> str:
-    """Write a summary as text for people."""
+    """A summary as text."""
     varied = f"kinetic energy varies by {summary['energy_range']:.3g} J"
     drift = "energy drift" if summary["energy_should_be_constant"] else "energy change"
     rows = [
@@ -66,7 +67,7 @@ def summary_table(summary: dict[str, Any]) -> str:
         ("steps", f"{summary['steps']}"),
         ("evaluations", f"{summary['evaluations']}"),
         ("rank", _span(summary["lowest_rank"], summary["highest_rank"])),
-        ("largest violation", _worst(summary, "largest_violation")),
+        ("largest residual", _worst(summary, "largest_violation")),
         (drift, f"{summary['energy_change']:.2e} J; {varied}"),
     ]
     if summary["largest_tracking_error_row"]:
@@ -80,7 +81,7 @@ def summary_table(summary: dict[str, Any]) -> str:
         changes = ", ".join(
             f"{n} {'on' if on else 'off'}" for n, on in switching["changes"].items()
         )
-        lost = f"{switching['energy_lost']:.3g} J lost"
+        lost = f"{switching['energy_lost']:.3g} J dissipated"
         rows.append((f"switched at {switching['t']:g} s", f"{changes}; {lost}"))
     rows += [("warning", warning) for warning in summary["warnings"]]
     return f"{summary['mechanism']}\n{table(rows)}"
@@ -89,16 +90,16 @@ def summary_table(summary: dict[str, Any]) -> str:
 def _largest(values: Array, names: tuple[str, ...]) -> tuple[float, str]:
     if not values.size:
         return 0.0, ""
-    # what was not heard in a recording is not a number
+    # missing values of a recording are NaN
     worst = np.max(np.abs(values), axis=0, where=~np.isnan(values), initial=0.0)
     column = int(np.argmax(worst))
     return float(worst[column]), names[column]
 
 
 def _final(values: Array) -> float:
-    """Largest number of the last sample that was heard."""
-    heard = values[~np.isnan(values).any(axis=1)]
-    return float(np.max(np.abs(heard[-1:]), initial=0.0))
+    """Largest number of the last complete sample."""
+    complete = values[~np.isnan(values).any(axis=1)]
+    return float(np.max(np.abs(complete[-1:]), initial=0.0))
 
 
 def _worst(summary: dict[str, Any], key: str) -> str:

@@ -1,26 +1,21 @@
-"""``uk_dynamics sweep``: many simulations on many cores or machines."""
+"""``uk_dynamics sweep``: many simulations with varied parameters."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.arguments import count
+from uk_dynamics.cli.arguments import Commands, add_command, add_json, count
 from uk_dynamics.cli.json_text import json_text
-
-if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
+from uk_dynamics.cli.progress import progress_bar
 
 _SHOWN_FAILURES = 5
 
 _DESCRIPTION = """\
-Simulate a mechanism again and again with parameters, starts and gains that vary, on the cores of
-this machine or on a Dask cluster. Results go to Parquet; a sweep that was interrupted goes on where
-it was when it is started again. Points that fail are rows with the reason, not the end of it.
+Simulate a mechanism for many values of parameters, initial states and gains, on the cores of this
+computer or on a Dask cluster. Results are written to Parquet; an interrupted sweep resumes when it
+is started again. A point that fails becomes a row with the reason, and the sweep continues.
 """
 
 _EXAMPLES = """\
@@ -33,29 +28,31 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "sweep",
-        help="many simulations with values that vary",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "run many simulations with varied parameters",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
     parser.add_argument("file", metavar="FILE", help="sweep file (YAML)")
     parser.add_argument(
-        "--out", metavar="DIR", type=Path, help="results; out/ and the file's name when left out"
+        "--out", metavar="DIR", type=Path, help="output directory (default: out/ and the file name)"
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--scheduler", metavar="ADDRESS", help="Dask scheduler, tcp://host:port")
-    where.add_argument("--workers", metavar="N", type=count, help="processes here (all cores)")
-    parser.add_argument(
-        "--retry-failed", action="store_true", help="simulate again what failed before"
+    where.add_argument(
+        "--workers", metavar="N", type=count, help="local processes (default: one per core)"
     )
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
-    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--retry-failed", action="store_true", help="repeat the points that failed before"
+    )
+    add_json(parser, "the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Simulate what is not there yet, and say what became of it; 1 when points failed."""
+    """Simulate the missing points and print the outcome; status 1 if points failed."""
     from uk_dynamics.sweeps.run import sweep
     from uk_dynamics.sweeps.specification import SweepSpec
     from uk_dynamics.sweeps.store import Store
@@ -64,7 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
     total = len(spec.points())
     store = Store(arguments.out or Path("out") / Path(arguments.file).stem)
     try:
-        with _progress(total) as progress:
+        with progress_bar(total, "point") as bar:
+
+            def progress(done: int, failed: int) -> None:
+                bar.update(done - bar.n)
+                bar.set_postfix_str(f"failed={failed}")
+
             outcome = sweep(
                 spec,
                 store,
@@ -76,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         done = len(store.rows())
         print(
-            f"interrupted; {done} points are kept in {store.directory}, start again to go on",
+            f"interrupted; {store.directory} has {done} points, start again to resume",
             file=sys.stderr,
         )
         raise
@@ -84,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json_text({**vars(outcome), "results": store.results}))
         return 1 if outcome.failed else 0
     print(
-        f"{outcome.total} points: {outcome.found} were there, {outcome.ok} simulated, "
+        f"{outcome.total} points: {outcome.found} existed, {outcome.ok} simulated, "
         f"{len(outcome.failed)} failed; {outcome.wall:.1f} s"
     )
     for point, problem in list(outcome.failed.items())[:_SHOWN_FAILURES]:
@@ -93,17 +95,3 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"  and {len(outcome.failed) - _SHOWN_FAILURES} more, in the column error")
     print(f"written: {store.results}")
     return 1 if outcome.failed else 0
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar of points on a terminal; elsewhere nothing."""
-    from tqdm import tqdm
-
-    with tqdm(total=total, file=sys.stderr, disable=None, leave=False, unit="point") as bar:
-
-        def show(done: int, failed: int) -> None:
-            bar.update(done - bar.n)
-            bar.set_postfix(failed=failed)
-
-        yield show

@@ -1,4 +1,4 @@
-"""Plain tables: what is said on the left, its value on the right."""
+"""Plain text tables of labels and values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _WIDTH = 100
 
 
 def table(rows: Iterable[tuple[str, str]], indent: int = 2) -> str:
-    """Align pairs of label and value; long values are wrapped under themselves."""
+    """Aligned pairs of label and value; long values are wrapped."""
     pairs = list(rows)
     left = max((len(label) for label, _ in pairs), default=0)
     lines = []

@@ -7,25 +7,26 @@ import sys
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.arguments import (
+    Commands,
+    add_command,
     add_mechanism,
+    add_number,
     add_start_on_tasks,
     count,
-    positive,
     start_state,
 )
-from uk_dynamics.cli.controllers import MODES, controller_maker
+from uk_dynamics.cli.controllers import add_control, controller_factory
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
     from uk_dynamics.mechanism.mechanism import Mechanism
     from uk_dynamics.mechanism.tasks import Tasks
     from uk_dynamics.viewing.source import Source
 
 _DESCRIPTION = """\
-Show a mechanism in the browser, without ROS. It stands where its loops close: drag the sliders of
-its motors, or a link, and the passive joints follow. Play lets it move from there, freely or under
-servo control. Forces in the loops, residuals, ranks and efforts are shown with it.
+Show a mechanism in the browser, without ROS. Drag the sliders of its motors, or a link, and the
+passive joints follow. "Play" simulates it from there, freely or under control. Loop forces,
+residuals, ranks and efforts are displayed.
 """
 
 _EXAMPLES = """\
@@ -39,50 +40,42 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "view",
-        help="see it in the browser: pose it by hand, let it move, play a recording",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "view a mechanism in the browser: pose it, simulate it, or play a recording",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
     )
     add_mechanism(parser)
     add_start_on_tasks(parser)
     parser.add_argument(
         "--recording",
         metavar="FILE",
-        help="play this recording of the mechanism back (.npz or .mcap)",
+        help="play a recording of the mechanism (.npz or .mcap)",
     )
-    parser.add_argument(
-        "--control",
-        choices=MODES,
-        help="without tasks: motors carry the weight and nothing else, or hold the start",
-    )
-    parser.add_argument("--play", action="store_true", help="let it move at once")
-    parser.add_argument(
-        "--rate", metavar="HZ", type=positive, default=500.0, help="steps per s (500)"
-    )
-    parser.add_argument(
+    add_control(parser)
+    parser.add_argument("--play", action="store_true", help="start the simulation at once")
+    add_number(parser, "--rate", "HZ", "steps per second", 500.0)
+    add_number(
+        parser,
         "--real-time-factor",
-        metavar="F",
-        type=positive,
-        default=1.0,
-        help="simulated time per real time (1); smaller is slow motion",
+        "F",
+        "ratio of simulated to real time; a smaller one is slow motion",
+        1.0,
     )
-    parser.add_argument(
-        "--duration", metavar="S", type=positive, help="end after this real time in s (never)"
-    )
+    add_number(parser, "--duration", "S", "exit after this real time in s (default: never)")
     parser.add_argument(
         "--host",
         metavar="ADDRESS",
         default="127.0.0.1",
-        help="address to serve at (127.0.0.1, this computer only); 0.0.0.0 lets the whole network"
-        " look and press the buttons",
+        help="address to serve at (127.0.0.1, this computer only); 0.0.0.0 gives the whole network"
+        " access, to the controls as well",
     )
     parser.add_argument(
-        "--port", metavar="N", type=count, default=8080, help="port to serve at (8080); 0: any"
+        "--port", metavar="N", type=count, default=8080, help="port to serve at (8080); 0: any free"
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -94,10 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.viewing.mechanism_view import MechanismView
     from uk_dynamics.viewing.server import address, close_server, open_server
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends in order as well
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, like Ctrl-C
     if arguments.file.endswith((".npz", ".mcap")):
         raise InputError(
-            f"{arguments.file} is a recording, not a mechanism; what moves has to be named:"
+            f"{arguments.file} is a recording, not a mechanism; name its mechanism, too:"
             f" uk_dynamics view MECHANISM --recording {arguments.file}"
         )
     mechanism = Mechanism.from_file(arguments.file)
@@ -127,14 +120,14 @@ def _source(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | 
     if arguments.recording:
         if arguments.control or arguments.positions or arguments.start_on_tasks:
             raise InputError(
-                "--recording moves by itself: leave --control, --set and --start-on-tasks out"
+                "--recording determines the motion: omit --control, --set and --start-on-tasks"
             )
         return Playback(mechanism, Trajectory.load(arguments.recording), real_time_factor=factor)
     step = 1.0 / arguments.rate
     return LiveSimulation(
         mechanism,
         start_state(arguments, mechanism, tasks),
-        controller=controller_maker(mechanism, tasks, arguments.control, step),
+        controller=controller_factory(mechanism, tasks, arguments.control, step),
         step=step,
         real_time_factor=factor,
         playing=arguments.play,

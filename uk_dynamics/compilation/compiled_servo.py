@@ -60,13 +60,13 @@ class CompiledServo:
         self._map_shape = (layout.task_rows, layout.motors)
         self._response_shape = (-1, layout.motors)
 
-    def gap(self, state: State, inputs: Inputs) -> float:
+    def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """Largest residual of the structure."""
         if self._layout.followed:
             self._structure.follow(state.t, inputs)
         elif inputs.references:
-            return self._otherwise.gap(state, inputs)
-        return self._call.gap(state)
+            return self._otherwise.loop_closure_error(state, inputs)
+        return self._call.loop_closure_error(state)
 
     def errors(self, state: State, references: References | None = None) -> TrackingErrors:
         """Residuals and rates of the task rows."""

@@ -48,7 +48,7 @@ class ServoCall:
             bind.argtypes, bind.restype = (ctypes.py_object,), ctypes.py_object
             self._quick = bind(self.memory)
 
-    def gap(self, state: State) -> float:
+    def loop_closure_error(self, state: State) -> float:
         """Largest residual of a structural row that acts."""
         if self._quick is not None:
             found = self._quick[0](state.t, state.q, state.v)

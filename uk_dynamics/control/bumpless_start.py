@@ -1,4 +1,4 @@
-"""The beginning of control: the error that is found there decays along a path, not in a step."""
+"""Bumpless start: the initial tracking error decays along a smooth path."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from uk_dynamics.mechanism.state import Array
 
 
 class BumplessStart:
-    """Asks tasks for a path p(t) from the first error to zero, instead of for zero at once.
+    """Lets the tracking error follow a path p(t) from its initial value to zero.
 
-    p is the quintic that begins with the error and its rate, unaccelerated, and ends at rest after
-    the duration: b = p̈ − bias − 2ζω (ψ̇ − ṗ) − ω² (ψ − p). At the first instant that is
-    b = −bias, whatever the error. Rows of order velocity take the cubic of their rate.
+    p is the quintic that starts with the error and its rate at zero acceleration, and ends at rest
+    after the duration: b = p̈ − bias − 2ζω (ψ̇ − ṗ) − ω² (ψ − p). Initially that is b = −bias,
+    whatever the error. Rows of order velocity follow a cubic of their rate.
 
-    Complete rotations have the angular velocity for their rate, which is that of their error only
-    where it turns about one axis; else the path is the one asked for but for small terms that the
-    stabilisation works on.
+    The rate of a complete rotation is its angular velocity, which equals the rate of its error only
+    for a rotation about one axis; otherwise stabilisation corrects the small difference.
     """
 
     def __init__(self, constraints: ConstraintSet) -> None:
-        """Prepare.
+        """Store which rows are of order position and velocity.
 
         Args:
             constraints: The tasks' rows.
@@ -35,19 +34,19 @@ class BumplessStart:
         self._duration = 0.0
 
     def reset(self) -> None:
-        """The next error is the first one."""
+        """Take the next error as the initial one."""
         self._begin = None
 
     def along(
         self, errors: TrackingErrors, duration: float, now: float, ahead: float
     ) -> tuple[TrackingErrors, Array | None]:
-        """Errors as seen from the path, and its acceleration, (mt,); None: there is no path.
+        """Errors relative to the path, and its acceleration, (mt,); None: there is no path.
 
         Args:
-            errors: Those of now.
-            duration: Of the path, in s; counts when it begins. 0: without a path.
+            errors: At the state.
+            duration: Of the path, in s, read when it begins; 0: no path.
             now: Time of the state, in s.
-            ahead: Time for which efforts are made right, in s.
+            ahead: Time at which the efforts are exact, in s.
         """
         if self._begin is None:
             self._begin, self._duration = now, duration
@@ -56,8 +55,8 @@ class BumplessStart:
         if not self._duration or now - self._begin >= self._duration:
             return errors, None
         value, rate, _ = self._sample(now)
-        left = TrackingErrors(errors.residual - value, errors.rate - rate)
-        return left, self._sample(ahead).acceleration
+        relative = TrackingErrors(errors.residual - value, errors.rate - rate)
+        return relative, self._sample(ahead).acceleration
 
     def _paths(self, errors: TrackingErrors) -> None:
         zero = np.zeros(len(errors.residual))
@@ -73,12 +72,6 @@ class BumplessStart:
         if not self._velocity_rows.any():
             return position
         velocity = hermite.sample(self._rate_path, elapsed)
-        # the residual of a row of order velocity only shows its rate
-        return ReferenceSample(
-            self._chosen(position.value, velocity.value),
-            self._chosen(position.rate, velocity.value),
-            self._chosen(position.acceleration, velocity.rate),
-        )
-
-    def _chosen(self, position: Array, velocity: Array) -> Array:
-        return np.where(self._velocity_rows, velocity, position)
+        # the residual of a row of order velocity is its rate
+        pairs = zip(position, (velocity.value, velocity.value, velocity.rate), strict=True)
+        return ReferenceSample(*(np.where(self._velocity_rows, v, p) for p, v in pairs))

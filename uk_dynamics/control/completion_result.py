@@ -1,4 +1,4 @@
-"""What a completion of a state returns."""
+"""The estimate of a joint state from the measured joints, and how far it can be trusted."""
 
 from __future__ import annotations
 
@@ -8,38 +8,37 @@ from dataclasses import dataclass
 from uk_dynamics.mechanism.state import Array
 
 
-class CompletionStatus(enum.Enum):
-    """What became of a measurement."""
+class EstimationStatus(enum.Enum):
+    """Outcome of an estimation."""
 
     COMPLETE = "complete"
-    JUMP = "jump"  # measured joints are far from where they were; the loops were followed there
-    SINGULAR = "singular"  # measured joints do not determine the others here
-    CONTRADICTING = "contradicting"  # measured joints disagree with each other over the loops
+    JUMP = "jump"  # measured joints have moved far; the loops were followed to there
+    SINGULAR = "singular"  # measured joints do not determine the others in this configuration
+    CONTRADICTING = "contradicting"  # redundant measurements contradict each other
     LOST = "lost"  # the loops do not close with these measurements on this branch
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
-    """A complete state, and how far it can be trusted.
+class JointStateEstimate:
+    """An estimated joint state, and how far it can be trusted.
 
     Attributes:
         q: Positions, (nq,), in m or rad; the last good ones when lost.
-        v: Velocities, (nv,), in m/s or rad/s; without measured velocities, and when lost, zero.
-        status: What became of the measurement.
-        joints: Joints that the status speaks of.
-        residual: Largest violation of a loop row, in m or rad.
-        misfit: Measured minus found position of each measured joint, (d,), in m or rad; zero
+        v: Velocities, (nv,), in m/s or rad/s; zero without measured velocities, and when lost.
+        status: Outcome of the estimation.
+        joints: Joints that the status is about.
+        residual: Largest residual of the loops, in m or rad.
+        misfit: Measured minus estimated position of each measured joint, (d,), in m or rad; zero
             unless more joints are measured than the loops need.
-        condition: How much the loops amplify errors of measurements; infinite when singular.
+        condition: How much the loops amplify measurement errors; infinite when singular.
         iterations: Newton steps.
-        branch_doubtful: Since the last reset the machine has been lost, or so near to a singular
-            configuration that it may have passed it, and changed to another way of closing its
-            loops.
+        branch_doubtful: Since the last reset the loops failed to close, or a singular configuration
+            was so near that the mechanism may have passed it onto another assembly branch.
     """
 
     q: Array
     v: Array
-    status: CompletionStatus
+    status: EstimationStatus
     joints: tuple[str, ...]
     residual: float
     misfit: Array
@@ -49,5 +48,5 @@ class Completion:
 
     @property
     def usable(self) -> bool:
-        """Whether positions belong to this measurement."""
-        return self.status is not CompletionStatus.LOST
+        """Whether the positions belong to this measurement."""
+        return self.status is not EstimationStatus.LOST

@@ -1,4 +1,4 @@
-"""The motion a machine is meant to make, for drives that close their own loops around it."""
+"""Setpoints for drives with their own position or velocity loop: the desired motion, integrated."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.control.servo_modes import Decision
+from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
 
 
 class Setpoint(NamedTuple):
-    """What drives shall do at one instant.
+    """Desired joint state at the end of a period.
 
     Attributes:
         q: Positions, (nq,), in m or rad.
         v: Velocities, (nv,), in m/s or rad/s.
-        qdd: Accelerations on the way there, (nv,).
+        qdd: Accelerations during the period, (nv,), in m/s² or rad/s².
         efforts: Motor efforts that cause them, (motors,), in N or N·m.
-        duration: Time until then, in s.
+        duration: Of the period, in s.
     """
 
     q: Array
@@ -30,11 +30,11 @@ class Setpoint(NamedTuple):
     duration: float
 
 
-class DesiredMotion:
-    """Follows the commands of a servo controller from the first measured state on.
+class SetpointGenerator:
+    """Integrates the accelerations of a controller, starting from the first measured state.
 
-    The controller is asked at the desired state, not at the measured one: it makes up for what
-    steps of finite length leave, and the drives for what the machine leaves.
+    The controller is evaluated at the desired state, not at the measured one: it corrects the
+    integration error, and the drives correct the tracking error of the machine.
     """
 
     def __init__(self, mechanism: Mechanism, dynamics: Dynamics | None = None) -> None:
@@ -42,7 +42,7 @@ class DesiredMotion:
 
         Args:
             mechanism: What moves; its joints have one degree of freedom each.
-            dynamics: What projects; None: the interpreted evaluator.
+            dynamics: Projects states onto the constraints; None: the interpreted evaluator.
         """
         self._model = mechanism.model
         self._dynamics: Dynamics = dynamics or mechanism.dynamics()
@@ -51,19 +51,19 @@ class DesiredMotion:
         self._elapsed = 0.0
 
     def reset(self) -> None:
-        """The next measured state is where the motion begins."""
+        """Start the motion at the next measured state."""
         self._state = None
         self._elapsed = 0.0
 
-    def at(self, measured: State, inputs: Inputs | None = None) -> State:
-        """The desired state at the time of a measured one, on the loops.
+    def desired_state(self, measured: State, inputs: Inputs | None = None) -> State:
+        """The desired state at the time of a measured one, projected onto the constraints.
 
         Args:
-            measured: Its time counts; the first one is where the motion begins.
-            inputs: What is known of the structure; None: what the file says.
+            measured: Gives the time; the first one is where the motion starts.
+            inputs: Active constraints and structural references; None: as in the mechanism file.
 
         Raises:
-            SimulationError: The loops are too far open.
+            SimulationError: The loop-closure error is too large to be projected away.
         """
         if self._state is None:
             ahead = measured
@@ -73,14 +73,14 @@ class DesiredMotion:
         self._state = self._dynamics.project(ahead, inputs)
         return self._state
 
-    def follow(self, command: Decision) -> Setpoint:
-        """Where a command takes the motion in a time as long as the last step took.
+    def setpoint(self, command: MotorCommand) -> Setpoint:
+        """The desired state one period ahead, the period being as long as the last one.
 
         Args:
-            command: Decided at the state that :meth:`at` gave.
+            command: For the state that :meth:`desired_state` returned.
         """
         if self._state is None:
-            raise ValueError("ask for the state first")
+            raise ValueError("call desired_state() first")
         self._qdd = command.qdd
         next_state = self._moved(self._state, self._elapsed)
         return Setpoint(next_state.q, next_state.v, command.qdd, command.efforts, self._elapsed)

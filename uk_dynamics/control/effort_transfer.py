@@ -1,4 +1,4 @@
-"""Bumpless transfer: efforts of one law go over to those of another without a step."""
+"""Bumpless transfer: a change of the control law causes no step of the efforts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from uk_dynamics.mechanism.state import Array
 
 
 class EffortTransfer:
-    """Adds to the efforts of the new law what is missing to the old one's last, and lets it fade.
+    """Adds an offset to the efforts of the new law that fades to zero.
 
-    The new law is in force at once, with all its feedback; what is added begins as the difference
-    of the first efforts and goes to zero along 1 − 3s² + 2s³. The sum is within the limits, rates
-    of efforts included.
+    The new law acts at once, with all its feedback. The offset starts as the difference between
+    the last old and the first new efforts, and decays as 1 − 3s² + 2s³. The sum stays within the
+    limits, rate limits included.
 
     Attributes:
         limits: Of the sum.
@@ -23,24 +23,24 @@ class EffortTransfer:
         """Prepare.
 
         Args:
-            limits: Of the motors, with a memory of their own.
+            limits: Of the motors, an instance of its own.
         """
         self.limits = limits
         self._from: Array | None = None
-        self._gap: Array = np.zeros(0)
+        self._offset: Array = np.zeros(0)
         self._begin: float | None = None
         self._duration = 0.0
 
     @property
     def under_way(self) -> bool:
-        """Whether something is added."""
+        """Whether the offset is still fading."""
         return self._from is not None
 
     def start(self, last: Array | None, duration: float) -> None:
-        """The next efforts are those of another law.
+        """Start a transfer with the next efforts.
 
         Args:
-            last: What was commanded last, (motors,), in N or N·m; None: nothing, no transfer.
+            last: The last command, (motors,), in N or N·m; None: no transfer.
             duration: In s; 0: no transfer.
         """
         self._from = None if last is None or duration <= 0.0 else last.copy()
@@ -58,14 +58,14 @@ class EffortTransfer:
             return efforts
         if self._begin is None:
             self._begin = t
-            self._gap = self._from - efforts
+            self._offset = self._from - efforts
             self.limits.reset(self._from)
         s = (t - self._begin) / self._duration
         if s >= 1.0:
             self._from = None
             return efforts
         bounds = self.limits.bounds(v)
-        left = 1.0 - s * s * (3.0 - 2.0 * s)
-        result: Array = np.clip(efforts + left * self._gap, bounds.lower, bounds.upper)
+        fading = 1.0 - s * s * (3.0 - 2.0 * s)
+        result: Array = np.clip(efforts + fading * self._offset, bounds.lower, bounds.upper)
         self.limits.remember(result)
         return result

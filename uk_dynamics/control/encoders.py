@@ -1,4 +1,4 @@
-"""The measured joints of a mechanism: their places, their accuracy, and what they say as arrays."""
+"""The measured joints of a mechanism: their indices, accuracy, and measurements as arrays."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Encoders:
     Attributes:
         names: Of the joints; measurements given as arrays have their order.
         deviations: Standard deviations of their measurements, (d,), in rad or m.
-        places: Of the joints in q, (d,).
-        columns: Of the joints in v, (d,).
-        turning: Which of them turn without end, (d,); their encoders may count within one turn.
+        places: Indices of the joints in q, (d,).
+        columns: Indices of the joints in v, (d,).
+        turning: Which joints are continuous, (d,); their encoders may count within one turn.
     """
 
     def __init__(self, mechanism: Mechanism, names: Sequence[str] | None = None) -> None:
@@ -43,11 +43,11 @@ class Encoders:
         self.turning = _turning(mechanism, self.names)
 
     def values(self, values: Mapping[str, float] | ArrayLike, what: str) -> Array:
-        """Numbers of the measured joints, fresh, (d,).
+        """Measurements in the order of the joints, a new array, (d,).
 
         Args:
             values: By name or (d,).
-            what: What they are, for the message of an error.
+            what: The quantity, for error messages.
 
         Raises:
             UnknownNameError: A name is not one of a measured joint.
@@ -75,13 +75,9 @@ class Encoders:
         return array
 
     def nearest_turn(self, positions: Array, last: Array) -> Array:
-        """Positions (d,) read as the turn that is nearest to the last ones (d,), in rad or m."""
+        """Positions (d,), in rad or m, shifted by full turns to be nearest to the last ones."""
         turns: Array = np.round((last - positions) / _TURN) * self.turning
         return positions + _TURN * turns
-
-    def named(self, chosen: NDArray[np.bool_]) -> tuple[str, ...]:
-        """Names of the chosen joints, (d,)."""
-        return tuple(name for name, is_it in zip(self.names, chosen, strict=True) if is_it)
 
 
 def _measured(mechanism: Mechanism, names: Sequence[str] | None) -> tuple[tuple[str, ...], Array]:
@@ -98,7 +94,7 @@ def _measured(mechanism: Mechanism, names: Sequence[str] | None) -> tuple[tuple[
 
 
 def _turning(mechanism: Mechanism, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Which joints turn without end."""
+    """Which joints are continuous."""
     joints = {joint.name: joint for joint in mechanism.model.description.joints}
     return np.array(
         [

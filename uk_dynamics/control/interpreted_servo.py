@@ -23,13 +23,13 @@ from uk_dynamics.mechanism.tasks import Tasks
 
 
 class InterpretedServo:
-    """Evaluates whatever there is; see :class:`ServoEvaluator`."""
+    """Evaluates the servo law for every kind of constraint; see :class:`ServoEvaluator`."""
 
     def __init__(self, tasks: Tasks, *, friction: bool = True) -> None:
         """Allocate the workspaces.
 
         Args:
-            tasks: What motors shall do.
+            tasks: What to track.
             friction: Whether friction and damping are fed forward.
         """
         self._tasks = tasks
@@ -44,8 +44,8 @@ class InterpretedServo:
         )
         self._by_generalized_inverse = generalized_inverse_rows(tasks)
 
-    def gap(self, state: State, inputs: Inputs) -> float:
-        """Largest residual of the structure."""
+    def loop_closure_error(self, state: State, inputs: Inputs) -> float:
+        """Largest residual of the structure, in m or rad."""
         residual = self._dynamics.residual(state, inputs)
         return float(np.abs(residual.position).max(initial=0.0))
 
@@ -58,7 +58,7 @@ class InterpretedServo:
     def evaluate(
         self, state: State, demand: Demand, references: References | None = None
     ) -> ServoOutcome:
-        """The closed form, with the friction that its efforts lead to."""
+        """The closed form, with the friction that its efforts cause."""
         inputs = demand.inputs
         prepared = self._dynamics.prepare(state, inputs)
         rows = self._tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
@@ -79,41 +79,41 @@ class InterpretedServo:
             feedback=feedback,
             rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
         )
-        free = moving = self._at_rest(prepared, state, inputs)
+        free = with_friction = self._without_efforts(prepared, state, inputs)
         servo = law(free.qdd)
         if self._friction and (mechanism.friction.dry or mechanism.nonideal is not None):
-            servo, moving = compensate_friction(
+            servo, with_friction = compensate_friction(
                 self._dynamics, prepared, state, inputs, S, law, servo
             )
 
         def response(efforts: Array) -> Array:
             return prepared.factorization.admissible(S @ efforts)
 
-        return ServoOutcome(servo, free, moving.qdd, response)
+        return ServoOutcome(servo, free, with_friction.qdd, response)
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
     ) -> tuple[Array, bool]:
-        """Efforts within limits."""
+        """Efforts within limits, and whether they are optimal."""
         self._allocation.weights = demand.weights
         efforts = self._allocation.solve(servo.map, servo.wanted, lower, upper, servo.efforts)
         return efforts, self._allocation.finished
 
     def forget(self) -> None:
-        """Forget where the last search ended."""
+        """Start the next search without a warm start."""
         self._allocation.reset()
 
-    def _at_rest(self, prepared: Prepared, state: State, inputs: Inputs) -> Solution:
-        """The motion of the structure while motors rest."""
+    def _without_efforts(self, prepared: Prepared, state: State, inputs: Inputs) -> Solution:
+        """The motion of the structure with zero motor efforts."""
         if self._friction:
             return self._dynamics.solve(prepared, state, inputs)
         terms = prepared.terms
-        rubbing = self._mechanism.passive.resistance(state.v)
-        return prepared.factorization.solve(terms.F - rubbing, terms.b)
+        resistance = self._mechanism.passive.resistance(state.v)
+        return prepared.factorization.solve(terms.F - resistance, terms.b)
 
 
 def generalized_inverse_rows(tasks: Tasks) -> NDArray[np.bool_]:
-    """Whether the feedback of each row is distributed as review (72) does, (mt,)."""
+    """Whether the feedback of each row is distributed by review (72), (mt,)."""
     flags = np.zeros(len(tasks.constraints), dtype=bool)
     for task in tasks.spec.tasks:
         if task.feedback == "generalized_inverse":

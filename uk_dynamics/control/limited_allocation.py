@@ -1,8 +1,8 @@
-"""Efforts within limits: least task slack by priority, then least distance from what is preferred.
+"""Efforts within limits: least task residual by priority, then least distance from preferred ones.
 
-The unknowns are scaled, x = √W u, so that limits of different kind and size are comparable. One
-problem of least squares per priority finds what of its rows can be had without touching those
-before it; a last one chooses among the efforts that give just that.
+The unknowns are scaled, x = √W u, so that motors of different kind and size are comparable. One
+least-squares problem per priority minimises the residual of its rows without changing those of
+higher priority; a last one chooses among the efforts that achieve this.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ Indices = NDArray[np.intp]
 
 
 class LimitedAllocation:
-    """Allocates efforts again and again, each time starting from the last.
+    """Allocates efforts within limits, with a warm start from the last solution.
 
     Attributes:
-        levels: Rows of each priority, the first served first.
+        levels: Rows of each priority, the highest first.
         weights: Diagonal of W, positive, (nu,).
-        finished: Whether the last search came to its end; else its efforts are within the limits,
-            but others may serve the tasks better.
+        finished: Whether the last search reached the optimum; otherwise its efforts are only
+            feasible.
     """
 
     def __init__(self, priorities: NDArray[np.intp], weights: Array, rank_tolerance: float) -> None:
         """Prepare for tasks and motors.
 
         Args:
-            priorities: Of each task row, 1 first, (mt,).
+            priorities: Of each task row, 1 is the highest, (mt,).
             weights: Diagonal of W, positive, (nu,).
-            rank_tolerance: A row is dependent when at most this part of it is left by the others.
+            rank_tolerance: A row is dependent if at most this fraction of it is independent of the
+                others.
         """
         self.levels: tuple[Indices, ...] = tuple(
             np.flatnonzero(priorities == priority) for priority in np.unique(priorities)
@@ -47,10 +48,10 @@ class LimitedAllocation:
 
         Args:
             C: Task acceleration per unit effort, A_t N S, (mt, nu).
-            wanted: Task acceleration that the motors shall add, (mt,).
+            wanted: Task acceleration that the motors have to add, (mt,).
             lower: Smallest efforts, (nu,).
             upper: Largest efforts, (nu,).
-            preferred: Efforts to come close to where several give the same, (nu,).
+            preferred: Preferred efforts where several give the same, (nu,).
         """
         root = np.sqrt(self.weights)
         low, high, goal = root * lower, root * upper, root * preferred
@@ -58,7 +59,7 @@ class LimitedAllocation:
         scaled = C / root
         stages = [(scaled[rows], wanted[rows]) for rows in self.levels]
         stages.append((np.eye(len(x)), goal))
-        motions = np.eye(len(x))[:, low < high]  # a motor whose limits leave no choice has none
+        motions = np.eye(len(x))[:, low < high]  # a motor with equal bounds is fixed
         self.finished = True
         for rows, right in stages:
             if not motions.shape[1]:

@@ -1,4 +1,4 @@
-"""Newton steps along the loops, from a closed configuration to the one that was measured."""
+"""Numerical continuation along the loops, from a closed configuration to the measured one."""
 
 from __future__ import annotations
 
@@ -11,28 +11,30 @@ from uk_dynamics.mechanism.state import Array
 from uk_dynamics.model.robot_model import RobotModel
 
 _MOST_STEPS = 12
-_SMALL = 1e-11  # rad or m: the step after such a one is rounding
+_SMALL = 1e-11  # rad or m: the next Newton step would be rounding
 _STALLED = 1e-8  # rad or m: rounding near a singularity
-_OPEN = 1e-4  # m or rad: noise that reaches beyond a dead centre; wider open, loops do not close
-_CONTRACTION = 0.25  # of successive steps; below, only one solution is near (Deuflhard)
+_OPEN = 1e-4  # m or rad: loop-closure error that noise beyond a dead centre may cause
+_CONTRACTION = 0.25  # of successive steps; below it the solution is locally unique (Deuflhard)
 _LARGEST_CORRECTION = 0.3  # rad or m, after the tangent step
-_LONGEST_LEG = 0.1  # rad or m, of a measured joint
-_LONGEST_MOVE = 1.0  # rad or m, of any joint in one leg
-_SURE_LEG = 0.01  # rad or m: near a singularity legs are shortened to this
-_SHORTEST_LEG = 1.0 / 1024.0
-MOST_LEGS, FEW_LEGS = 200, 24  # they bound the time that a hopeless measurement takes
+_LONGEST_STEP = 0.1  # rad or m, of a measured joint
+_LONGEST_MOVE = 1.0  # rad or m, of any joint in one step
+_CAUTIOUS_STEP = 0.01  # rad or m: length to which steps are shortened near a singularity
+_SHORTEST_STEP = 1.0 / 1024.0
+MOST_STEPS, FEW_STEPS = 200, 24  # bound the time spent on unreachable measurements
 _NEAR = 0.5  # regularity is about the distance to a singularity, in units of the scaled steps
 
 
-class LoopFollower:
-    """Keeps the branch: a step counts only where successive corrections shrink by four.
+class LoopContinuation:
+    """Predictor–corrector continuation that stays on its assembly branch.
+
+    A step is accepted only if successive Newton corrections shrink by a factor of four.
 
     Attributes:
-        residual: Largest violation before the last correction, in m or rad.
-        iterations: Corrections since it was set to zero.
-        passed_singularity: Whether a search since it was set to false met a singular configuration,
-            or may have passed one: it was nearer than the step was long.
-        factors: At the end of the last search.
+        residual: Largest residual before the last correction, in m or rad.
+        iterations: Newton corrections since it was set to zero.
+        passed_singularity: Whether, since it was set to false, a step met a singular configuration
+            or may have passed one, because the distance to it was shorter than the step.
+        factors: Of the last Newton correction.
     """
 
     factors: LoopFactors
@@ -48,9 +50,9 @@ class LoopFollower:
         """Prepare.
 
         Args:
-            rows: What closes the loops.
+            rows: Those that close the loops.
             model: The tree.
-            places: Of the measured joints in q, (d,).
+            places: Indices of the measured joints in q, (d,).
             split: Measured and other coordinates.
             tolerance: Regularity below which the loops are singular.
         """
@@ -70,11 +72,11 @@ class LoopFollower:
         return LoopFactors(A, self._split, self._tolerance)
 
     def forget(self) -> None:
-        """The next search starts somewhere else."""
+        """Discard the tangent of the last configuration."""
         self._last_regular = None
 
     def step(self, q: Array, t: float, wanted: Array) -> Array | None:
-        """Follow the loops to measurements close by.
+        """One continuation step, to measurements close to the last configuration.
 
         Args:
             q: The last configuration, (nq,).
@@ -82,7 +84,7 @@ class LoopFollower:
             wanted: Measured positions, (d,).
 
         Returns:
-            The configuration, (nq,); None where the steps do not shrink as they should.
+            The configuration, (nq,); None if the corrections do not converge as required.
         """
         guess, before = q, 1.0
         if self._last_regular is not None:
@@ -95,7 +97,7 @@ class LoopFollower:
         return found
 
     def correct(self, q: Array, t: float, wanted: Array) -> Array | None:
-        """Newton steps to the loops and the measurements; see :meth:`step`."""
+        """Newton corrections onto the loops and the measurements; see :meth:`step`."""
         before = np.inf
         for count in range(_MOST_STEPS):
             A, psi = self._rows.linearize(q, t)
@@ -109,7 +111,7 @@ class LoopFollower:
             self.residual = _largest(psi / self._rows.scale)
             stalled = count > 0 and size > _CONTRACTION * before
             if size <= (_STALLED if stalled else _SMALL):
-                if self.residual > _OPEN:  # in a direction that a singularity has closed
+                if self.residual > _OPEN:  # in a direction that is singular here
                     return None
                 if not factors.singular:
                     self._last_regular = factors
@@ -120,41 +122,43 @@ class LoopFollower:
         return None
 
     def velocity(self, q: Array, t: float, drift: Array, rates: Array) -> Array:
-        """Velocities at the end of the last search, (nv,); what is open there goes straight on.
+        """Velocities at the last configuration, (nv,).
+
+        In directions that are singular there, the tangent of the last regular one is used.
 
         Args:
-            q: Configuration there, (nq,).
-            t: Time there, in s.
-            drift: Rate of the rows while the machine stands still, (m,).
+            q: The last configuration, (nq,).
+            t: Its time, in s.
+            drift: Partial time derivative of the rows, (m,).
             rates: Measured velocities, (d,).
         """
         if not self.factors.singular or self._last_regular is None:
             return self.factors.move(-drift, rates)
-        straight = self._last_regular.move(self._still, rates)
+        tangent = self._last_regular.move(self._still, rates)
         A, _ = self._rows.linearize(q, t)
-        missing = rates - straight[self._split.measured]
-        return straight + self.factors.move(-drift - A @ straight, missing)
+        missing = rates - tangent[self._split.measured]
+        return tangent + self.factors.move(-drift - A @ tangent, missing)
 
-    def lead(
-        self, q: Array, times: tuple[float, float], wanted: Array, legs: int = MOST_LEGS
+    def follow(
+        self, q: Array, times: tuple[float, float], wanted: Array, steps: int = MOST_STEPS
     ) -> Array | None:
-        """Follow the loops along the straight line of the measured positions.
+        """Continuation with adaptive steps along a straight line in the measured positions.
 
         Args:
             q: A closed configuration, (nq,).
-            times: There, and at the end, in s.
+            times: Of this configuration and of the end, in s.
             wanted: Measured positions at the end, (d,).
-            legs: How many are tried.
+            steps: Largest number of steps.
 
         Returns:
-            The configuration at the end, (nq,); None where it got lost on the way.
+            The configuration at the end, (nq,); None if it cannot be reached.
         """
         start = q[self._places]
         way = wanted - start
-        longest = _LONGEST_LEG / max(_largest(way), _LONGEST_LEG)
-        done, leg = 0.0, longest
-        for _ in range(legs):
-            ahead = min(1.0, done + leg)
+        longest = _LONGEST_STEP / max(_largest(way), _LONGEST_STEP)
+        done, step = 0.0, longest
+        for _ in range(steps):
+            ahead = min(1.0, done + step)
             t = times[0] + ahead * (times[1] - times[0])
             target = start + ahead * way
             A, psi = self._rows.linearize(q, t)
@@ -165,23 +169,23 @@ class LoopFollower:
                 reached = self.correct(self._model.integrate(q, move), t, target)
             if reached is not None:
                 if self._near(here.regularity, q, reached):
-                    if (ahead - done) * _largest(way) > _SURE_LEG:
-                        leg = 0.5 * (ahead - done)
+                    if (ahead - done) * _largest(way) > _CAUTIOUS_STEP:
+                        step = 0.5 * (ahead - done)
                         continue
                     self.passed_singularity = True
                 q, done = reached, ahead
                 if done >= 1.0:
                     return q
-                leg = min(longest, 2.0 * leg)
-            elif leg < _SHORTEST_LEG:
+                step = min(longest, 2.0 * step)
+            elif step < _SHORTEST_STEP:
                 return None
             else:
-                leg *= 0.5
-                longest = 2.0 * leg  # what failed would only fail again
+                step *= 0.5
+                longest = 2.0 * step  # a longer step would fail again
         return None
 
     def _near(self, regularity: float, before: Array, after: Array) -> bool:
-        """Whether a singularity is so near that it may lie between two configurations."""
+        """Whether a singularity may lie between two configurations."""
         others = self._split.others
         way = self._model.difference(before, after)[others] / self._split.scale
         nearest = min(regularity, self.factors.regularity)

@@ -1,4 +1,4 @@
-"""The rows of a mechanism that hold positions: what closes its loops, and nothing else."""
+"""The rows that close the loops of a mechanism: rigid, active, and of order position."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from uk_dynamics.mechanism.state import ActiveConstraints, Array
 
 
 class LoopRows:
-    """Rows of order position that are rigid and switched on.
+    """Rigid, active rows of order position.
 
     Attributes:
         names: Of the rows.
         scale: Residual per m or rad, (m,).
-        live: What replaces the references of live constraints, by name.
+        live: What replaces the references of constraints, by name.
     """
 
     def __init__(self, mechanism: Mechanism, active: ActiveConstraints | None) -> None:
-        """Choose the rows.
+        """Select the rows.
 
         Args:
-            mechanism: Whose loops.
-            active: Switchable constraints that are on; None: those of the start.
+            mechanism: With the loops.
+            active: Switchable constraints that are on; None: as in the mechanism file.
         """
         self._constraints = mechanism.constraints
         self._references = mechanism.references
@@ -51,14 +51,14 @@ class LoopRows:
         return A[self._held], residual[self._held]
 
     def coordinate_scale(self, q: Array) -> Array:
-        """How far each coordinate moves for a unit of row, (nv,); 1 where it moves none."""
+        """Displacement of each coordinate per unit residual, (nv,); 1 where rows ignore it."""
         self._workspace.update_positions(q)
         rows = self._constraints.natural_scale(self._workspace, q)[self._held]
         size = np.linalg.norm(rows, axis=0)
         return np.asarray(1.0 / np.where(size > 0.0, size, 1.0))
 
     def drift(self, q: Array, t: float) -> Array:
-        """Rate of the rows while the machine stands still, (m,): of loops that move in time."""
+        """Partial time derivative of the rows, (m,); zero for scleronomic loops."""
         if not self._moving:
             return np.zeros(len(self._held))
         self._workspace.update(q, self._still)

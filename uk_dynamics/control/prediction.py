@@ -1,13 +1,12 @@
-"""Where the machine will be in the middle of the coming control period.
+"""Prediction of the state in the middle of the coming control period.
 
-Efforts are held for a period, but right at one instant only. Right at its start, the machine is
-driven by accelerations half a period old on average; right in its middle, the error is of second
-order.
+Efforts are held for a period, but they are exact at one instant only. If that is the start of the
+period, they lag by half a period on average; in its middle, the error is of second order.
 
-The acceleration is what the velocities of the last two states say. What the last command was meant
-to cause would be as exact, but a prediction that feeds on its own results can run away: beside a
-singular configuration a state that is off the loops by little has accelerations that take the next
-prediction off by more.
+The acceleration is the difference quotient of the last two velocities. The acceleration that the
+last command should have caused would be as exact, but feeding predictions back can diverge: near a
+singular configuration a small loop-closure error of the state causes a larger one of the next
+prediction.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ _TOO_SHORT, _TOO_LONG = 0.5, 2.5  # periods between states whose velocities are 
 
 
 class Prediction:
-    """Predicts half a period ahead; remembers the states before."""
+    """Predicts the state half a period ahead from the last two states."""
 
     def __init__(self, model: RobotModel, period: float) -> None:
-        """Start without a past.
+        """Start without previous states.
 
         Args:
             model: Integrates configurations.
@@ -34,7 +33,7 @@ class Prediction:
         self._qdd: Array | None = None
 
     def ahead(self, state: State) -> State:
-        """The state half a period later, if the acceleration stays what it was."""
+        """The state half a period later at constant acceleration."""
         self._compare(state)
         h = 0.5 * self._period
         v = state.v if self._qdd is None else state.v + h * self._qdd
@@ -42,15 +41,15 @@ class Prediction:
         return State(state.t + h, q, v)
 
     def reset(self) -> None:
-        """Forget them: the next prediction takes the velocity for constant."""
+        """Forget previous states: the next prediction assumes constant velocity."""
         self._last = self._qdd = None
 
     def _compare(self, state: State) -> None:
-        """See how the velocity has changed; unknown after a pause, or where time went back."""
+        """Update the acceleration; it is unknown after a pause, or if time went back."""
         if self._last is not None:
             t, v = self._last
             periods = (state.t - t) / self._period
-            if 0.0 <= periods < _TOO_SHORT:  # noise of velocities would count too much
+            if 0.0 <= periods < _TOO_SHORT:  # would amplify the noise of velocities
                 return
             known = 0.0 <= periods <= _TOO_LONG
             self._qdd = (state.v - v) / (state.t - t) if known else None

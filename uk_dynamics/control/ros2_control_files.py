@@ -1,4 +1,4 @@
-"""What ros2_control has to know of a mechanism: hardware block, controllers, joint by joint."""
+"""Files for ros2_control: hardware description and controller parameters of a mechanism."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _STATES = ("position", "velocity", "effort")
 
 @dataclass(frozen=True)
 class HardwareJoint:
-    """A joint as the hardware sees it.
+    """A joint with a motor or an encoder.
 
     Attributes:
         name: Of the joint.
         effort_limit: Of its motor, in N or N·m, infinite where none is declared; None: no motor.
         measured: Whether it has an encoder.
-        mimics: Whether the URDF lets it mimic another; its encoder counts, not the other joint.
-        limited: Whether limits of the URDF hold; not where one is 0, which means "not declared".
+        mimics: Whether it is a mimic joint of the URDF; its position is that of its encoder.
+        limited: Whether limits of the URDF apply; not where one is 0, a placeholder limit.
     """
 
     name: str
@@ -52,9 +52,9 @@ class HardwareJoint:
         return self.effort_limit is not None
 
     def states(self, plugin: str) -> tuple[str, ...]:
-        """State interfaces; beside every command interface there is one of its name."""
+        """State interfaces; every command interface has one of the same name."""
         if plugin == TOPIC:
-            return _STATES  # it fills all three of every joint that a message names
+            return _STATES  # the plugin fills all three of every joint that a message names
         return (*_STATES[: 2 * self.measured], *_STATES[2 : 2 + self.driven])
 
 
@@ -77,7 +77,7 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
             raise InputError(
                 f"the motor drives {{{factors}}}, but ros2_control commands single joints by "
                 "their own effort; give it one joint with factor 1, and let a transmission of "
-                "the hardware plugin do the rest",
+                "the hardware plugin do the coupling",
                 file=file,
                 place=place,
             )
@@ -85,7 +85,7 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
         if joint in owner:
             raise InputError(
                 f'"{joint}" is driven by {owner[joint]} already, and ros2_control gives a joint '
-                "one effort; make one motor of them",
+                "one effort; combine them into one motor",
                 file=file,
                 place=place,
             )
@@ -103,13 +103,16 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
         raise InputError(
             "the mechanism has no motors to command; add actuators", file=file, place="actuators"
         )
-    rest = [name for name in mechanism.measured.names if name not in owner]
-    encoders = (HardwareJoint(name, None, measured=True, mimics=name in followers) for name in rest)
+    encoders = (
+        HardwareJoint(name, None, measured=True, mimics=name in followers)
+        for name in mechanism.measured.names
+        if name not in owner
+    )
     return (*joints, *encoders)
 
 
 def _zero_limits(mechanism: Mechanism) -> set[str]:
-    """Joints of which the URDF says that their effort or velocity is limited to 0."""
+    """Joints with an effort or velocity limit of 0 in the URDF."""
     limits = {
         joint.get("name", ""): limit
         for joint in ET.fromstring(mechanism.model.description.text).findall("joint")
@@ -125,12 +128,12 @@ def _zero_limits(mechanism: Mechanism) -> set[str]:
 def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:
     """The ``<ros2_control>`` elements in a ``<robot>``, for ``xacro:include``.
 
-    Passive joints are left out: nobody measures or drives them.
+    Passive joints are left out.
 
     Args:
-        mechanism: Whose motors and encoders.
+        mechanism: With motors and encoders.
         plugin: Hardware plugin.
-        namespace: Of the topics of a plugin that talks over topics.
+        namespace: Of the topics of a plugin that communicates over topics.
 
     Raises:
         InputError: A motor cannot be commanded through one joint.
@@ -138,7 +141,7 @@ def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> st
     joints = hardware_joints(mechanism)
     robot = ET.Element("robot", name=mechanism.model.name)
     if plugin == TOPIC:
-        # Its commands name every joint of the block, but hold efforts of driven ones alone.
+        # Its commands name every joint of the block, but contain efforts of driven ones only.
         _system(robot, mechanism.name, plugin, [j for j in joints if j.driven], namespace, "")
         encoders = [j for j in joints if not j.driven]
         if encoders:
@@ -171,7 +174,7 @@ def _system(
         if joint.mimics:
             element.set("mimic", "false")
         if not joint.limited:
-            # controller_manager enforces limits from Kilted on, and would let no effort through
+            # controller_manager enforces limits from Kilted on, and would clip efforts to 0
             ET.SubElement(element, "limits", enable="false")
         if joint.effort_limit is not None:
             command = ET.SubElement(element, "command_interface", name="effort")
@@ -190,7 +193,7 @@ def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> s
     """Parameters of controller_manager and its controllers, as YAML.
 
     Args:
-        mechanism: Whose motors.
+        mechanism: With motors.
         rate: Updates per second.
         namespace: Of controller_manager.
 
@@ -203,7 +206,7 @@ def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> s
         "update_rate": rate,
         BROADCASTER: {
             "type": CONTROLLER_TYPES[BROADCASTER],
-            # joint_states is complete, and joint_state_completer publishes it
+            # joint_states itself has all joints and is published by joint_state_completer
             "node_options_args": ["--ros-args", "-r", f"joint_states:={MEASURED_STATES}"],
         },
         EFFORT_CONTROLLER: {"type": CONTROLLER_TYPES[EFFORT_CONTROLLER]},
@@ -227,7 +230,7 @@ def complete_description(mechanism: Mechanism, plugin: str, namespace: str = "")
     robot = ET.fromstring(mechanism.model.description.text)
     if robot.find("ros2_control") is not None:
         raise InputError(
-            "the URDF has a <ros2_control> element of its own; use that one, or remove it",
+            "the URDF already has a <ros2_control> element; use that one, or remove it",
             file=mechanism.model.description.source,
         )
     robot.extend(ET.fromstring(hardware_block(mechanism, plugin, namespace)))

@@ -1,16 +1,17 @@
-"""Motor efforts that make a mechanism follow its tasks, in dynamics its loops constrain already."""
+"""Servo control: motor efforts that make a mechanism with closed loops follow its tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 from typing import Literal
 
 import numpy as np
 
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.bumpless_start import BumplessStart
-from uk_dynamics.control.command import Command, missing_by_task, selected
-from uk_dynamics.control.internal_efforts import pressing
+from uk_dynamics.control.command import Command
+from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.prediction import Prediction
 from uk_dynamics.control.servo_backend import servo_evaluator
@@ -26,30 +27,31 @@ __all__ = ["Command", "ServoController"]
 
 
 class ServoController:
-    """The servo law (servo paper (35), in the dynamics constrained by the structure), in limits.
+    """The servo law (servo paper (35), in the dynamics constrained by the structure), with limits.
 
-    Where tasks leave efforts open, uᵀ W u is least with W = 1/limit², so that motors of different
-    kind and size share the work, or what the tasks file says instead. Feedback of a task may have a
-    distribution of its own, review (72). Friction of loop joints is allowed for, with the load that
-    the efforts themselves put on them.
+    Where tasks do not determine the efforts, uᵀ W u is minimised, with W = 1/limit² unless the
+    tasks file has other weights, so that motors of different kind and size share the effort. The
+    feedback of a task may be distributed differently, review (72). Friction of loop joints is
+    compensated, with the joint forces that the efforts themselves cause.
 
-    Where motors cannot give this, or not all tasks can be served, those of lower priority give way
-    first; see :class:`LimitedAllocation`.
+    Where limits or conflicting tasks prevent this, tasks of higher priority come first; see
+    :class:`LimitedAllocation`.
 
     Attributes:
         mechanism: What is controlled.
-        tasks: What it shall do.
+        tasks: What it tracks.
         weights: Diagonal of W, (motors,).
-        active: Switchable constraints that are on; None: those that the mechanism file says.
+        active: Switchable constraints that are on; None: as in the mechanism file.
         structure: What replaces the references of structural constraints, by name.
         control_period: Time for which efforts are held, in s; None: they change continuously.
-        blend_time: Time in which the error found after a reset decays, in s; see
+        blend_time: Time in which the initial error after a reset decays, in s; see
             :class:`BumplessStart`.
         gains: Of the tasks' feedback; they can be changed at any time.
         limits: Of the motors; they can be restricted at any time.
-        preload: Efforts s to approach where the tasks leave freedom, (motors,), in N or N·m; None:
+        preload: Preferred efforts s where the tasks leave freedom, (motors,), in N or N·m; None:
             zero.
-        internal: Efforts that press loops, in addition; None: none. See :meth:`press`.
+        internal: Additional efforts that cause internal forces; None: none. See
+            :meth:`set_internal_forces`.
     """
 
     def __init__(
@@ -67,19 +69,18 @@ class ServoController:
         Args:
             mechanism: With at least one motor.
             tasks: Made for this mechanism.
-            control_period: Time for which efforts are held, in s: they are made right for its
-                middle. None: for the instant of the state.
-            friction: ``model``: friction and damping of the mechanism file are fed forward, at the
-                velocity of the state, whose noise goes through it; ``none``: they are left to the
-                feedback.
-            blend_time: Time in which the first error decays along a smooth path, in s; 0: feedback
-                acts on the whole of it at once.
-            backend: Who evaluates the law: ``interpreted``; ``compiled``; ``auto``, compiled where
-                that is possible; ``cached``, where that has been done before.
+            control_period: Time for which efforts are held, in s; they are exact in its middle.
+                None: continuous control, efforts are exact at the state.
+            friction: ``model``: friction and damping of the mechanism file are fed forward at the
+                velocity of the state, including its noise; ``none``: they are left to the feedback.
+            blend_time: Time in which the initial error decays along a smooth path, in s; 0:
+                feedback acts on the full error at once.
+            backend: Evaluator of the law: ``interpreted``; ``compiled``; ``auto``, compiled if
+                possible; ``cached``, compiled if it has been compiled before.
 
         Raises:
-            InputError: The mechanism has no motors, or the tasks belong to another mechanism, or
-                there is a rate limit and no control period, or an option is none.
+            InputError: The mechanism has no motors, the tasks belong to another mechanism, there is
+                a rate limit and no control period, or an option is invalid.
             CompilationError: With ``compiled``: something cannot be compiled.
         """
         if tasks.mechanism is not mechanism:
@@ -105,7 +106,7 @@ class ServoController:
         self.control_period = control_period
         self.weights: Array = tasks.allocation.weights
         self.preload = tasks.allocation.preload
-        self.internal = pressing(mechanism, tasks.allocation.internal_forces)
+        self.internal = checked_internal_efforts(mechanism, tasks.allocation.internal_forces)
         self.gains = TaskGains(tasks.constraints)
         if friction not in ("model", "none"):
             raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
@@ -125,11 +126,11 @@ class ServoController:
         """Forget the past: before a start, after a pause or a jump of time or state.
 
         Args:
-            efforts: What the motors give now, by name or (motors,), in N or N·m, from where rate
+            efforts: Present motor efforts, by name or (motors,), in N or N·m, from which rate
                 limits count; None: unknown.
 
         Raises:
-            UnknownNameError, StateError: There are no such efforts.
+            UnknownNameError, StateError: A motor does not exist, or the size is wrong.
         """
         self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
         self._evaluator.forget()
@@ -137,17 +138,18 @@ class ServoController:
         if self._prediction is not None:
             self._prediction.reset()
 
-    def press(self, forces: Mapping[str, float]) -> None:
-        """Change what rows of loops bear in addition; see :func:`internal_efforts`.
+    def set_internal_forces(self, forces: Mapping[str, float]) -> None:
+        """Change the internal forces; see :func:`internal_efforts`.
 
         Args:
-            forces: In N or N·m, by constraint row; first those of the tasks file.
+            forces: In N or N·m, by constraint row; initially those of the tasks file.
 
         Raises:
             UnknownNameError: There is no such row.
-            InputError: The motors cannot where motions start, or redundant rows share a force.
+            InputError: The motors cannot cause them at the start of motions, or redundant rows
+                share a force.
         """
-        self.internal = pressing(self.mechanism, forces)
+        self.internal = checked_internal_efforts(self.mechanism, forces)
 
     def compute(self, state: State) -> dict[str, float]:
         """Efforts by motor name, in N or N·m, within the limits; see :meth:`command`.
@@ -164,14 +166,14 @@ class ServoController:
         *,
         preload: Mapping[str, float] | Array | None = None,
     ) -> Command:
-        """Efforts and how they came about.
+        """Efforts, what limits them, and what the tasks get.
 
         Args:
-            state: Where the mechanism is; t is the time of the references.
+            state: Measured state; t is the time of the references.
             references: Samples, or functions of time, that replace those of the tasks file, by
                 task name.
-            preload: Efforts s to approach where the tasks leave freedom, by motor name or
-                (motors,), in N or N·m; None: the attribute, first that of the tasks file.
+            preload: Preferred efforts s where the tasks leave freedom, by motor name or (motors,),
+                in N or N·m; None: the attribute.
 
         Raises:
             UnknownNameError: A reference or preload is for a task or motor that does not exist.
@@ -179,25 +181,28 @@ class ServoController:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
         actuators = self.mechanism.actuators
-        wished = self.preload if preload is None else actuators.efforts(preload)
+        preferred = self.preload if preload is None else actuators.efforts(preload)
         inputs = Inputs(active=self.active, references=self.structure)
         ahead = state if self._prediction is None else self._prediction.ahead(state)
         if self.internal is not None:
-            wished = self.internal.added_to(wished, ahead, self.active, self.structure)
-        errors = self._evaluator.errors(state, references)  # feedback knows the state as it is
-        left, approach = self._start.along(errors, self.blend_time, state.t, ahead.t)
-        demand = Demand(self.gains.feedback(left), approach, self.weights, wished, inputs)
-        servo, free, at_rest, response = self._evaluator.evaluate(ahead, demand, references)
-        bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # the period's two ends
+            preferred = self.internal.added_to(preferred, ahead, self.active, self.structure)
+        errors = self._evaluator.errors(state, references)  # feedback uses the measured state
+        relative, approach = self._start.along(errors, self.blend_time, state.t, ahead.t)
+        demand = Demand(self.gains.feedback(relative), approach, self.weights, preferred, inputs)
+        servo, free, qdd_free, response = self._evaluator.evaluate(ahead, demand, references)
+        bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
         efforts, settled = self._within(servo, demand, bounds)
         self.limits.remember(efforts)
-        qdd = at_rest + response(efforts)
         residual, missing = servo.residual, dict[str, float]()
         unreachable: tuple[str, ...] = ()
         if efforts is not servo.efforts or not servo.fully_reachable:
             residual, missed = servo.missed(efforts)
-            missing = missing_by_task(self.tasks.constraints.slices, residual, missed)
-            unreachable = selected(self.row_names, ~servo.reachable)
+            missing = {
+                name: float(np.linalg.norm(residual[rows]))
+                for name, rows in self.tasks.constraints.slices.items()
+                if missed[rows].any()
+            }
+            unreachable = tuple(compress(self.row_names, ~servo.reachable))
         return Command(
             efforts=efforts,
             requested=servo.efforts,
@@ -207,23 +212,25 @@ class ServoController:
             residual=residual,
             tracking_error=errors.residual / self.tasks.constraints.reference_scale,
             tracking_rate=errors.rate / self.tasks.constraints.reference_scale,
-            qdd=qdd,
+            qdd=qdd_free + response(efforts),
             servo=servo,
             free=free,
             settled=settled,
         )
 
-    def gap(self, state: State) -> float:
-        """How far the loops of a state are open, in m or rad."""
-        return self._evaluator.gap(state, Inputs(active=self.active, references=self.structure))
+    def loop_closure_error(self, state: State) -> float:
+        """Largest residual of the loops, in m or rad."""
+        return self._evaluator.loop_closure_error(
+            state, Inputs(active=self.active, references=self.structure)
+        )
 
     def errors(
         self, state: State, references: Mapping[str, Followed] | None = None
     ) -> TrackingErrors:
-        """Error of each task row and its rate, as in :class:`Command`, without deciding anything.
+        """Error of each task row and its rate, as in :class:`Command`, without computing efforts.
 
         Args:
-            state: Where the mechanism is; t is the time of the references.
+            state: Positions and velocities; t is the time of the references.
             references: As of :meth:`command`.
 
         Returns:
@@ -238,14 +245,15 @@ class ServoController:
         return self.errors(state).residual
 
     def inputs(self, command: Command) -> Inputs:
-        """Inputs that apply a command to the mechanism."""
+        """Inputs of the dynamics that apply a command to the mechanism."""
         tau = self.mechanism.actuators.matrix @ command.efforts
         return Inputs(tau=tau, active=self.active, references=self.structure)
 
     def _within(self, servo: ServoSolution, demand: Demand, bounds: Bounds) -> tuple[Array, bool]:
-        """The efforts of the closed form where they are allowed and serve all they can.
+        """Efforts within the limits, and whether they are optimal.
 
-        Otherwise the best that there are, and whether the search for them came to its end.
+        The closed form if it satisfies the limits and no tasks of different priority conflict,
+        else the result of a search.
         """
         conflict = self._ranked and not servo.fully_reachable
         if bounds.contain(servo.efforts) and not conflict:

@@ -1,12 +1,12 @@
-"""The servo paper's lemmas for a mechanism and its tasks, in names."""
+"""Servo-controllability: the lemmas of the servo paper for a mechanism and its tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.servo_controller import ServoController
@@ -19,19 +19,19 @@ Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class ServoExamination:
-    """Whether tasks can be served at one state, and by whom not.
+class ServoControllability:
+    """Whether the motors can realise the tasks at one state.
 
     Attributes:
         contradicting_structure: Structural rows that contradict each other, (27) for A_s.
         contradicting_tasks: Task rows that contradict each other or the structure, (27).
-        held: Task rows that the structure holds by itself.
-        unserved: Task rows that the motors cannot give as they are asked now, (33); among them
-            the contradicting ones.
-        rank: Rank of A_t N S, what the motors move; (34) asks for at least one.
+        held: Task rows that the structure determines by itself.
+        unserved: Task rows whose desired acceleration the motors cannot cause, (33), the
+            contradicting ones included.
+        rank: Rank of A_t N S, the task motions that motors cause; (34) requires at least one.
         task_rank: Number of independent task rows.
-        motion_freedom: Directions in which the c of (28) and r of (29) count.
-        effort_freedom: Directions in which the s of (35) counts.
+        motion_freedom: Dimension of the motions left free, by c of (28) and r of (29).
+        effort_freedom: Dimension of the efforts left free, by s of (35).
     """
 
     contradicting_structure: Names
@@ -45,34 +45,34 @@ class ServoExamination:
 
     @property
     def necessary(self) -> bool:
-        """Condition (34), necessary only."""
+        """Condition (34), which is necessary but not sufficient."""
         return self.rank >= 1
 
     @property
     def controllable(self) -> bool:
-        """Whether the motors serve whatever the tasks may ask consistently."""
+        """Whether the motors can cause every consistent task acceleration."""
         return self.rank == self.task_rank
 
     @property
     def served(self) -> bool:
-        """Whether they serve what is asked now."""
+        """Whether they can cause the desired one."""
         return not (self.contradicting_structure or self.unserved)
 
     def sentences(self) -> tuple[str, ...]:
-        """What was found, with the names of the constraints, a sentence each."""
+        """The results, one sentence each, with the names of the rows."""
         found = []
         if self.contradicting_structure:
             rows = ", ".join(self.contradicting_structure)
-            found.append(f"the structure contradicts itself (27): {rows}")
+            found.append(f"the structural constraints are inconsistent (27): {rows}")
         if self.held:
             rows = ", ".join(self.held)
-            found.append(f"the structure holds {rows} by itself: no motor moves that")
+            found.append(f"the structure determines {rows}: no motor can move them")
         if self.contradicting_tasks:
             rows = ", ".join(self.contradicting_tasks)
-            found.append(f"no motion of the structure gives what is asked of {rows} together (27)")
+            found.append(f"{rows} are inconsistent in the constrained dynamics (27)")
         unserved = [row for row in self.unserved if row not in self.contradicting_tasks]
         if unserved:
-            found.append(f"no motor efforts give what is asked of {', '.join(unserved)} (33)")
+            found.append(f"no motor efforts cause the desired {', '.join(unserved)} (33)")
         ranks = f"rank {self.rank} of {self.task_rank}"
         if self.controllable:
             found.append(f"servo-controllable, {ranks}")
@@ -80,17 +80,17 @@ class ServoExamination:
             found.append(f"not servo-controllable at acceleration level, {ranks}")
         if self.served:
             found.append(
-                f"free: {_directions(self.motion_freedom)} of motion (28), (29),"
-                f" {_directions(self.effort_freedom)} of the efforts (35)"
+                f"free: {_dimensions(self.motion_freedom)} of motion (28), (29),"
+                f" {_dimensions(self.effort_freedom)} of the efforts (35)"
             )
         return tuple(found)
 
 
-def examine(
+def servo_controllability(
     controller: ServoController,
     state: State,
     references: Mapping[str, ReferenceSample] | None = None,
-) -> ServoExamination:
+) -> ServoControllability:
     """Apply the lemmas at a state.
 
     Args:
@@ -119,7 +119,7 @@ def examine(
         rank_tolerance=solver.task_rank_tolerance,
         consistency_tolerance=solver.consistency_tolerance,
     )
-    rigid = mechanism.hierarchy.rigid  # compliant rows give way instead of contradicting others
+    rigid = mechanism.hierarchy.rigid  # compliant rows cannot contradict others
     structure = solutions(
         terms.A * rigid[:, None],
         terms.b * rigid,
@@ -127,11 +127,11 @@ def examine(
         size=np.abs(terms.b) + np.abs(terms.A) @ np.abs(free.qdd) + NEGLIGIBLE_ACCELERATION,
         consistency_tolerance=solver.consistency_tolerance,
     )
-    return ServoExamination(
-        contradicting_structure=_named(mechanism.row_names, structure.contradicting),
-        contradicting_tasks=_named(tasks.row_names, lemmas.tasks.contradicting),
-        held=_named(tasks.row_names, lemmas.held),
-        unserved=_named(tasks.row_names, lemmas.efforts.contradicting),
+    return ServoControllability(
+        contradicting_structure=tuple(compress(mechanism.row_names, structure.contradicting)),
+        contradicting_tasks=tuple(compress(tasks.row_names, lemmas.tasks.contradicting)),
+        held=tuple(compress(tasks.row_names, lemmas.held)),
+        unserved=tuple(compress(tasks.row_names, lemmas.efforts.contradicting)),
         rank=lemmas.rank,
         task_rank=lemmas.task_rank,
         motion_freedom=lemmas.tasks.freedom,
@@ -139,9 +139,5 @@ def examine(
     )
 
 
-def _directions(count: int) -> str:
-    return "1 direction" if count == 1 else f"{count} directions"
-
-
-def _named(names: Names, chosen: NDArray[np.bool_]) -> Names:
-    return tuple(names[index] for index in np.flatnonzero(chosen))
+def _dimensions(count: int) -> str:
+    return "1 dimension" if count == 1 else f"{count} dimensions"

@@ -1,17 +1,17 @@
-"""What a servo controller does: follow tasks, carry weight, or hold; changed without a bump."""
+"""Modes of a servo controller: tasks, gravity compensation, hold; with bumpless transfer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeAlias
 
 from uk_dynamics.constraints.references import Followed, ReferenceSample
-from uk_dynamics.control.command import Command
+from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.effort_transfer import EffortTransfer
-from uk_dynamics.control.internal_efforts import pressing
+from uk_dynamics.control.gravity_compensation import GravityCompensation
+from uk_dynamics.control.hold import Hold
+from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.motor_limits import MotorLimits
-from uk_dynamics.control.rest import GravityCompensation, Hold, RestCommand
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism.allocation import Allocation
@@ -22,21 +22,18 @@ from uk_dynamics.mechanism.tasks import Tasks
 TASKS, GRAVITY_COMPENSATION, HOLD = "tasks", "gravity_compensation", "hold"
 MODES = (TASKS, GRAVITY_COMPENSATION, HOLD)
 
-Decision: TypeAlias = Command | RestCommand
-
 
 class ServoModes:
-    """Three laws for the same motors, of which one is in force.
+    """Three control laws for the same motors, one of which is selected.
 
-    Changing the mode, or a setting of its law, starts a bumpless transfer: efforts change from one
-    command to the next no faster than before, and within the limits.
+    Changing the mode, or a setting of its law, starts a bumpless transfer.
 
     Attributes:
-        tasks: What ``tasks`` follows; None: there is no such mode.
-        following: The law of ``tasks``; None without any.
-        holding: The law of ``hold``; it holds the position where it comes into force.
-        transfer_time: Duration of a transfer, in s; 0: none, as for drives that get motions.
-        active: Switchable constraints that are on; None: those that the mechanism file says.
+        tasks: What mode ``tasks`` tracks; None: there is no such mode.
+        servo: The law of ``tasks``; None without any.
+        hold: The law of ``hold``; it holds the position at which it is selected.
+        transfer_time: Duration of a transfer, in s; 0: none, as for drives that get setpoints.
+        active: Switchable constraints that are on; None: as in the mechanism file.
         structure: What replaces the references of structural constraints, by name.
     """
 
@@ -48,13 +45,13 @@ class ServoModes:
         *,
         backend: str = "cached",
     ) -> None:
-        """Prepare the laws; ``tasks`` is in force, or ``hold`` where there are none.
+        """Prepare the laws; ``tasks`` is selected, or ``hold`` without tasks.
 
         Args:
             mechanism: What is controlled.
-            tasks: What it shall do; None: weights are those of effort limits, preload is zero.
+            tasks: What to track; None: weights follow from effort limits, preload is zero.
             control_period: Time for which efforts are held, in s; None: unknown.
-            backend: Who evaluates the law of ``tasks``, as of :class:`ServoController`.
+            backend: Evaluator of the law of ``tasks``, as for :class:`ServoController`.
 
         Raises:
             InputError: There are no motors, or rate limits and no control period.
@@ -62,22 +59,24 @@ class ServoModes:
         """
         names = mechanism.actuators.names
         allocation = tasks.allocation if tasks else Allocation.given(mechanism.actuators)
-        share = dict(zip(names, allocation.weights.tolist(), strict=True))
+        weights = dict(zip(names, allocation.weights.tolist(), strict=True))
         self.mechanism = mechanism
         self.tasks = tasks
         self.control_period = control_period
-        self.following: ServoController | None = None
-        self.holding = Hold(mechanism, weights=share, control_period=control_period)
-        weightless = GravityCompensation(mechanism, weights=share, control_period=control_period)
+        self.servo: ServoController | None = None
+        self.hold = Hold(mechanism, weights=weights, control_period=control_period)
+        compensation = GravityCompensation(
+            mechanism, weights=weights, control_period=control_period
+        )
         self._laws: dict[str, ServoController | GravityCompensation | Hold] = {
-            GRAVITY_COMPENSATION: weightless,
-            HOLD: self.holding,
+            GRAVITY_COMPENSATION: compensation,
+            HOLD: self.hold,
         }
         if tasks is not None:
-            self.following = ServoController(
+            self.servo = ServoController(
                 mechanism, tasks, control_period=control_period, backend=backend
             )
-            self._laws[TASKS] = self.following
+            self._laws[TASKS] = self.servo
         self.transfer_time = 0.0
         self.active: ActiveConstraints | None = None
         self.structure: Mapping[str, ReferenceSample] = {}
@@ -85,7 +84,7 @@ class ServoModes:
         self._last: Array | None = None
         self._transfer = EffortTransfer(MotorLimits(mechanism, control_period))
         self.set_preload(allocation.preload)
-        self.press(allocation.internal_forces)
+        self.set_internal_forces(allocation.internal_forces)
 
     @property
     def mode(self) -> str:
@@ -94,7 +93,7 @@ class ServoModes:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """Those of :data:`MODES` that there are."""
+        """The available ones of :data:`MODES`."""
         return tuple(mode for mode in MODES if mode in self._laws)
 
     @property
@@ -107,8 +106,8 @@ class ServoModes:
         """Whether a transfer is under way."""
         return self._transfer.under_way
 
-    def choose(self, mode: str) -> None:
-        """Go over to another mode.
+    def select(self, mode: str) -> None:
+        """Select a mode, with a bumpless transfer.
 
         Raises:
             UnknownNameError: There is no such mode.
@@ -118,36 +117,36 @@ class ServoModes:
         if mode != self._mode:
             self._mode = mode
             self._laws[mode].reset(self._last)
-            self.soften()
+            self.start_transfer()
 
-    def soften(self) -> None:
-        """A setting has changed: go over to what it leads to."""
+    def start_transfer(self) -> None:
+        """Start a bumpless transfer after a setting has changed."""
         self._transfer.start(self._last, self.transfer_time)
 
     def set_preload(self, preload: Array | None) -> None:
-        """Change the efforts to come close to where no motion is changed.
+        """Change the preferred efforts where several cause the same motion.
 
         Args:
             preload: (motors,), in N or N·m; None: zero.
         """
         for law in self._laws.values():
             law.preload = preload
-        self.soften()
+        self.start_transfer()
 
-    def press(self, forces: Mapping[str, float]) -> None:
-        """Change what rows of loops bear in addition; see :func:`internal_efforts`.
+    def set_internal_forces(self, forces: Mapping[str, float]) -> None:
+        """Change the internal forces; see :func:`internal_efforts`.
 
         Args:
             forces: In N or N·m, by constraint row.
 
         Raises:
             UnknownNameError: There is no such row.
-            InputError: The motors cannot where motions start; nothing is changed.
+            InputError: The motors cannot cause them at the start of motions; nothing is changed.
         """
-        found = pressing(self.mechanism, forces)
+        internal = checked_internal_efforts(self.mechanism, forces)
         for law in self._laws.values():
-            law.internal = found
-        self.soften()
+            law.internal = internal
+        self.start_transfer()
 
     def restrict(self, efforts: Array) -> None:
         """Change the largest efforts, at once.
@@ -165,52 +164,53 @@ class ServoModes:
         """Forget the past: before a start, after a pause or a jump of time or state.
 
         Args:
-            efforts: What the motors give now, (motors,), in N or N·m; None: unknown.
+            efforts: Present motor efforts, (motors,), in N or N·m; None: unknown.
         """
         self._last = None
         self._transfer.start(None, 0.0)
         for law in self._laws.values():
             law.reset(efforts)
 
-    def command(self, state: State, references: Mapping[str, Followed] | None = None) -> Decision:
-        """Efforts and how they came about.
+    def command(
+        self, state: State, references: Mapping[str, Followed] | None = None
+    ) -> MotorCommand:
+        """Efforts of the selected law, and what limits them.
 
         Args:
-            state: Where the mechanism is; t is the time of the references.
+            state: Measured state; t is the time of the references.
             references: Samples, or functions of time, that replace those of the tasks file, by
                 task name.
 
         Raises:
-            UkDynamicsError: As :meth:`ServoController.command`.
+            UkDynamicsError: As for :meth:`ServoController.command`.
         """
         law = self._laws[self._mode]
-        law.active = self.active
-        law.structure = self.structure
-        decision: Decision
-        if isinstance(law, ServoController):
-            decision = law.command(state, references)
-        else:
-            decision = law.command(state)
-        if self._transfer.under_way:
-            efforts = self._transfer.apply(decision.efforts, state.t, state.v)
-            decision = replace(decision, efforts=efforts)
-        self._last = decision.efforts
-        return decision
-
-    def gap(self, state: State) -> float:
-        """How far the loops of a state are open, in m or rad."""
-        law = self.following or self.holding
         law.active, law.structure = self.active, self.structure
-        return law.gap(state)
+        command: MotorCommand
+        if isinstance(law, ServoController):
+            command = law.command(state, references)
+        else:
+            command = law.command(state)
+        if self._transfer.under_way:
+            efforts = self._transfer.apply(command.efforts, state.t, state.v)
+            command = replace(command, efforts=efforts)
+        self._last = command.efforts
+        return command
+
+    def loop_closure_error(self, state: State) -> float:
+        """Largest residual of the loops, in m or rad."""
+        law = self.servo or self.hold
+        law.active, law.structure = self.active, self.structure
+        return law.loop_closure_error(state)
 
     def tracking_error(
         self, state: State, references: Mapping[str, Followed] | None = None
     ) -> Array:
-        """How far the machine is from where it shall be, (rows,), in m or rad.
+        """Tracking error of the selected law, (rows,), in m or rad.
 
         Args:
-            state: Where it is; t is the time of the references.
-            references: As of :meth:`command`.
+            state: Measured state; t is the time of the references.
+            references: As for :meth:`command`.
         """
         law = self._laws[self._mode]
         if isinstance(law, ServoController):

@@ -1,38 +1,39 @@
-"""From measured joints to the whole state: passive positions and velocities solved on the loops."""
+"""Joint-state estimation: passive positions and velocities from measured joints and the loops."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.control.completion_result import Completion, CompletionStatus
+from uk_dynamics.control.completion_result import EstimationStatus, JointStateEstimate
 from uk_dynamics.control.encoders import Encoders
-from uk_dynamics.control.loop_follower import FEW_LEGS, MOST_LEGS, LoopFollower
+from uk_dynamics.control.loop_follower import FEW_STEPS, MOST_STEPS, LoopContinuation
 from uk_dynamics.control.loop_rows import LoopRows
 from uk_dynamics.core.completion import Split, free_motions, undetermined
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array
 
-_RANK_TOLERANCE = 1e-6  # of what a set of encoders determines, at a generic configuration
-_TRIALS = 4  # configurations that are tried, in case the initial guess is singular
+_RANK_TOLERANCE = 1e-6  # of the rows that remain for the unmeasured joints
+_TRIALS = 4  # configurations that are tried in case the initial guess is singular
 _TRIAL_STEP = 0.05  # rad or m
 
 
 class StateCompletion:
-    """Solves passive joints on the loops, always from the last state, so the branch is kept.
+    """Solves the loops for the passive joints, starting from the last state to keep its branch.
 
-    The first measurement is reached from the mechanism's initial guess, whose branch it takes.
-    Rows on velocities alone, compliant ones, and those that are switched off hold no position and
-    are not used.
+    The first measurement is reached from the mechanism's initial guess, and is taken on its
+    assembly branch. Velocity rows, compliant rows and inactive ones determine no position and are
+    not used.
 
     Attributes:
-        mechanism: Whose joints.
+        mechanism: With the joints.
         encoders: The measured joints; measurements given as arrays have their order.
-        redundant: How many more are measured than the loops need.
+        redundant: Number of measured joints beyond those that the loops need.
     """
 
     def __init__(
@@ -50,16 +51,16 @@ class StateCompletion:
         Args:
             mechanism: With loops that close.
             measured: Joints with an encoder; None: those of the mechanism file.
-            jump: Way of a measured joint between two measurements above which it has jumped, in
+            jump: Displacement of a measured joint between two measurements that counts as a jump,
+                in rad or m.
+            largest_misfit: Difference above which redundant measurements contradict each other, in
                 rad or m.
-            largest_misfit: Disagreement of redundant measurements above which they contradict each
-                other, in rad or m.
-            singular_tolerance: One over the condition above which the loops are singular.
-            active: Switchable constraints that are on; None: those of the start.
+            singular_tolerance: Reciprocal condition number below which the loops are singular.
+            active: Switchable constraints that are on; None: as in the mechanism file.
 
         Raises:
             UnknownNameError: A measured joint does not exist.
-            InputError: The measured joints leave others open; they are named.
+            InputError: The measured joints do not determine all others; these are named.
             AssemblyError: The loops do not close at the initial guess.
         """
         self.mechanism = mechanism
@@ -73,14 +74,14 @@ class StateCompletion:
         self.reset()
 
     def switch(self, active: ActiveConstraints | None) -> None:
-        """From now on other switchable constraints are on; the last state stays the last one.
+        """Change which switchable constraints are on; the last state is kept.
 
         Args:
-            active: Those that are on; None: those of the start.
+            active: Those that are on; None: as in the mechanism file.
 
         Raises:
-            InputError: With them the measured joints leave others open, which are named; nothing
-                is switched then.
+            InputError: With them the measured joints do not determine all others, which are named;
+                nothing is changed.
         """
         rows, encoders = LoopRows(self.mechanism, active), self.encoders
         scale = rows.coordinate_scale(self._home)
@@ -88,7 +89,7 @@ class StateCompletion:
         others = np.setdiff1d(np.arange(self._model.nv), encoders.columns)
         redundant = len(encoders.names) - free_motions(A, scale, _RANK_TOLERANCE)
         split = Split(encoders.columns, others, scale[others], encoders.deviations, redundant)
-        self._follower = LoopFollower(
+        self._continuation = LoopContinuation(
             rows, self._model, encoders.places, split, self._singular_tolerance
         )
         self._rows, self.redundant = rows, redundant
@@ -99,7 +100,7 @@ class StateCompletion:
         self._t: float | None = None
         self._doubtful = False
         self._is_lost = False
-        self._follower.forget()
+        self._continuation.forget()
 
     def complete(
         self,
@@ -107,56 +108,56 @@ class StateCompletion:
         velocities: Mapping[str, float] | ArrayLike | None = None,
         t: float = 0.0,
         references: Mapping[str, ReferenceSample] | None = None,
-    ) -> Completion:
+    ) -> JointStateEstimate:
         """The state of all joints.
 
         Args:
             positions: Of the measured joints, by name or (d,), in rad or m.
-            velocities: Of the measured joints, in rad/s or m/s; None: they stand still.
-            t: Time, for loops that move in time, in s.
+            velocities: Of the measured joints, in rad/s or m/s; None: zero.
+            t: Time, for rheonomic loops, in s.
             references: What replaces the references of structural constraints, by name.
 
         Raises:
-            UnknownNameError: A name is not one of a measured joint.
-            StateError: Some measured joint is missing, or a number is not finite.
+            UnknownNameError: A name is not that of a measured joint.
+            StateError: A measured joint is missing, or a number is not finite.
         """
         wanted = self.encoders.values(positions, "position")
         rates = None if velocities is None else self.encoders.values(velocities, "velocity")
         self._rows.live = references or {}
-        follower = self._follower
-        # an encoder that counts within one turn is read as the nearest of its turns
+        continuation = self._continuation
+        # encoders may count within one turn
         last = self._q[self.encoders.places]
         wanted = self.encoders.nearest_turn(wanted, last)
         far = np.abs(wanted - last) > self.jump
         first = self._t is None
         before = t if self._t is None else self._t
-        follower.iterations = 0
-        follower.passed_singularity = False
+        continuation.iterations = 0
+        continuation.passed_singularity = False
         q = None
         if not first and not far.any():
-            q = follower.step(self._q, t, wanted)
+            q = continuation.step(self._q, t, wanted)
         if q is None:
-            # the measurement after a hopeless one is probably hopeless too
-            legs = FEW_LEGS if self._is_lost else MOST_LEGS
-            q = follower.lead(self._q, (before, t), wanted, legs)
+            # after an unreachable measurement the next one is probably unreachable too
+            steps = FEW_STEPS if self._is_lost else MOST_STEPS
+            q = continuation.follow(self._q, (before, t), wanted, steps)
         if q is None and first:
             q = self._assembled(wanted, t)
         self._is_lost = q is None
-        if q is None:
-            return self._lost(wanted)
-        self._q, self._t = q, t
-        return self._judged(wanted, rates, t, () if first else self.encoders.named(far))
+        if q is not None:
+            self._q, self._t = q, t
+        jumped = () if first else tuple(compress(self.encoders.names, far))
+        return self._estimate(wanted, rates, t, jumped)
 
     def sensitivity(self) -> Array:
-        """How far every coordinate moves per measured joint at the last state, J, (nv, d).
+        """Derivative of all coordinates by the measured joints at the last state, J, (nv, d).
 
         Errors of encoders with covariance C become errors of the state with covariance J C Jᵀ.
         """
         A, _ = self._rows.linearize(self._q, self._t or 0.0)
-        return self._follower.factor(A).sensitivity()
+        return self._continuation.factor(A).sensitivity()
 
     def _assembled(self, wanted: Array, t: float) -> Array | None:
-        """Close the loops around the first measurement, where nothing leads there."""
+        """Assemble the loops at the first measurement if continuation does not reach it."""
         if self.redundant:
             return None
         guess = self._q.copy()
@@ -164,62 +165,54 @@ class StateCompletion:
         found = self.mechanism.assembly(guess, hold=self.encoders.names, t=t)
         if not found.closed:
             return None
-        self._follower.forget()
-        return self._follower.correct(found.q, t, wanted)
+        self._continuation.forget()
+        return self._continuation.correct(found.q, t, wanted)
 
-    def _judged(
-        self, wanted: Array, rates: Array | None, t: float, far: tuple[str, ...]
-    ) -> Completion:
-        factors = self._follower.factors
-        self._doubtful |= self._follower.passed_singularity
-        status = CompletionStatus.COMPLETE
-        joints: tuple[str, ...] = ()
+    def _estimate(
+        self, wanted: Array, rates: Array | None, t: float, jumped: tuple[str, ...]
+    ) -> JointStateEstimate:
+        """The estimate at the last configuration, which belongs to the measurement unless lost."""
+        names, continuation = self.encoders.names, self._continuation
+        singular = self._is_lost or continuation.factors.singular  # no factors before a success
+        self._doubtful |= continuation.passed_singularity
         misfit = wanted - self._q[self.encoders.places]
-        if factors.singular:
-            status = CompletionStatus.SINGULAR
-            joints = tuple(self._model.velocity_names[i] for i in factors.open_others)
-        elif self.redundant and np.abs(misfit).max() > self.largest_misfit:
-            status = CompletionStatus.CONTRADICTING
-            joints = (self.encoders.names[int(np.abs(misfit).argmax())],)
-        elif far:
-            status, joints = CompletionStatus.JUMP, far
+        largest = float(np.abs(misfit).max(initial=0.0))
+        status, joints = EstimationStatus.COMPLETE, tuple[str, ...]()
+        if self._is_lost:
+            self._doubtful = True  # it may come back on the other side of a dead centre
+            status = EstimationStatus.LOST
+            joints = tuple(compress(names, np.abs(misfit) >= 0.5 * largest))
+        elif singular:
+            status = EstimationStatus.SINGULAR
+            open_others = continuation.factors.open_others
+            joints = tuple(self._model.velocity_names[i] for i in open_others)
+        elif self.redundant and largest > self.largest_misfit:
+            status = EstimationStatus.CONTRADICTING
+            joints = (names[int(np.abs(misfit).argmax())],)
+        elif jumped:
+            status, joints = EstimationStatus.JUMP, jumped
         v = np.zeros(self._model.nv)
-        if rates is not None:
-            v = self._follower.velocity(self._q, t, self._rows.drift(self._q, t), rates)
-        return Completion(
+        if rates is not None and not self._is_lost:
+            v = continuation.velocity(self._q, t, self._rows.drift(self._q, t), rates)
+        return JointStateEstimate(
             q=self._q.copy(),
             v=v,
             status=status,
             joints=joints,
-            residual=self._follower.residual,
+            residual=continuation.residual,
             misfit=misfit,
-            condition=np.inf if factors.singular else 1.0 / factors.regularity,
-            iterations=self._follower.iterations,
-            branch_doubtful=self._doubtful,
-        )
-
-    def _lost(self, wanted: Array) -> Completion:
-        self._doubtful = True  # it may return from behind a dead centre
-        misfit = wanted - self._q[self.encoders.places]
-        return Completion(
-            q=self._q.copy(),
-            v=np.zeros(self._model.nv),
-            status=CompletionStatus.LOST,
-            joints=self.encoders.named(np.abs(misfit) >= 0.5 * np.abs(misfit).max()),
-            residual=self._follower.residual,
-            misfit=misfit,
-            condition=np.inf,
-            iterations=self._follower.iterations,
+            condition=np.inf if singular else 1.0 / continuation.factors.regularity,
+            iterations=continuation.iterations,
             branch_doubtful=self._doubtful,
         )
 
     def _determining(self, rows: LoopRows, scale: Array) -> Array:
         """A (m, nv) at a configuration where the measured joints determine the others.
 
-        The initial guess may be singular, as a flat parallelogram is, so others near it are tried.
+        The initial guess may be singular, like a flat parallelogram; then others near it are tried.
 
         Raises:
-            InputError: They never do.
+            InputError: There is no such configuration.
         """
         random = np.random.default_rng(1)
         q = self._home
@@ -238,7 +231,7 @@ class StateCompletion:
         freedoms = free_motions(A, scale, _RANK_TOLERANCE)
         raise InputError(
             f"the measured joints ({measured}) do not determine {loose}: "
-            f"the mechanism has {freedoms} freedoms; measure some of these too",
+            f"the mechanism has {freedoms} degrees of freedom; measure some of these too",
             file=self.mechanism.spec.file,
             place="measured",
         )

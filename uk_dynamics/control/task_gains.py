@@ -1,4 +1,4 @@
-"""How stiffly tasks are followed; may change while they are."""
+"""Feedback gains of the tasks; they can be changed while tasks are tracked."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from uk_dynamics.mechanism.state import Array
 
 
 class Gains(NamedTuple):
-    """Of one task.
+    """Gains of one task.
 
     Attributes:
-        frequency: Natural frequency of the error's decay, in Hz; 0: none.
-        damping_ratio: 1 is critical; tasks on velocities do not use it.
+        frequency: Natural frequency of the error dynamics, in Hz; 0: no feedback.
+        damping_ratio: 1 is critical; velocity tasks do not use it.
     """
 
     frequency: float
@@ -24,7 +24,7 @@ class Gains(NamedTuple):
 
 
 class TaskGains:
-    """Gains of the tasks' rows, first those of the tasks file.
+    """Gains of all task rows, initially those of the tasks file.
 
     Attributes:
         damping: 2ζω of each row (of order velocity ω, of order acceleration 0), (mt,), in 1/s.
@@ -32,7 +32,7 @@ class TaskGains:
     """
 
     def __init__(self, constraints: ConstraintSet) -> None:
-        """Begin with the gains of the constraints."""
+        """Start with the gains of the constraints."""
         self.damping = constraints.damping.copy()
         self.stiffness = constraints.stiffness.copy()
         self._constraints = constraints

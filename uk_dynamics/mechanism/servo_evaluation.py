@@ -67,7 +67,7 @@ class ServoOutcome(NamedTuple):
 class ServoEvaluator(Protocol):
     """Evaluates the law of some tasks; not to be shared between threads."""
 
-    def gap(self, state: State, inputs: Inputs) -> float:
+    def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """Largest residual of a structural constraint, in m or rad (or m/s, of rows on velocities).
 
         Args:

@@ -13,7 +13,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.viewing.server import PORT
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
+    from uk_dynamics.cli.arguments import Commands
 
 DEFAULT = "stewart_platform"
 _DESCRIPTION = """\

@@ -16,7 +16,7 @@ from std_srvs.srv import SetBool
 from uk_dynamics.cli.simulation_summary import summarize
 from uk_dynamics.compilation.library import is_cached
 from uk_dynamics.control.servo_controller import ServoController
-from uk_dynamics.control.servo_examination import examine
+from uk_dynamics.control.servo_examination import servo_controllability
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
@@ -232,7 +232,7 @@ class Demonstration:
 
 def _doubts(mechanism: Mechanism, tasks: Tasks, start: State) -> tuple[str, ...]:
     """Why the motors cannot serve the tasks where the motion starts; empty: they can."""
-    examination = examine(ServoController(mechanism, tasks), start)
+    examination = servo_controllability(ServoController(mechanism, tasks), start)
     return () if examination.controllable else examination.sentences()
 
 

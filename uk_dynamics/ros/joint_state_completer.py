@@ -13,7 +13,11 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_system_default
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from uk_dynamics.control.state_completion import Completion, CompletionStatus, StateCompletion
+from uk_dynamics.control.state_completion import (
+    EstimationStatus,
+    JointStateEstimate,
+    StateCompletion,
+)
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.state import ActiveConstraints
 from uk_dynamics.ros.clock import nanoseconds, runs_on_simulated_time, write_stamp
@@ -63,7 +67,7 @@ class JointStateCompleter(Node):
         self._monitor = RateMonitor()
         self._message = self._new_message(effort=False)
         self._stamp = Time()
-        self._found: Completion | None = None
+        self._found: JointStateEstimate | None = None
         self._failure = ""
         self._undetermined = ""
         self._jumps = 0
@@ -131,14 +135,14 @@ class JointStateCompleter(Node):
         self._solve_time = time.perf_counter() - start
         self._found = found
         self._failure = ""
-        self._jumps += found.status is CompletionStatus.JUMP
+        self._jumps += found.status is EstimationStatus.JUMP
         finite = np.isfinite(found.q).all() and np.isfinite(found.v).all()
         if not finite:
             self._failure = "the state found is not finite"
         if found.usable and finite:
             self._publish(found)
 
-    def _publish(self, found: Completion) -> None:
+    def _publish(self, found: JointStateEstimate) -> None:
         measurements = self._measurements
         if measurements.has_effort and not len(self._message.effort):
             self._message = self._new_message(effort=True)
@@ -182,7 +186,7 @@ class JointStateCompleter(Node):
         if self._found is not None:
             self._report_found(report, self._found)
 
-    def _report_found(self, report: Report, found: Completion) -> None:
+    def _report_found(self, report: Report, found: JointStateEstimate) -> None:
         joints = ", ".join(found.joints)
         misfit = float(np.abs(found.misfit).max(initial=0.0)) if found.usable else float("nan")
         report.add("status", found.status.value)
@@ -192,13 +196,13 @@ class JointStateCompleter(Node):
         report.add("branch_doubtful", str(found.branch_doubtful).lower())
         report.add("jumps", self._jumps)
         report.add("solve_time", self._solve_time)
-        if found.status is CompletionStatus.LOST:
+        if found.status is EstimationStatus.LOST:
             report.error(f"the loops do not close with what is measured, among it {joints}")
-        elif found.status is CompletionStatus.CONTRADICTING:
+        elif found.status is EstimationStatus.CONTRADICTING:
             report.error(f"measurements contradict each other, most of all {joints}")
-        elif found.status is CompletionStatus.SINGULAR:
+        elif found.status is EstimationStatus.SINGULAR:
             report.warn(f"singular: what is measured does not determine {joints}")
-        elif found.status is CompletionStatus.JUMP:
+        elif found.status is EstimationStatus.JUMP:
             report.warn(f"jumped: {joints}")
         if found.usable and self._settings["condition_warning"] < found.condition < np.inf:
             report.warn(f"errors of measurements are amplified {found.condition:.3g} times")

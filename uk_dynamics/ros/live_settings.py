@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from uk_dynamics.control.internal_efforts import pressing
+from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.servo_modes import GRAVITY_COMPENSATION, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.live_parameters import gain_parameters, motor_parameters, row_parameter
@@ -58,7 +58,7 @@ class LiveSettings:
         for name in ("hold_frequency", "hold_damping_ratio"):
             self._bind(name, self._set_hold)
         self._bind("blend_time", self._set_blend_time)
-        self._bind("mode", lambda: modes.choose(settings["mode"]))
+        self._bind("mode", lambda: modes.select(settings["mode"]))
         self._bind("transfer_time", self._set_transfer_time)
 
     def destroy(self) -> None:
@@ -80,27 +80,27 @@ class LiveSettings:
             return ()
         return gain_parameters(
             task,
-            self._modes.following.gains[task],
+            self._modes.servo.gains[task],
             self._settings["update_rate"],
             damped=bool(constraints.position_rows[rows].any()),
         )
 
     def _motor_parameters(self) -> list[Parameter]:
         limits = self._modes.mechanism.actuators.effort_limits
-        preload = self._modes.holding.preload  # that of all modes
+        preload = self._modes.hold.preload  # that of all modes
         preload = np.zeros(len(limits)) if preload is None else preload
         values = zip(self._motors, limits.tolist(), preload.tolist(), strict=True)
         return [parameter for value in values for parameter in motor_parameters(*value)]
 
     def _set_gains(self, task: str) -> None:
-        found = self._modes.following.gains[task]
+        found = self._modes.servo.gains[task]
         ratio = f"gains.{task}.damping_ratio"
-        self._modes.following.gains.set(
+        self._modes.servo.gains.set(
             task,
             self._settings[f"gains.{task}.frequency"],
             self._settings[ratio] if ratio in self._names else found.damping_ratio,
         )
-        self._modes.soften()
+        self._modes.start_transfer()
 
     def _set_limits(self) -> None:
         limits = [self._settings[f"limits.{motor}.effort"] for motor in self._motors]
@@ -111,7 +111,7 @@ class LiveSettings:
         self._modes.set_preload(preload if preload.any() else None)
 
     def _press(self) -> None:
-        self._modes.press(self._wanted_forces())
+        self._modes.set_internal_forces(self._wanted_forces())
 
     def _wanted_forces(self) -> dict[str, float]:
         return {row: self._settings[f"internal_forces.{row}"] for row in self._forces}
@@ -119,19 +119,19 @@ class LiveSettings:
     def _unpressed(self, row: str, force: float) -> str:
         """Why a row cannot be pressed so; empty: it can."""
         try:
-            pressing(self._modes.mechanism, self._wanted_forces() | {row: force})
+            checked_internal_efforts(self._modes.mechanism, self._wanted_forces() | {row: force})
         except InputError as error:
             return str(error)
         return ""
 
     def _set_hold(self) -> None:
         settings = self._settings
-        self._modes.holding.tune(settings["hold_frequency"], settings["hold_damping_ratio"])
-        self._modes.soften()
+        self._modes.hold.tune(settings["hold_frequency"], settings["hold_damping_ratio"])
+        self._modes.start_transfer()
 
     def _set_blend_time(self) -> None:
-        if self._modes.following is not None:
-            self._modes.following.blend_time = self._settings["blend_time"]
+        if self._modes.servo is not None:
+            self._modes.servo.blend_time = self._settings["blend_time"]
 
     def _set_transfer_time(self) -> None:
         # drives that get motions are not to get efforts that do not belong to them

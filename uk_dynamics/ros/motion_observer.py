@@ -21,7 +21,8 @@ from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import STATE_QOS, EffortInput, StateInput
 from uk_dynamics.ros.structure_input import StructureInput
 from uk_dynamics.simulation.recorder import Recorder
-from uk_dynamics.simulation.trajectory import Statistics, Trajectory
+from uk_dynamics.simulation.trajectory import Trajectory
+from uk_dynamics.simulation.trajectory_data import Statistics
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from uk_dynamics.cli.arguments import positive
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.extensions import Commands
+    from uk_dynamics.cli.arguments import Commands
 
 _DESCRIPTION = """\
 Publish the messages of a recording (.mcap) on their topics, in the rhythm in which they were

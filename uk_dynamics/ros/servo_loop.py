@@ -8,8 +8,9 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
-from uk_dynamics.control.desired_motion import DesiredMotion, Setpoint
-from uk_dynamics.control.servo_modes import TASKS, Decision
+from uk_dynamics.control.command import MotorCommand
+from uk_dynamics.control.desired_motion import Setpoint, SetpointGenerator
+from uk_dynamics.control.servo_modes import TASKS
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.chosen_commands import chosen_commands
@@ -65,7 +66,7 @@ class ServoLoop:
         rate = settings["update_rate"]
         self.controller = make_servo(node, settings, mechanism, 1.0 / rate if rate else None)
         self.commands = chosen_commands(node, settings, mechanism)
-        self.command: Decision | None = None
+        self.command: MotorCommand | None = None
         self.running = False
         self._node = node
         self._settings = settings
@@ -74,7 +75,7 @@ class ServoLoop:
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
         if self._by_trajectory:
             self._dynamics = make_dynamics(node, settings, mechanism)
-        self._desired = DesiredMotion(mechanism, self._dynamics)
+        self._desired = SetpointGenerator(mechanism, self._dynamics)
         self._timing = ServoTiming(self.controller.control_period)
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._stamp = Time()
@@ -98,7 +99,7 @@ class ServoLoop:
             state=self._followed_state,
         )
         self._live_settings = LiveSettings(settings, self.controller)
-        self._topics = TaskTopics(node, self.controller.following)
+        self._topics = TaskTopics(node, self.controller.servo)
 
     def start(self) -> None:
         """Answer states from now on; before the first one nothing is commanded."""
@@ -211,7 +212,9 @@ class ServoLoop:
         self._t = self._origin.since(stamp)
         state = State(self._t, reader.q, reader.v)
         try:
-            if (gap := self.controller.gap(state)) > self._settings["residual_limit"]:
+            if (gap := self.controller.loop_closure_error(state)) > self._settings[
+                "residual_limit"
+            ]:
                 self._end(Fault.OPEN_LOOP, f"constraints are violated by {gap:.3g} m or rad")
                 return
             command, setpoint = self._decide(state)
@@ -240,13 +243,13 @@ class ServoLoop:
         self.controller.reset(self._to_motors @ efforts)
         self._desired.reset()
 
-    def _decide(self, state: State) -> tuple[Decision, Setpoint]:
+    def _decide(self, state: State) -> tuple[MotorCommand, Setpoint]:
         """What to do at a measured state."""
         followed = self.references.followed
         if self._by_trajectory:
-            desired = self._desired.at(state, self._structure.inputs())
+            desired = self._desired.desired_state(state, self._structure.inputs())
             command = self.controller.command(desired, followed)
-            return command, self._desired.follow(command)
+            return command, self._desired.setpoint(command)
         command = self.controller.command(state, followed)
         return command, Setpoint(state.q, state.v, command.qdd, command.efforts, 0.0)
 

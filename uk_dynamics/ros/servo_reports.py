@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.control.command import Command
-from uk_dynamics.control.servo_modes import TASKS, Decision, ServoModes
+from uk_dynamics.control.command import Command, MotorCommand
+from uk_dynamics.control.servo_modes import TASKS, ServoModes
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.ros.diagnostics import Report
 
 
 def report_decision(
-    report: Report, modes: ServoModes, errors: Array, decision: Decision, warning: float
+    report: Report, modes: ServoModes, errors: Array, decision: MotorCommand, warning: float
 ) -> None:
     """Add mode, tracking error, what tasks miss, efforts and their limits.
 

@@ -11,9 +11,8 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.constraints.references import Followed
-from uk_dynamics.control.command import Command
+from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.servo_controller import ServoController
-from uk_dynamics.control.servo_modes import Decision
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.listeners import Listeners
 from uk_dynamics.ros.messages import JointStateMessage, view, zeros
@@ -49,7 +48,7 @@ class TaskTopics:
         self._reference = tuple(map(view, arrays))
 
     def publish(
-        self, stamp: Time, state: State, decision: Decision, followed: Mapping[str, Followed]
+        self, stamp: Time, state: State, decision: MotorCommand, followed: Mapping[str, Followed]
     ) -> None:
         """Publish what is listened to.
 

@@ -1,4 +1,4 @@
-"""Advancing a plant in time, with fixed steps or with error control."""
+"""Time integration of a plant, with fixed steps or with error control."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from uk_dynamics.simulation.plant import Plant
 FIXED_METHODS = {"rk4": (rk4_step, 4), "semi_implicit_euler": (semi_implicit_euler_step, 1)}
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
 
-_SAME_TIME = 1e-12  # s; samples closer to a step's end than this are that end
+_SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
 
 
 @dataclass
 class Advance:
-    """Brings a plant from state to state.
+    """Integrates the motion of a plant.
 
     Attributes:
-        space: Where configurations live.
+        space: Configuration space.
         plant: What moves.
         method: One of METHODS.
         step: Fixed step, in s.
@@ -46,7 +46,7 @@ class Advance:
         """States at the given times.
 
         Args:
-            state: Where to start.
+            state: Initial state.
             stops: Increasing times after the start, in s; the last one is the end.
 
         Raises:

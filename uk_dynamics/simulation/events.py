@@ -1,4 +1,4 @@
-"""Constraints that are switched at given times of a simulation."""
+"""Events of a simulation: constraints switched on or off at given times."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Event = tuple[float, Mapping[str, bool]]
 def schedule(
     mechanism: Mechanism, events: Sequence[Event], start: float, duration: float
 ) -> tuple[Event, ...]:
-    """Check events and put them in order of time.
+    """Check events and sort them by time.
 
     Args:
-        mechanism: Whose constraints are switched.
+        mechanism: With switchable constraints.
         events: (time in s, {name: on}).
-        start: When the simulation starts, in s.
-        duration: How long it takes, in s.
+        start: Start of the simulation, in s.
+        duration: Of the simulation, in s.
 
     Raises:
-        InputError: A time outside the simulation, or a name of no switchable constraint.
+        InputError: A time is outside the simulation, or a constraint is not switchable.
     """
     for t, changes in events:
         if not start <= t <= start + duration:
@@ -38,15 +38,15 @@ def schedule(
 def merge(
     controls: Array, events: Sequence[Event], same: float
 ) -> tuple[list[float], dict[float, list[Mapping[str, bool]]], frozenset[float]]:
-    """Instants at which a simulation stops: control ticks and events between them.
+    """Instants at which the integration stops: control instants, and events between them.
 
     Args:
-        controls: Increasing times at which the controller decides, and the end, in s.
-        events: In order of time.
+        controls: Increasing control instants, and the end, in s.
+        events: Sorted by time.
         same: Times closer than this are one instant, in s.
 
     Returns:
-        All instants, the changes at each instant that has some, and the control ticks.
+        All instants, the changes at each instant with events, and the control instants.
     """
     instants = [float(t) for t in controls]
     changes: dict[float, list[Mapping[str, bool]]] = {}

@@ -1,4 +1,4 @@
-"""One evaluation in one call, for a notebook."""
+"""Forward dynamics in one call, for interactive use."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def forward_dynamics(
 ) -> Solution:
     """Constrained acceleration and constraint forces (review (36)).
 
-    Keep ``mechanism.dynamics()`` and call its ``evaluate`` where this is done often.
+    For many evaluations keep ``mechanism.dynamics()`` and call its ``evaluate``.
 
     Args:
         mechanism: What moves.
-        state: Where it is.
+        state: Positions, velocities and time.
         tau: Generalized forces by joint name or (nv,), in N or N·m; None is zero.
 
     Raises:

@@ -1,4 +1,4 @@
-"""An MCAP file that is valid at any time while it grows, whatever ends the program."""
+"""An MCAP file that is valid at any time while it grows, even if the program crashes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from uk_dynamics.exceptions import InputError
 
-UNFINISHED = "uk_dynamics.unfinished"  # metadata of a recording whose writer never ended it
+UNFINISHED = "uk_dynamics.unfinished"  # metadata of a recording that was not finished
 
 
 class GrowingFile:
-    """What the writer of MCAP needs of a file, each write followed by a provisional end.
+    """File object for the MCAP writer; each write is followed by a provisional footer.
 
-    Readers such as ``rosbags`` refuse a file without footer. The next write takes the place of the
-    provisional one, in the same system call that appends the next; pipes go without.
+    Readers such as ``rosbags`` refuse a file without footer. The next write overwrites the
+    provisional footer, in the same system call that appends the next one; pipes have none.
     """
 
     def __init__(self, path: Path) -> None:
@@ -28,12 +28,12 @@ class GrowingFile:
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
         self._seekable = self._file.seekable()
-        self._end = _provisional_end() if self._seekable else b""
+        self._footer = _provisional_footer() if self._seekable else b""
         self._size = 0
 
     def write(self, data: bytes) -> int:
-        """Append data; when it returns they outlive a crash of the program."""
-        rest = memoryview(bytes(data) + self._end)
+        """Append data, which then survive a crash of the program."""
+        rest = memoryview(bytes(data) + self._footer)
         while rest:
             rest = rest[self._file.write(rest) or 0 :]
         self._size += len(data)
@@ -42,25 +42,25 @@ class GrowingFile:
         return len(data)
 
     def tell(self) -> int:
-        """Bytes written, without the provisional end."""
+        """Bytes written, without the provisional footer."""
         return self._size
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: writes are unbuffered."""
 
     def close(self, *, finished: bool) -> None:
         """Close the file.
 
         Args:
-            finished: Whether its real end was written; otherwise the provisional one stays.
+            finished: Whether the real footer was written; otherwise the provisional one stays.
         """
         if finished and self._seekable:
             self._file.truncate(self._size)
         self._file.close()
 
 
-def _provisional_end() -> bytes:
-    """A mark, the end of data and a footer that knows of no summary."""
+def _provisional_footer() -> bytes:
+    """A metadata mark, the end of data and a footer without summary."""
     from mcap.data_stream import RecordBuilder
     from mcap.records import DataEnd, Footer, Metadata
     from mcap.writer import MCAP0_MAGIC

@@ -1,4 +1,4 @@
-"""MCAP files with ROS 2 messages: written so that a crash costs little, read up to a cut."""
+"""MCAP files with ROS 2 messages: written safely against crashes, read even if truncated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.mcap_file import UNFINISHED, GrowingFile
 from uk_dynamics.simulation.mcap_schemas import SCHEMAS
 
-# Data reach the file a chunk at a time: what a crash takes is at most this, in bytes.
+# Data reach the file a chunk at a time: a crash loses at most this much, in bytes.
 CHUNK = 16384
 _MAGIC = 8  # bytes at the start
 MISSING = (
@@ -29,8 +29,8 @@ class Message:
         topic: Its topic.
         type: Its type, such as ``sensor_msgs/msg/JointState``.
         time: When it was logged, in ns.
-        content: Its fields as attributes; None where only the bytes were asked for.
-        data: As serialised, CDR.
+        content: Its fields as attributes; None if it was not decoded.
+        data: Serialised (CDR).
     """
 
     topic: str
@@ -70,7 +70,7 @@ class McapWriter:
         self.close()
 
     def close(self) -> None:
-        """End the file; one whose writing was interrupted stays valid up to the last chunk."""
+        """Finish the file; after an interrupted write it is valid up to the last chunk."""
         finished = False
         try:
             if not self._writing:
@@ -90,9 +90,9 @@ class McapWriter:
             topic: Its topic.
             type_: Its type, one of ``SCHEMAS``.
             content: Its fields by name.
-            time: When it was there, in ns.
+            time: In ns.
         """
-        self._writing = True  # for ever, if Ctrl-C or a full disk leaves a record half written
+        self._writing = True  # remains set if Ctrl-C or a full disk interrupts the record
         if type_ not in self._schemas:
             self._schemas[type_] = self._writer.register_msgdef(type_, SCHEMAS[type_])
         self._writer.write_message(topic, self._schemas[type_], content, time, time)
@@ -100,15 +100,15 @@ class McapWriter:
 
 
 class McapReader:
-    """Reads what a recording holds, also one that was cut short.
+    """Reads a recording, even a truncated one.
 
     Attributes:
         notes: Metadata by name, as far as read.
-        cut: Whether the file ended early, as far as read.
+        cut: Whether the file is truncated, as far as read.
     """
 
     def __init__(self, path: Path) -> None:
-        """Look at the file.
+        """Check that the file exists and can be decoded.
 
         Raises:
             InputError: The library is missing, or there is no such file.
@@ -125,13 +125,13 @@ class McapReader:
         self.cut = False
 
     def messages(self, *, decode: bool = True) -> Iterator[Message]:
-        """All messages in the order of the file, up to where it was cut.
+        """All messages in the order of the file, up to where it is truncated.
 
         Args:
-            decode: Whether the fields are wanted.
+            decode: Whether to decode the fields.
 
         Raises:
-            InputError: It is no MCAP file.
+            InputError: It is not an MCAP file.
         """
         from mcap.records import Channel, DataEnd, Metadata, Schema
         from mcap.records import Message as Record
@@ -162,7 +162,7 @@ class McapReader:
                 yield Message(channel.topic, schema.name, record.log_time, content, record.data)
 
     def _records(self) -> Iterator[Any]:
-        """Records up to the end or to where the file was cut."""
+        """Records up to the end, or to where the file is truncated."""
         from mcap.exceptions import InvalidMagic
         from mcap.stream_reader import StreamReader
 
@@ -171,6 +171,6 @@ class McapReader:
                 yield from StreamReader(file).records
             except InvalidMagic:
                 if file.tell() <= _MAGIC:
-                    raise InputError("is no MCAP recording", file=str(self._path)) from None
-            except Exception:  # noqa: BLE001 where it was cut: mcap, zstandard and struct all complain
+                    raise InputError("is not an MCAP recording", file=str(self._path)) from None
+            except Exception:  # noqa: BLE001 truncated: errors of mcap, zstandard or struct
                 return

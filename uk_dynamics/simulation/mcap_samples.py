@@ -1,4 +1,4 @@
-"""A trajectory from the messages of a recording, whoever made it."""
+"""A trajectory from the messages of an MCAP recording, of a simulation or of running nodes."""
 
 from __future__ import annotations
 
@@ -9,18 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.simulation.mcap_topics import (
-    COMMANDS,
-    DIAGNOSTICS,
-    END,
-    MOTION,
-    ROWS,
-    SECOND,
-    START,
-    STATES,
-    TASKS,
-)
-from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
+import uk_dynamics.simulation.mcap_topics as topics
+from uk_dynamics.simulation.trajectory_data import Names, Statistics, Switching, TrajectoryData
 
 Array = NDArray[np.float64]
 
@@ -35,18 +25,22 @@ class Samples:
         self._joints: tuple[str, ...] = ()
         self._states: list[tuple[Any, Any]] = []
         self._held: list[tuple[Any, dict[str, str]]] = []
-        self._by_stamp: dict[str, dict[int, Any]] = {MOTION: {}, ROWS: {}, TASKS: {}}
+        self._by_stamp: dict[str, dict[int, Any]] = {
+            topics.MOTION: {},
+            topics.ROWS: {},
+            topics.TASKS: {},
+        }
         self._command: Any = None
         self._values: dict[str, str] = {}
 
-    def hear(self, topic: str, content: Any) -> None:
-        """Take a message; topics may stand in a namespace."""
-        if topic.endswith(COMMANDS):
+    def add(self, topic: str, content: Any) -> None:
+        """Add a message; topics may have a namespace."""
+        if topic.endswith(topics.COMMANDS):
             self._command = content.data
-        elif topic.endswith(DIAGNOSTICS):
+        elif topic.endswith(topics.DIAGNOSTICS):
             for status in content.status:
                 self._values |= {value.key: value.value for value in status.values}
-        elif topic.endswith(STATES):
+        elif topic.endswith(topics.STATES):
             joints = tuple(content.name)
             if not self._joints:
                 self._joints = joints
@@ -56,37 +50,37 @@ class Samples:
                 self._states.append((content.position, content.velocity))
                 self._held.append((self._command, dict(self._values)))
         else:
-            for name, heard in self._by_stamp.items():
+            for name, messages in self._by_stamp.items():
                 if topic.endswith(name):
-                    heard[_nanoseconds(content.header.stamp)] = content
+                    messages[_nanoseconds(content.header.stamp)] = content
 
-    def trajectory(self, notes: dict[str, dict[str, str]], *, cut: bool) -> Trajectory:
-        """Everything heard; what is missing is not a number."""
-        first, last = notes.get(START, {}), notes.get(END, {})
+    def trajectory(self, notes: dict[str, dict[str, str]], *, cut: bool) -> TrajectoryData:
+        """All samples; missing values are NaN."""
+        first, last = notes.get(topics.START, {}), notes.get(topics.END, {})
         times = np.array(self.times, dtype=np.int64)
-        if times[0] > _WALL_CLOCK * SECOND:
+        if times[0] > _WALL_CLOCK * topics.SECOND:
             times = times - times[0]
         t: Array = times * np.float64(1e-9)
         motors = tuple(json.loads(first.get("motors", "null")) or self._numbered())
-        rows, tasks = self._names(ROWS), self._names(TASKS)
+        rows, tasks = self._names(topics.ROWS), self._names(topics.TASKS)
         limits = json.loads(first.get("effort_limits", "null")) or [None] * len(motors)
         warnings = json.loads(last.get("warnings", "[]"))
         if cut:
             warnings.append(f"the recording was cut short at t = {t[-1]:.4g} s")
         nv = len(self._joints)
-        return Trajectory(
+        return TrajectoryData(
             name=first.get("mechanism", "recording"),
             names=Names(self._joints, self._joints, motors, rows, tasks),
             t=t,
             q=np.array([state[0] for state in self._states], dtype=float),
             v=np.array([state[1] for state in self._states], dtype=float),
-            qdd=self._matched(MOTION, lambda m: m.points[0].accelerations, nv),
+            qdd=self._matched(topics.MOTION, lambda m: m.points[0].accelerations, nv),
             efforts=self._efforts(len(motors)),
             effort_limits=np.array([math.inf if x is None else x for x in limits]),
-            residual=self._matched(ROWS, lambda m: m.position, len(rows)),
-            residual_rate=self._matched(ROWS, lambda m: m.velocity, len(rows)),
-            multipliers=self._matched(ROWS, lambda m: m.effort, len(rows)),
-            tracking_error=self._matched(TASKS, lambda m: m.position, len(tasks)),
+            residual=self._matched(topics.ROWS, lambda m: m.position, len(rows)),
+            residual_rate=self._matched(topics.ROWS, lambda m: m.velocity, len(rows)),
+            multipliers=self._matched(topics.ROWS, lambda m: m.effort, len(rows)),
+            tracking_error=self._matched(topics.TASKS, lambda m: m.position, len(tasks)),
             kinetic=self._number("kinetic", "kinetic_energy"),
             potential=self._potential(),
             rank=np.nan_to_num(self._number("rank"), nan=-1.0).astype(int),
@@ -105,15 +99,15 @@ class Samples:
         return [f"motor_{index + 1}" for index in range(count)]
 
     def _names(self, topic: str) -> tuple[str, ...]:
-        heard = self._by_stamp[topic]
-        return tuple(next(iter(heard.values())).name) if heard else ()
+        messages = self._by_stamp[topic]
+        return tuple(next(iter(messages.values())).name) if messages else ()
 
     def _matched(self, topic: str, part: Any, size: int) -> Array:
         """Part of the message with the stamp of each sample, (K, size)."""
         result = np.full((len(self.times), size), np.nan)
-        heard = self._by_stamp[topic]
+        messages = self._by_stamp[topic]
         for k, time in enumerate(self.times):
-            if time in heard and len(values := part(heard[time])) == size:
+            if time in messages and len(values := part(messages[time])) == size:
                 result[k] = values
         return result
 
@@ -131,7 +125,7 @@ class Samples:
         )
         numbers = np.array([float(text) for text in found])
         known = np.flatnonzero(~np.isnan(numbers))
-        if len(known):  # nodes report once a second: before the first report it is the best guess
+        if len(known):  # nodes report once a second: before the first report, use its value
             numbers[: known[0]] = numbers[known[0]]
         return numbers
 
@@ -141,4 +135,4 @@ class Samples:
 
 
 def _nanoseconds(stamp: Any) -> int:
-    return int(stamp.sec) * SECOND + int(stamp.nanosec)
+    return int(stamp.sec) * topics.SECOND + int(stamp.nanosec)

@@ -1,4 +1,4 @@
-"""Definitions of the ROS 2 messages that recordings hold, so that ROS need not be installed."""
+"""Definitions of the recorded ROS 2 messages, so that ROS need not be installed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ float64[] effort""",
     ),
 }
 
-# As MCAP's ros2msg encoding wants them: own fields, then each type that occurs in them.
+# Format of MCAP's ros2msg encoding: own fields, then each type that occurs in them.
 SCHEMAS = {
     name: "\n".join([fields, *(f"{'=' * 80}\nMSG: {part}\n{_PARTS[part]}" for part in used)])
     for name, (fields, used) in _OWN_FIELDS.items()

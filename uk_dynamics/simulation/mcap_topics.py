@@ -1,4 +1,4 @@
-"""What recordings of motions are made of: topics of the nodes, and notes at start and end."""
+"""Contents of a recording: topics of the nodes, and metadata at its start and end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECOND = 1_000_000_000  # ns
 
 
 def description(mechanism: str, motors: tuple[str, ...], effort_limits: Array) -> dict[str, str]:
-    """What the metadata at the start of a recording say.
+    """Metadata at the start of a recording.
 
     Args:
         mechanism: Its name.

@@ -1,4 +1,4 @@
-"""Trajectories as MCAP: what the nodes would have published, topic by topic."""
+"""Trajectories as MCAP files with the messages that the nodes would have published."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from uk_dynamics.simulation.mcap_topics import (
     TASKS,
     description,
 )
-from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
+from uk_dynamics.simulation.trajectory_data import Names, Statistics, Switching, TrajectoryData
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ _SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ROWS, *_NUMBERS)
 
 
 class MotionLog:
-    """Writes samples of a motion as they come; use it as a context manager."""
+    """Writes samples of a motion one by one; use it as a context manager."""
 
     def __init__(self, path: Path, mechanism: str, names: Names, effort_limits: Array) -> None:
         """Create the file.
@@ -50,7 +50,7 @@ class MotionLog:
         Raises:
             InputError: There are floating or planar joints, or the file cannot be written.
         """
-        refuse_vehicles(names, path)
+        check_joints(names, path)
         self._mechanism = mechanism
         self._names = names
         self._log = McapWriter(path)
@@ -72,7 +72,7 @@ class MotionLog:
         statistics: Statistics,
         switchings: tuple[Switching, ...],
     ) -> None:
-        """Note how the motion went as a whole."""
+        """Write the metadata at the end."""
         outcome = {
             "warnings": json.dumps(warnings),
             "statistics": json.dumps(asdict(statistics)),
@@ -120,24 +120,25 @@ class MotionLog:
         if names.task_rows:
             errors = _joint_state(header, names.task_rows, values["tracking_error"])
             log.write(TASKS, "sensor_msgs/msg/JointState", errors, time)
-        # Last: readers take a sample for complete when its joint state is there.
+        # Last, because readers take a joint state as the end of a sample.
         states = _joint_state(header, names.positions, values["q"], values["v"])
         log.write(STATES, "sensor_msgs/msg/JointState", states, time)
 
 
-def refuse_vehicles(names: Names, path: Path) -> None:
-    """Refuse joints whose positions no joint state can hold.
+def check_joints(names: Names, path: Path) -> None:
+    """Refuse joints with more positions than velocities, which JointState cannot represent.
 
     Raises:
         InputError: There are floating or planar joints.
     """
     if names.positions != names.velocities:
         raise InputError(
-            "floating and planar joints do not fit sensor_msgs/JointState; use .npz", file=str(path)
+            "sensor_msgs/JointState cannot represent floating and planar joints; use .npz",
+            file=str(path),
         )
 
 
-def save(trajectory: Trajectory, path: Path) -> None:
+def save(trajectory: TrajectoryData, path: Path) -> None:
     """Write a trajectory.
 
     Raises:
@@ -149,8 +150,8 @@ def save(trajectory: Trajectory, path: Path) -> None:
         log.finish(trajectory.warnings, trajectory.statistics, trajectory.switchings)
 
 
-def load(path: Path) -> Trajectory:
-    """Read a trajectory from what was recorded here, or from the topics of running nodes.
+def load(path: Path) -> TrajectoryData:
+    """Read a trajectory from a recorded simulation, or from the topics of running nodes.
 
     Raises:
         InputError: It is no MCAP file, or has no joint states.
@@ -158,7 +159,7 @@ def load(path: Path) -> Trajectory:
     reader = McapReader(path)
     samples = Samples()
     for message in reader.messages():
-        samples.hear(message.topic, message.content)
+        samples.add(message.topic, message.content)
     if not samples.times:
         raise InputError(f"there is no {STATES} in this recording", file=str(path))
     return samples.trajectory(reader.notes, cut=reader.cut)

@@ -1,4 +1,4 @@
-"""The curves of a motion in a file or in a window."""
+"""Plots of a motion as a picture file or in a window."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from uk_dynamics.whole_file import whole_file
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from uk_dynamics.simulation.trajectory import Trajectory
+    from uk_dynamics.simulation.trajectory_data import TrajectoryData
 
 _log = logging.getLogger(__name__)
 
 RESOLUTION = 130  # dots per inch
-# Backends that Matplotlib falls back to where there is no screen, or that write files only.
+# Backends that Matplotlib falls back to without a screen, or that only write files.
 _WITHOUT_WINDOWS = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
 
 
-def plot_trajectory(trajectory: Trajectory, path: Path | None) -> None:
+def plot_trajectory(trajectory: TrajectoryData, path: Path | None) -> None:
     """Draw a trajectory into a file or a window; see :meth:`Trajectory.plot`."""
     if path is None:
         _show(trajectory)
@@ -33,7 +33,7 @@ def plot_trajectory(trajectory: Trajectory, path: Path | None) -> None:
             f'cannot draw "{path.suffix}" files; use .png, .pdf or .svg', file=str(path)
         )
     try:
-        with whole_file(path) as temporary:  # what cannot be written is not drawn either
+        with whole_file(path) as temporary:  # opened first: drawing takes long
             draw_for_files(trajectory, figure)
             figure.savefig(temporary, dpi=RESOLUTION)
     except OSError as error:
@@ -41,7 +41,7 @@ def plot_trajectory(trajectory: Trajectory, path: Path | None) -> None:
 
 
 def empty_figure(path: Path | None) -> Figure:
-    """A figure without a window; an InputError names the path where Matplotlib is missing."""
+    """A figure without a window; an InputError with the path if Matplotlib is missing."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -56,8 +56,8 @@ def empty_figure(path: Path | None) -> Figure:
     return figure
 
 
-def _show(trajectory: Trajectory) -> None:
-    empty_figure(None)  # or a word about what is missing
+def _show(trajectory: TrajectoryData) -> None:
+    empty_figure(None)  # explains a missing Matplotlib
     from matplotlib import pyplot as plt
 
     if plt.get_backend().lower() in _WITHOUT_WINDOWS:
@@ -69,12 +69,12 @@ def _show(trajectory: Trajectory) -> None:
     plt.close(window)
 
 
-def draw_for_files(trajectory: Trajectory, figure: Figure) -> None:
-    """Draw a trajectory and lay the figure out once, however often it is written then."""
+def draw_for_files(trajectory: TrajectoryData, figure: Figure) -> None:
+    """Draw a trajectory, and lay out the figure once for all files to which it is written."""
     draw(trajectory, figure)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    for axis in figure.axes:  # aligned: that takes as long as all else, every time
+    for axis in figure.axes:  # fixed: aligning them at every write doubles the time
         label = axis.yaxis.label
         x, y = label.get_transform().transform(label.get_position())
         axis.yaxis.set_label_coords(axis.transAxes.inverted().transform((x, y))[0], 0.5)

@@ -1,4 +1,4 @@
-"""Curves of a motion: joints, efforts, residuals, energy."""
+"""Curves of a motion: joints, efforts, tracking and loop-closure errors, energy."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from uk_dynamics.simulation.trajectory import Array, Trajectory
+    from uk_dynamics.simulation.trajectory_data import Array, TrajectoryData
 
 
-# Okabe and Ito's palette: told apart with any colour vision and in grey print.
+# Okabe and Ito's palette: distinguishable with any colour vision, and in grey print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 LINE_STYLES = ("-", "--", ":", "-.")
-_ON_PAPER = COLOURS[:-1]  # yellow lines are lost on white
-# Seven colours and four styles meet in 28 pairs; neighbours differ in both, also in grey print.
-_MOST_NAMES = len(_ON_PAPER) * len(LINE_STYLES)  # a longer legend hides more than it tells
-_RARELY = 4  # samples per new number from which each of these is a point
-_FAR = 4.0  # times the largest effort: limits beyond are named, not shown
+_ON_PAPER = COLOURS[:-1]  # without yellow, which is invisible on white
+# Seven colours and four styles make 28 pairs; neighbours differ in both, also in grey print.
+_MOST_NAMES = len(_ON_PAPER) * len(LINE_STYLES)  # a longer legend covers too much
+_RARELY = 4  # samples per new value from which values are drawn as points
+_FAR = 4.0  # times the largest effort: limits beyond are written, not drawn
 _MOST_WARNINGS = 3
 _SIZE = (10.0, 2.2)  # width, and height of a panel, in inches
-_SMALLEST_ERROR = 1e-12  # m or rad: what is below counts as none
+_SMALLEST_ERROR = 1e-12  # m or rad: smaller errors are drawn as this
 _SMALLEST_RESIDUAL = 1e-17
 _CLOSED = 1e-12
 
 Panel = tuple[str, Callable[[Any], None]]
 
 
-def draw(trajectory: Trajectory, figure: Any) -> None:
+def draw(trajectory: TrajectoryData, figure: Any) -> None:
     """Draw a trajectory into a Matplotlib figure, one panel per kind of quantity."""
     panels = _panels(trajectory)
     width, height = _SIZE
@@ -52,7 +52,7 @@ def draw(trajectory: Trajectory, figure: Any) -> None:
         axes[0].set_title("\n".join(shown), fontsize="small", color=COLOURS[1], loc="left")
 
 
-def _panels(trajectory: Trajectory) -> list[Panel]:
+def _panels(trajectory: TrajectoryData) -> list[Panel]:
     names, t = trajectory.names, trajectory.t
 
     def motion(axis: Any) -> None:
@@ -67,7 +67,7 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
         _lines(axis, t, errors, names.task_rows)
         axis.set_yscale("log")
 
-    def gaps(axis: Any) -> None:
+    def closure(axis: Any) -> None:
         _magnitudes(axis, t, trajectory.residual, names.constraint_rows)
 
     def rates(axis: Any) -> None:
@@ -81,7 +81,7 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
         other.plot(t, trajectory.condition, color=COLOURS[1], linestyle="--", label="condition")
         other.set_yscale("log")
         finite = trajectory.condition[np.isfinite(trajectory.condition)]
-        if len(finite):  # a decade at least: what hardly changes shall look so
+        if len(finite):  # a decade at least, so that small changes look small
             other.set_ylim(0.3 * finite.min(), 3.0 * finite.max())
         other.set_ylabel("condition [1], dashed", color=COLOURS[1])
 
@@ -90,12 +90,12 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
         total = trajectory.energy - trajectory.energy[0]
         series = np.column_stack((trajectory.kinetic, gained, total))
         names = ("kinetic", "potential, from start", "total, from start")
-        told = _told(series)
-        if len(told) * _RARELY > len(t):
+        updates = _updates(series)
+        if len(updates) * _RARELY > len(t):
             _lines(axis, t, series, names)
             return
-        # of running nodes, whose diagnostics come once a second
-        _lines(axis, t[told], series[told], names)
+        # a recording of nodes, whose diagnostics come once a second
+        _lines(axis, t[updates], series[updates], names)
         for line in axis.lines:
             line.set(marker="o", markersize=3.0, linewidth=0.6)
 
@@ -105,7 +105,7 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
     if names.task_rows:
         panels.append(("tracking error\n[m or rad]", tracking))
     if names.constraint_rows:
-        panels.append(("largest gap\n[m or rad]", gaps))
+        panels.append(("loop-closure error\n[m or rad]", closure))
         panels.append(("its rate\n[m/s or rad/s]", rates))
     panels.append(("energy [J]", energy))
     if names.constraint_rows:
@@ -113,15 +113,15 @@ def _panels(trajectory: Trajectory) -> list[Panel]:
     return panels
 
 
-def _told(series: Array) -> NDArray[np.intp]:
-    """Samples at which numbers are new; in between they were only carried on."""
+def _updates(series: Array) -> NDArray[np.intp]:
+    """Samples at which values change; in between they were only repeated."""
     changed = np.any(series[1:] != series[:-1], axis=1)
     changed[-1:] = True
     return np.flatnonzero(np.concatenate(([True], changed)))
 
 
-def _limits(axis: Any, trajectory: Trajectory) -> None:
-    """Dotted lines at the effort limits; where those are far away, the efforts keep the room."""
+def _limits(axis: Any, trajectory: TrajectoryData) -> None:
+    """Dotted lines at the effort limits, unless these are so far away that efforts look flat."""
     limits = trajectory.effort_limits
     for index in np.flatnonzero(np.isfinite(limits)):
         colour = _ON_PAPER[index % len(_ON_PAPER)]
@@ -172,7 +172,7 @@ def _by_constraint(values: Array, rows: Sequence[str]) -> tuple[tuple[str, ...],
 def _lines(axis: Any, t: Array, values: Array, names: Sequence[str]) -> None:
     count = len(names)
     for index, name in enumerate(names):
-        # Later lines are thinner, so that those they cover can still be seen.
+        # Later lines are thinner, so that lines below them remain visible.
         axis.plot(
             t,
             values[:, index],

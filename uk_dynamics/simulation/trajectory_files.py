@@ -12,7 +12,7 @@ import numpy as np
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation import mcap_trajectory
-from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
+from uk_dynamics.simulation.trajectory_data import Names, Statistics, Switching, TrajectoryData
 from uk_dynamics.whole_file import whole_file
 
 _SWITCHING = ("t", "energy_lost", "event", "name", "on")
@@ -20,7 +20,7 @@ SUFFIXES = (".npz", ".mcap", ".csv")
 _NAMES = "_names"  # ends the keys of column names in .npz
 
 
-def save(trajectory: Trajectory, path: Path) -> None:
+def save(trajectory: TrajectoryData, path: Path) -> None:
     """Write a trajectory; see :meth:`Trajectory.save`."""
     writers = {".npz": _save_npz, ".mcap": mcap_trajectory.save, ".csv": _save_csv}
     writer = writers.get(path.suffix.lower())
@@ -41,7 +41,7 @@ def unknown_suffix(path: Path) -> InputError:
     return InputError(problem, file=str(path))
 
 
-def load(path: Path) -> Trajectory:
+def load(path: Path) -> TrajectoryData:
     """Read a trajectory; see :meth:`Trajectory.load`."""
     if path.suffix.lower() == ".mcap":
         return mcap_trajectory.load(path)
@@ -54,7 +54,7 @@ def load(path: Path) -> Trajectory:
         raise InputError("is no trajectory saved as .npz", file=str(path)) from None
 
 
-def _save_npz(trajectory: Trajectory, path: Path) -> None:
+def _save_npz(trajectory: TrajectoryData, path: Path) -> None:
     arrays: dict[str, Any] = {
         f.name: getattr(trajectory, f.name)
         for f in fields(trajectory)
@@ -77,14 +77,14 @@ def _save_npz(trajectory: Trajectory, path: Path) -> None:
         np.savez_compressed(file, **arrays, **asdict(trajectory.statistics))
 
 
-def _from_arrays(data: dict[str, Any]) -> Trajectory:
+def _from_arrays(data: dict[str, Any]) -> TrajectoryData:
     names = {f.name: tuple(data.pop(f.name + _NAMES).tolist()) for f in fields(Names)}
     statistics = {f.name: data.pop(f.name).item() for f in fields(Statistics)}
     parts = {key: data.pop(f"switching_{key}").tolist() for key in _SWITCHING}
     changes: list[dict[str, bool]] = [{} for _ in parts["t"]]
     for event, name, on in zip(parts["event"], parts["name"], parts["on"], strict=True):
         changes[event][name] = on
-    return Trajectory(
+    return TrajectoryData(
         switchings=tuple(map(Switching, parts["t"], changes, parts["energy_lost"])),
         name=str(data.pop("name")),
         names=Names(**names),
@@ -95,7 +95,7 @@ def _from_arrays(data: dict[str, Any]) -> Trajectory:
     )
 
 
-def _save_csv(trajectory: Trajectory, path: Path) -> None:
+def _save_csv(trajectory: TrajectoryData, path: Path) -> None:
     names = trajectory.names
     columns: dict[str, list[Any]] = {"t": trajectory.t.tolist()}
     for prefix, labels, values in (

@@ -1,9 +1,8 @@
-"""Points out to workers, rows back; a worker that dies takes no point with it.
+"""Distribution of the points to workers; a worker that dies loses no point.
 
-Points travel in chunks. When a worker dies, Dask blames all chunks that it had: the one that killed
-it and those that were waiting there. Their points are tried again one by one, and those whose
-worker died then as well are tried once more with nothing beside them: whose worker dies this time
-is to blame, and is answered for by a failure.
+Points are sent in chunks. When a worker dies, Dask reports all chunks that it had: the one that
+killed it and those that were queued. Their points are repeated one by one, and those whose worker
+dies again are repeated with nothing else running: a point whose worker dies then has failed.
 """
 
 from __future__ import annotations
@@ -16,42 +15,42 @@ from uk_dynamics.sweeps.simulate_point import Row, simulate_points
 from uk_dynamics.sweeps.specification import Point
 from uk_dynamics.sweeps.store import optional
 
-#: Row of a point, and the columns of its trajectory where that is wanted.
+#: Row of a point, and the columns of its trajectory if they are stored.
 Answer = tuple[Row, dict[str, Any] | None]
 
-_MOST_IN_CHUNK = 16  # points that one task simulates
-_CHUNK = 1.0  # s that it may take: what an interruption loses
-_TASKS_PER_THREAD = 3  # waiting, so that no worker idles and the scheduler stays small
+_MOST_IN_CHUNK = 16  # points
+_CHUNK = 1.0  # s, duration of a chunk, which an interruption loses
+_TASKS_PER_THREAD = 3  # queued, so that no worker idles and the scheduler is not flooded
 
 
 def answers(client: Any, points: list[Point]) -> Iterator[list[Answer]]:
-    """Answers for all points, as they come.
+    """Results of all points, in the order of completion.
 
     Args:
         client: Of Dask.
-        points: What to simulate.
+        points: To simulate.
 
     Raises:
         InputError: The scheduler is lost.
     """
     waiting = _TASKS_PER_THREAD * max(1, sum(client.nthreads().values()))
     left = points
-    for largest, beside in ((len(points) // (4 * waiting), waiting), (1, waiting), (1, 1)):
+    for largest, concurrent in ((len(points) // (4 * waiting), waiting), (1, waiting), (1, 1)):
         chunks, left = _Chunks(left, largest), []
-        for chunk, found in _rounds(client, chunks, beside):
+        for chunk, found in _results(client, chunks, concurrent):
             if found is None:
                 left += chunk
             else:
-                chunks.learn(found)
+                chunks.adapt(found)
                 yield found
     yield [_failed(point, "the process that simulated it died, each time") for point in left]
 
 
 class _Chunks:
-    """Points in chunks that grow while they are quick."""
+    """Chunks of points, whose size adapts to the time of a simulation."""
 
     def __init__(self, points: list[Point], most: int) -> None:
-        """Divide.
+        """Start with chunks of one point.
 
         Args:
             points: In this order.
@@ -66,21 +65,21 @@ class _Chunks:
         self._at += len(chunk)
         return chunk
 
-    def learn(self, found: list[Answer]) -> None:
-        """Adapt the size to the time that points take."""
+    def adapt(self, found: list[Answer]) -> None:
+        """Adapt the size to the time of these points."""
         mean = sum(row.get("wall_time", _CHUNK) for row, _ in found) / len(found)
         self._size = max(1, min(self._most, int(_CHUNK / max(mean, 1e-3))))
 
 
-def _rounds(
+def _results(
     client: Any, chunks: _Chunks, most: int
 ) -> Iterator[tuple[list[Point], list[Answer] | None]]:
-    """Each chunk with its answers, or with None where its worker died.
+    """Each chunk with its results, or with None if its worker died.
 
     Args:
         client: Of Dask.
-        chunks: What to simulate.
-        most: Chunks under way at a time.
+        chunks: To simulate.
+        most: Largest number of submitted chunks.
 
     Raises:
         InputError: The scheduler is lost.
@@ -104,9 +103,9 @@ def _rounds(
 
 
 def _found(future: Any, chunk: list[Point]) -> list[Answer] | None:
-    """Answers of a chunk, None where its worker died."""
+    """Results of a chunk; None if its worker died."""
     if future.status == "cancelled":
-        raise InputError("the scheduler was lost; start again to go on")
+        raise InputError("the connection to the scheduler was lost; start again to resume")
     failure = future.exception()
     if failure is None:
         found: list[Answer] = future.result()

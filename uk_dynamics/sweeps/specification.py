@@ -1,4 +1,4 @@
-"""A sweep as its file declares it, and the points that it is made of."""
+"""The specification of a sweep, and its points."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from uk_dynamics.sweeps.values import check_values, combinations
 
 @dataclass(frozen=True)
 class Point:
-    """One simulation, complete in itself: a worker needs nothing else.
+    """One simulation, with all data that a worker needs.
 
     Attributes:
-        key: Hash of all that decides the result.
-        values: What varies, by address.
+        key: Hash of everything that determines the result.
+        values: Varied values by address.
         mechanism: Data of the mechanism file with the values in it.
         tasks: Data of the tasks file with the values in it; None for no tasks.
-        robot: Digest of the robot description that the mechanism names.
+        robot: Digest of the robot description of the mechanism.
         simulation: Arguments of the simulation.
-        positions: Joints held at the start, in m or rad.
-        velocities: Of joints at the start, in m/s or rad/s.
+        positions: Initial positions of joints, in m or rad.
+        velocities: Initial velocities of joints, in m/s or rad/s.
         files: Names of mechanism and tasks file, and the directory of the mechanism file.
-        trajectory: Whether all samples are wanted.
+        trajectory: Whether all samples are stored.
     """
 
     key: str
@@ -92,7 +92,7 @@ class SweepSpec:
         """All points in declared order, the last address varying fastest.
 
         Raises:
-            MechanismFileError: An address leads nowhere.
+            MechanismFileError: An address is invalid.
         """
         return [self._point(values) for values in combinations(self.data, self.file)]
 
@@ -110,7 +110,7 @@ class SweepSpec:
                 parts[section] = _with(parts[section], path.split("."), value)
             except KeyError as error:
                 place = place_text(("vary", address))
-                problem = f'"{error.args[0]}" is in no mapping; give the keys as the file has them'
+                problem = f'"{error.args[0]}" is not inside a mapping; use the keys of the file'
                 raise MechanismFileError(problem, file=self.file, place=place) from None
         model = parts["mechanism"].get("model", {})
         parts["robot"] = self._robot(json.dumps(model, sort_keys=True))
@@ -121,7 +121,7 @@ class SweepSpec:
 
     @functools.cached_property
     def _robot(self) -> Callable[[str], str]:
-        """Digests of robots; each is read once."""
+        """Digest of a robot; each robot is read once."""
         return functools.cache(self._digest)
 
     def _digest(self, model: str) -> str:
@@ -131,7 +131,7 @@ class SweepSpec:
             model: As JSON.
 
         Returns:
-            Empty where there is no robot: the points fail and say why.
+            Empty if there is no robot: the points fail with the reason.
         """
         name, _, folder = self.files
         text = json.dumps({"schema": 1, "model": json.loads(model)})
@@ -146,7 +146,7 @@ class SweepSpec:
 def _read(
     sweep: Mapping[str, Any], kind: Any, path: str | os.PathLike[str]
 ) -> tuple[dict[str, Any], str, str]:
-    """Data, shown name and directory of the mechanism or tasks file that a sweep file names."""
+    """Data, displayed name and directory of the mechanism or tasks file of a sweep."""
     name = sweep[kind]
     relative = Path(path).parent / name
     try:
@@ -155,14 +155,14 @@ def _read(
     except InputError as error:
         raise error.caused_by(os.fspath(path), kind) from None
     if not isinstance(data, dict):
-        raise MechanismFileError(f"this is no {kind} file", file=shown)
+        raise MechanismFileError(f"this is not a {kind} file", file=shown)
     return data, shown, str(found.parent.absolute())
 
 
 def _with(data: Any, path: list[str], value: Any) -> Any:
-    """The same data with one entry replaced; mappings on the way are made where they lack.
+    """The same data with one entry replaced; missing mappings on its path are created.
 
-    Keys may contain dots themselves only where they are the last of the path.
+    Only the last key of the path may contain dots.
     """
     if not isinstance(data, dict):
         raise KeyError(path[0])

@@ -133,10 +133,10 @@ class LiveSimulation:
 
     def _advance(self, duration: float) -> None:
         try:
-            self._plant.decide(self._state)
+            self._plant.control(self._state)
             stops = np.array([self._state.t + duration])
             (self._state,) = self._stepper.run(self._state, stops)
-            self._message = "; ".join(self._plant.complaints)
+            self._message = "; ".join(self._plant.problems)
         except UkDynamicsError as error:
             self._message = f"{error}; reset starts again"
             self._playing = False
