@@ -106,8 +106,8 @@ def trajectory(*points: dict[str, Any], names: tuple[str, ...] = ("crank",)) -> 
 
 REFUSED = {
     "a joint that no task drives": (trajectory(names=("elbow",)), '"elbow" has no live task'),
-    "a joint twice": (trajectory(names=("crank", "crank")), "a joint more than once"),
-    "no positions": (trajectory({"t": 1.0}), "positions: there are none"),
+    "a joint twice": (trajectory(names=("crank", "crank")), "a joint is named more than once"),
+    "no positions": (trajectory({"t": 1.0}), "positions: none are given"),
     "too many positions": (trajectory({"t": 1.0, "positions": [0.1, 0.2]}), "expected 1"),
     "nan": (trajectory({"t": 1.0, "positions": [math.nan]}), "positions: has nan"),
     "times that do not increase": (

@@ -1,4 +1,4 @@
-"""The forward_dynamics node: accelerations and constraint forces beside a moving machine."""
+"""The forward_dynamics node: accelerations and constraint forces at every measured state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics
 from uk_dynamics.ros.parameter_tables import FORWARD_DYNAMICS
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
-from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states
+from uk_dynamics.ros.reports import report_dynamics, report_rate
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.structure_input import StructureInput
 
@@ -28,7 +28,7 @@ class ForwardDynamics(Node):
     """Solves the fundamental equation at every state of ``joint_states``."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and listen.
+        """Read the mechanism and subscribe.
 
         Args:
             **options: Passed on to the node: namespace, parameter_overrides ...
@@ -82,7 +82,7 @@ class ForwardDynamics(Node):
 
     def _report(self, report: Report) -> None:
         report_rate(report, self._monitor)
-        report_states(report, self._states, self._settings["state_timeout"])
+        self._states.report(report, self._settings["state_timeout"])
         self._problems.report(report)
         if self._failure:
             report.error(self._failure)
@@ -99,7 +99,7 @@ class ForwardDynamics(Node):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to end."""
+    """Run the node until it is asked to end."""
     return run_node(ForwardDynamics, args)
 
 

@@ -1,4 +1,4 @@
-"""A table that grows while a mechanism moves; on a terminal its last line is alive."""
+"""A table that grows while a mechanism moves; on a terminal its last line is updated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LiveTable:
         self._pending = False
 
     def start(self) -> None:
-        """Write the head."""
+        """Write the column titles."""
         head = " ".join(title.rjust(width) for title, width in _COLUMNS)
         self._write(f"{head}\n")
 
@@ -37,8 +37,8 @@ class LiveTable:
         """Show a line.
 
         Args:
-            glance: What the line says.
-            keep: Whether it stays; a line that does not is shown on terminals only.
+            glance: Values of the line.
+            keep: Whether it stays; other lines are shown on terminals only.
         """
         if not (keep or self._is_terminal):
             return

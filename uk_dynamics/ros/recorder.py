@@ -1,4 +1,4 @@
-"""The recorder node: what the nodes publish, as it is on the wire, into an MCAP file."""
+"""The recorder node: the topics of the nodes, as serialized, in an MCAP file."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from rclpy.node import Node
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.mechanism_source import load_mechanism
+from uk_dynamics.ros.parameter_tables import RECORDER
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.topic_recorder import TopicRecorder
-from uk_dynamics.ros.viewing_parameters import RECORDER
 
 
 class Recorder(Node):
-    """Records until it ends; what was written by then can be read in any case."""
+    """Records until it ends; what has been written can be read at any time."""
 
     def __init__(self, **options: Any) -> None:
-        """Open the file and listen.
+        """Open the file and subscribe.
 
         Args:
             **options: Passed on to the node: namespace, parameter_overrides ...
@@ -51,7 +51,7 @@ class Recorder(Node):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the recorder until it is told to end."""
+    """Run the node until it is asked to end."""
     return run_node(Recorder, args)
 
 
