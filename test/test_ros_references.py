@@ -207,7 +207,7 @@ def test_a_target_pose_is_approached_within_the_limits(ros: Ros, tmp_path: Path)
     publisher = bench.node.create_publisher(PoseStamped, "servo_controller/target_pose", 10)
     ros.until(publisher.get_subscription_count, "the controller's ear")
     bench.refuse(publisher, pose("platform"), 'frame_id is "platform", expected "base"')
-    bench.refuse(publisher, pose(z=math.nan), "position has numbers")
+    bench.refuse(publisher, pose(z=math.nan), "position is not finite")
     wrong = pose()
     wrong.pose.orientation.w = 2.0
     bench.refuse(publisher, wrong, "orientation: a quaternion of length 2")

@@ -77,7 +77,7 @@ class Bench:
         ros.until(lambda: self.send(0.0) or self.efforts, "the first effort")
 
     def _heard_by_controller(self) -> bool:
-        return self.controller.loop.commands.listeners > 0
+        return self.controller.loop.commands.subscribers > 0
 
     def _hear(self, message: Any) -> None:
         self.last = message
