@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rclpy.duration import Duration
@@ -37,9 +37,6 @@ class CommandWatchdog(Node):
 
     def __init__(self, **options: Any) -> None:
         """Subscribe.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or in the mechanism file.
@@ -139,10 +136,7 @@ class CommandWatchdog(Node):
             report.error("the heartbeat of the controller has stopped; zero efforts are commanded")
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is asked to end."""
-    return run_node(CommandWatchdog, args, CommandWatchdog.may_end)
-
+main = partial(run_node, CommandWatchdog, may_end=CommandWatchdog.may_end)
 
 if __name__ == "__main__":
     raise SystemExit(main())

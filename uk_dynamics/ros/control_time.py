@@ -27,13 +27,7 @@ class ControlTime:
     """
 
     def __init__(self, node: Node, tasks: Tasks, problems: MessageProblems) -> None:
-        """Subscribe to ``/diagnostics`` and to ``servo_controller/<task>/reference``.
-
-        Args:
-            node: Node that subscribes; the controller is the one of its namespace.
-            tasks: What the controller follows.
-            problems: Counts invalid messages.
-        """
+        """Subscribe to ``/diagnostics`` and to ``servo_controller/<task>/reference``."""
         self._origin = TimeOrigin(simulated=False)
         self._started: int | None = None
         names = live_names(tasks.spec.tasks)

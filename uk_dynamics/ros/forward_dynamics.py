@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,6 @@ class ForwardDynamics(Node):
 
     def __init__(self, **options: Any) -> None:
         """Read the mechanism and subscribe.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files.
@@ -98,10 +95,7 @@ class ForwardDynamics(Node):
             )
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is asked to end."""
-    return run_node(ForwardDynamics, args)
-
+main = partial(run_node, ForwardDynamics)
 
 if __name__ == "__main__":
     raise SystemExit(main())

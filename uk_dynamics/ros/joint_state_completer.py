@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,9 +36,6 @@ class JointStateCompleter(Node):
 
     def __init__(self, **options: Any) -> None:
         """Read the mechanism and subscribe.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files, or the measured joints do
@@ -206,10 +203,7 @@ class JointStateCompleter(Node):
             report.warn("after a singular configuration the branch is doubtful until ~/reset")
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is asked to end."""
-    return run_node(JointStateCompleter, args)
-
+main = partial(run_node, JointStateCompleter)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -24,14 +24,11 @@ class LatencyHistogram:
     """Durations in bins of equal ratio; quantiles are accurate to 5 %, the largest is exact."""
 
     def __init__(self) -> None:
-        self._counts = [0] * (_BINS_PER_DECADE * _DECADES + 1)
-        self._largest = 0.0
-        self._total = 0
+        self.clear()
 
     def clear(self) -> None:
         """Forget everything."""
-        for place in range(len(self._counts)):
-            self._counts[place] = 0
+        self._counts = [0] * (_BINS_PER_DECADE * _DECADES + 1)
         self._largest = 0.0
         self._total = 0
 

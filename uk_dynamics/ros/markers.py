@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,9 +34,6 @@ class Markers(Node):
 
     def __init__(self, **options: Any) -> None:
         """Read the mechanism and subscribe.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files.
@@ -94,10 +91,7 @@ class Markers(Node):
         self._publisher.publish(self._messages.array(marks, stamp, longest))
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is asked to end."""
-    return run_node(Markers, args)
-
+main = partial(run_node, Markers)
 
 if __name__ == "__main__":
     raise SystemExit(main())

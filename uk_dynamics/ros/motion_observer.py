@@ -79,12 +79,7 @@ class MotionObserver(Node):
     """
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks | None) -> None:
-        """Subscribe.
-
-        Args:
-            mechanism: The mechanism.
-            tasks: Its tasks; None: it moves without control.
-        """
+        """Subscribe."""
         super().__init__("demo", start_parameter_services=False)
         self.samples: list[Sample] = []
         self.diagnostics: dict[str, dict[str, str]] = {}

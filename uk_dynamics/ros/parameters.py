@@ -77,28 +77,24 @@ class Parameter:
             # types are checked in this class: 500 is accepted for 500.0, and the reason is readable
             dynamic_typing=True,
         )
-        low, high = self.minimum, self.maximum
-        if low is not None or high is not None:
-            if isinstance(self.default, float):
-                descriptor.floating_point_range = [
-                    FloatingPointRange(
-                        from_value=-math.inf if low is None else float(low),
-                        to_value=math.inf if high is None else float(high),
-                    )
-                ]
-            else:
-                descriptor.integer_range = [
-                    IntegerRange(
-                        from_value=-(2**63) if low is None else int(low),
-                        to_value=2**63 - 1 if high is None else int(high),
-                        step=1,
-                    )
-                ]
+        if (self.minimum, self.maximum) == (None, None):
+            return descriptor
+        low, high = self._bounds
+        if isinstance(self.default, float):
+            range_ = FloatingPointRange(from_value=float(low), to_value=float(high))
+            descriptor.floating_point_range = [range_]
+        else:
+            low, high = int(max(low, -(2**63))), int(min(high, 2**63 - 1))
+            descriptor.integer_range = [IntegerRange(from_value=low, to_value=high, step=1)]
         return descriptor
 
-    def _contains(self, value: float) -> bool:
+    @property
+    def _bounds(self) -> tuple[float, float]:
         low = -math.inf if self.minimum is None else self.minimum
-        high = math.inf if self.maximum is None else self.maximum
+        return low, math.inf if self.maximum is None else self.maximum
+
+    def _contains(self, value: float) -> bool:
+        low, high = self._bounds
         # infinity is valid only where the maximum is infinite
         return low <= value <= high and (math.isfinite(value) or high == self.maximum)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,6 @@ class Recorder(Node):
 
     def __init__(self, **options: Any) -> None:
         """Open the file and subscribe.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters, or the file cannot be written.
@@ -50,10 +47,7 @@ class Recorder(Node):
         super().destroy_node()
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is asked to end."""
-    return run_node(Recorder, args)
-
+main = partial(run_node, Recorder)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rclpy.duration import Duration
@@ -37,9 +37,6 @@ class ServoControllerNode(LifecycleNode):
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; configure reads the files.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: A parameter is not valid, or autostart fails.
@@ -181,10 +178,7 @@ class ServoControllerNode(LifecycleNode):
             self.loop.report(report)
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is asked to end."""
-    return run_node(ServoControllerNode, args)
-
+main = partial(run_node, ServoControllerNode)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -35,9 +35,6 @@ class Simulator(Node):
 
     def __init__(self, **options: Any) -> None:
         """Read the mechanism and start.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
@@ -181,10 +178,7 @@ class Simulator(Node):
         self._run.report_machine(report)
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is asked to end."""
-    return run_node(Simulator, args)
-
+main = partial(run_node, Simulator)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rclpy.node import Node
@@ -27,9 +27,6 @@ class Viewer(Node):
 
     def __init__(self, **options: Any) -> None:
         """Read the mechanism, subscribe and serve.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files, or nothing can be served.
@@ -80,10 +77,7 @@ class Viewer(Node):
         self._took, self._last = time.perf_counter() - began, began
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is asked to end."""
-    return run_node(Viewer, args)
-
+main = partial(run_node, Viewer)
 
 if __name__ == "__main__":
     raise SystemExit(main())
