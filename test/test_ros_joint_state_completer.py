@@ -22,10 +22,10 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import nanoseconds
 from uk_dynamics.ros.joint_measurements import JointMeasurements
 from uk_dynamics.ros.joint_state_completer import JointStateCompleter
+from uk_dynamics.ros.qos import LATCHED_QOS
 
 pytestmark = pytest.mark.ros
 
@@ -356,7 +356,7 @@ def test_a_foot_that_is_lifted_leaves_the_state_open_until_it_stands_again(
     file = tmp_path / "leg.yaml"
     file.write_text(LEG)
     node = ros.node("switch")
-    switch = node.create_publisher(JointState, "simulator/active_constraints", qos.LATCHED)
+    switch = node.create_publisher(JointState, "simulator/active_constraints", LATCHED_QOS)
     ros.add(JointStateCompleter(**overrides(mechanism=str(file), state_timeout=60.0)))
     states = Ear(node, JointState, "joint_states")
     diagnostics = DiagnosticsEar(node, "joint_state_completer")

@@ -14,13 +14,13 @@ from std_msgs.msg import Bool, Float64MultiArray
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.specification import MechanismSpec
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import Watchdog, steady_clock
 from uk_dynamics.ros.common_parameters import JOINT_STATE, command_topic
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, Report
 from uk_dynamics.ros.messages import EffortsMessage, JointStateMessage
 from uk_dynamics.ros.parameter_tables import COMMAND_WATCHDOG
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import COMMAND_QOS
 from uk_dynamics.ros.run_node import run_node
 
 _LOOK_PERIOD = 0.01  # s
@@ -53,13 +53,13 @@ class CommandWatchdog(Node):
         else:
             self._zero = EffortsMessage(len(spec.actuators)).message
         topic = command_topic(self._settings)
-        self._publisher = self.create_publisher(type(self._zero), topic, qos.COMMANDS)
+        self._publisher = self.create_publisher(type(self._zero), topic, COMMAND_QOS)
         self._heartbeat = Watchdog()
         self._end_requested = Watchdog()
         self._driving = False
         self._triggered = False
         self.create_subscription(
-            Bool, self._settings["heartbeat_topic"], self._on_heartbeat, qos.COMMANDS
+            Bool, self._settings["heartbeat_topic"], self._on_heartbeat, COMMAND_QOS
         )
         self.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
         self._switch = self._make_switch()

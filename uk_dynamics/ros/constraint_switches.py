@@ -11,9 +11,9 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.active_constraints import to_message
 from uk_dynamics.ros.machine import SimulatedMachine
+from uk_dynamics.ros.qos import LATCHED_QOS
 
 
 class ConstraintSwitches:
@@ -27,7 +27,7 @@ class ConstraintSwitches:
         names = machine.mechanism.hierarchy.switchable
         self._publisher = None
         if names:
-            self._publisher = node.create_publisher(JointState, "~/active_constraints", qos.LATCHED)
+            self._publisher = node.create_publisher(JointState, "~/active_constraints", LATCHED_QOS)
         for name in names:
             node.create_service(
                 SetBool, f"~/{name}/enable", functools.partial(self._on_enable, name)

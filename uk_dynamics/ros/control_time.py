@@ -10,10 +10,10 @@ from rclpy.node import Node
 
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import TimeOrigin
 from uk_dynamics.ros.diagnostics import TIME_ORIGIN, MessageProblems
 from uk_dynamics.ros.live_references import LiveReferences, live_names
+from uk_dynamics.ros.qos import PUBLISHED_QOS
 
 _CONTROLLER = "servo_controller"
 
@@ -36,7 +36,7 @@ class ControlTime:
         )
         self._name = f"{node.get_namespace()}/{_CONTROLLER}".strip("/")
         node.create_subscription(
-            DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.PUBLISHED
+            DiagnosticArray, "/diagnostics", self._on_diagnostics, PUBLISHED_QOS
         )
 
     def since(self, stamp: Time) -> float:

@@ -14,10 +14,10 @@ from trajectory_msgs.msg import JointTrajectory
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.constraint_wrenches import ConstraintWrenches
 from uk_dynamics.ros.messages import JointStateMessage, MotionMessage
+from uk_dynamics.ros.qos import PUBLISHED_QOS
 
 _LOOK_PERIOD = 0.1  # s; counting the subscribers of all publishers at every state takes too long
 
@@ -63,7 +63,7 @@ class DynamicsTopics:
         )
 
         def publisher(kind: type, name: str) -> Publisher:
-            return node.create_publisher(kind, f"~/{name}", qos.PUBLISHED)
+            return node.create_publisher(kind, f"~/{name}", PUBLISHED_QOS)
 
         self._motion_publisher = publisher(JointTrajectory, "dynamics")
         self._forces_publisher = publisher(JointState, "constraint_forces")

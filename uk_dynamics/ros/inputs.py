@@ -11,10 +11,10 @@ from std_msgs.msg import Float64MultiArray
 
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import Watchdog
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
 from uk_dynamics.ros.messages import EffortReader, StateReader
+from uk_dynamics.ros.qos import COMMAND_QOS, STATE_QOS
 
 
 class StateInput:
@@ -38,7 +38,7 @@ class StateInput:
         self._problems = problems
         self._on_state = on_state
         self.subscription = node.create_subscription(
-            JointState, "joint_states", self._receive, qos.STATES
+            JointState, "joint_states", self._receive, STATE_QOS
         )
 
     def state(self, t: float) -> State:
@@ -101,7 +101,7 @@ class EffortInput:
         self._on_command = on_command
         self._read = reader.read_joint_state if by_joint else reader.read_array
         self.subscription = node.create_subscription(
-            JointState if by_joint else Float64MultiArray, topic, self._receive, qos.COMMANDS
+            JointState if by_joint else Float64MultiArray, topic, self._receive, COMMAND_QOS
         )
 
     def _receive(self, message: JointState | Float64MultiArray) -> None:

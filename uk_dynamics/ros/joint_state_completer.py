@@ -15,7 +15,6 @@ from std_srvs.srv import Trigger
 from uk_dynamics.control.state_completion import Completion, CompletionStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.state import ActiveConstraints
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.joint_measurements import JointMeasurements
@@ -23,6 +22,7 @@ from uk_dynamics.ros.mechanism_source import load_mechanism
 from uk_dynamics.ros.messages import JointStateMessage
 from uk_dynamics.ros.parameter_tables import JOINT_STATE_COMPLETER
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import JOINT_STATE_QOS, MEASURED_QOS
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_rate
 from uk_dynamics.ros.run_node import run_node
@@ -63,12 +63,10 @@ class JointStateCompleter(Node):
         self._undetermined = ""
         self._jumps = 0
         self._solve_time = 0.0
-        self._publisher = self.create_publisher(
-            JointState, "joint_states", qos.JOINT_STATES_PUBLISHED
-        )
+        self._publisher = self.create_publisher(JointState, "joint_states", JOINT_STATE_QOS)
         self._structure = StructureInput(self, mechanism, self._problems, self._on_switched)
         self._origin = self._structure.origin
-        self.create_subscription(JointState, MEASURED, self._on_message, qos.MEASURED_STATES)
+        self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
         self.create_service(Trigger, "~/reset", self._on_reset)
         self._diagnostics = DiagnosticsPublisher(self, "state completion", self._report)
         self._diagnostics.hardware = mechanism.name

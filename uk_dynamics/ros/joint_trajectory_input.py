@@ -13,11 +13,11 @@ from trajectory_msgs.msg import JointTrajectory
 from uk_dynamics.constraints.trajectory_reference import Trajectory, Waypoints
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import nanoseconds
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.live_references import LiveReferences
 from uk_dynamics.ros.messages import Array, first_unusable
+from uk_dynamics.ros.qos import COMMAND_QOS
 
 _TOPIC = "~/joint_trajectory"
 
@@ -72,7 +72,7 @@ class JointTrajectoryInput:
         self.end = 0.0
         self.on_replaced: Callable[[], None] = lambda: None
         self._subscription = node.create_subscription(
-            JointTrajectory, _TOPIC, self._receive, qos.COMMANDS
+            JointTrajectory, _TOPIC, self._receive, COMMAND_QOS
         )
 
     def destroy(self) -> None:

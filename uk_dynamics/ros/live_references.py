@@ -13,9 +13,9 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from uk_dynamics.constraints.reference_set import ReferenceSet
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism.constraint_specification import ConstraintSpec
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.messages import first_unusable, view
+from uk_dynamics.ros.qos import COMMAND_QOS
 
 AnyFollowed = TypeVar("AnyFollowed", bound=Followed)
 
@@ -58,7 +58,7 @@ class LiveReferences(Generic[AnyFollowed]):
             topic = f"{prefix}{name}/reference"
             receive = functools.partial(self._receive, name, topic, references.rows[name])
             self._subscriptions.append(
-                node.create_subscription(JointTrajectoryPoint, topic, receive, qos.COMMANDS)
+                node.create_subscription(JointTrajectoryPoint, topic, receive, COMMAND_QOS)
             )
 
     def destroy(self) -> None:

@@ -12,7 +12,6 @@ from visualization_msgs.msg import MarkerArray
 
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.control_time import ControlTime
 from uk_dynamics.ros.diagnostics import MessageProblems
@@ -21,6 +20,7 @@ from uk_dynamics.ros.marker_messages import MarkerMessages
 from uk_dynamics.ros.mechanism_source import load_mechanism
 from uk_dynamics.ros.parameter_tables import MARKERS
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import PUBLISHED_QOS
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.structure_input import StructureInput
 from uk_dynamics.viewing.marks import Marker
@@ -58,7 +58,7 @@ class Markers(Node):
         self._control = ControlTime(self, tasks, problems) if tasks else None
         self._stamp: Time | None = None
         self._states = StateInput(self, mechanism, problems, self._on_state)
-        self._publisher = self.create_publisher(MarkerArray, TOPIC, qos.PUBLISHED)
+        self._publisher = self.create_publisher(MarkerArray, TOPIC, PUBLISHED_QOS)
         self.create_timer(1.0 / self._settings["rate"], self._publish, clock=steady_clock())
 
     def _on_state(self, stamp: Time) -> None:

@@ -18,8 +18,8 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import LATCHED_QOS
 
 
 def load_mechanism(node: Node, parameters: Parameters) -> Mechanism:
@@ -155,7 +155,7 @@ def _await_description(node: Node, timeout: float, file: str) -> str:
     try:
         executor.add_node(listener)
         listener.create_subscription(
-            String, topic, lambda message: received.append(message.data), qos.LATCHED
+            String, topic, lambda message: received.append(message.data), LATCHED_QOS
         )
         deadline = time.monotonic() + timeout
         while not received and node.context.ok() and time.monotonic() < deadline:

@@ -15,11 +15,11 @@ from trajectory_msgs.msg import JointTrajectory
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import Watchdog
 from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import EffortInput, StateInput
+from uk_dynamics.ros.qos import STATE_QOS
 from uk_dynamics.ros.reports import largest
 from uk_dynamics.ros.structure_input import StructureInput
 from uk_dynamics.simulation.recorder import Recorder
@@ -94,7 +94,7 @@ class MotionObserver(Node):
         self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
         self._solutions = Watchdog()
         self.create_subscription(  # raw: they are only counted
-            JointTrajectory, "forward_dynamics/dynamics", self._on_solution, qos.STATES, raw=True
+            JointTrajectory, "forward_dynamics/dynamics", self._on_solution, STATE_QOS, raw=True
         )
         self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         self._glanced = (time.perf_counter(), self._counts())

@@ -17,9 +17,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.control.desired_motion import Setpoint
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.ros import common_parameters, qos
+from uk_dynamics.ros.common_parameters import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
 from uk_dynamics.ros.messages import Array, EffortsMessage, JointStateMessage
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import COMMAND_QOS
 
 
 class MotorCommands(ABC):
@@ -39,8 +40,8 @@ class MotorCommands(ABC):
         self._node = node
         self._settings = settings
         self._idle = np.zeros(len(mechanism.actuators))
-        topic = common_parameters.command_topic(settings)
-        self._publisher = node.create_publisher(kind, topic, qos.COMMANDS)
+        topic = command_topic(settings)
+        self._publisher = node.create_publisher(kind, topic, COMMAND_QOS)
 
     @property
     def topic(self) -> str:
@@ -146,9 +147,9 @@ class TrajectoryCommands(MotorCommands):
 
 # By command_mode.
 COMMANDS: dict[str, type[EffortArrayCommands | JointStateCommands | TrajectoryCommands]] = {
-    common_parameters.EFFORT_ARRAY: EffortArrayCommands,
-    common_parameters.JOINT_STATE: JointStateCommands,
-    common_parameters.TRAJECTORY: TrajectoryCommands,
+    EFFORT_ARRAY: EffortArrayCommands,
+    JOINT_STATE: JointStateCommands,
+    TRAJECTORY: TrajectoryCommands,
 }
 
 

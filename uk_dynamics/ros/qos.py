@@ -5,15 +5,15 @@ from __future__ import annotations
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_system_default
 
 # Publishers of states, solutions, diagnostics; subscribers may be best effort.
-PUBLISHED = 10
-JOINT_STATES_PUBLISHED = qos_profile_system_default  # as joint_state_broadcaster
+PUBLISHED_QOS = 10
+JOINT_STATE_QOS = qos_profile_system_default  # as joint_state_broadcaster
 # Accepts every publisher, and never works through states that are already old.
-STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+STATE_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 # Deep enough for several sources that publish at the same time; they share one queue.
-MEASURED_STATES = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+MEASURED_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 # As the command topics of ros2_control.
-COMMANDS = QoSProfile(depth=10)
+COMMAND_QOS = QoSProfile(depth=10)
 # The last message is kept for late subscribers: URDF, active constraints, time origin.
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # Accepts every publisher, and has room for what arrives while a chunk is written.
-RECORDING = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
+RECORDING_QOS = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)

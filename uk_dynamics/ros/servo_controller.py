@@ -11,11 +11,11 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from uk_dynamics.exceptions import InputError, UkDynamicsError
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import COMMAND_QOS
 from uk_dynamics.ros.run_node import answer_invalid_transitions, freeze_memory, run_node
 from uk_dynamics.ros.safety import Fault, SafeStop
 from uk_dynamics.ros.servo_loop import ServoLoop
@@ -110,7 +110,7 @@ class ServoControllerNode(LifecycleNode):
     def _configure(self) -> None:
         loop = ServoLoop(self, self._settings, self._problems, self._on_fault)
         self.loop = loop
-        self._heartbeat = self.create_publisher(Bool, "~/heartbeat", qos.COMMANDS)
+        self._heartbeat = self.create_publisher(Bool, "~/heartbeat", COMMAND_QOS)
         self._watch = self.create_timer(_WATCH_PERIOD, self._look, clock=steady_clock())
         self._stop_service = self.create_service(
             Trigger, "~/emergency_stop", self._on_emergency_stop

@@ -12,7 +12,6 @@ from uk_dynamics.control.desired_motion import DesiredMotion, Setpoint
 from uk_dynamics.control.servo_modes import TASKS, Decision
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.state import State
-from uk_dynamics.ros import motor_commands
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.common_parameters import TRAJECTORY
 from uk_dynamics.ros.diagnostics import TIME_ORIGIN, MessageProblems, Report
@@ -20,6 +19,7 @@ from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.live_settings import LiveSettings
 from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, make_servo
 from uk_dynamics.ros.messages import Array
+from uk_dynamics.ros.motor_commands import COMMANDS
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.reference_inputs import ReferenceInputs
 from uk_dynamics.ros.reports import report_dynamics
@@ -65,8 +65,7 @@ class ServoLoop:
         self.mechanism = mechanism
         rate = settings["update_rate"]
         self.controller = make_servo(node, settings, mechanism, 1.0 / rate if rate else None)
-        commands = motor_commands.COMMANDS[settings["command_mode"]]
-        self.commands = commands(node, settings, mechanism)
+        self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism)
         self.command: Decision | None = None
         self.running = False
         self._node = node

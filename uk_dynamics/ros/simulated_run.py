@@ -9,8 +9,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.ros import common_parameters, qos
 from uk_dynamics.ros.clock import Watchdog
+from uk_dynamics.ros.common_parameters import JOINT_STATE, command_topic
 from uk_dynamics.ros.constraint_switches import ConstraintSwitches
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
@@ -19,6 +19,7 @@ from uk_dynamics.ros.machine import SimulatedMachine
 from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, start_state
 from uk_dynamics.ros.messages import JointStateMessage
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import LATCHED_QOS, PUBLISHED_QOS
 from uk_dynamics.ros.reports import report_dynamics
 from uk_dynamics.ros.simulation_time import SimulationTime
 from uk_dynamics.ros.structure_input import structural_references
@@ -81,21 +82,21 @@ class SimulatedRun:
             node,
             mechanism,
             problems,
-            topic=common_parameters.command_topic(settings),
-            by_joint=settings["command_mode"] == common_parameters.JOINT_STATE,
+            topic=command_topic(settings),
+            by_joint=settings["command_mode"] == JOINT_STATE,
             accept=accept,
             on_command=on_command,
         )
         self._states = JointStateMessage(
             mechanism.joint_names, position=True, velocity=True, effort=True
         )
-        self._publisher = node.create_publisher(JointState, "joint_states", qos.PUBLISHED)
+        self._publisher = node.create_publisher(JointState, "joint_states", PUBLISHED_QOS)
         self._topics = DynamicsTopics(node, mechanism)
         self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
         self._switches = ConstraintSwitches(node, self.machine, lambda: self._time.stamp)
         self._origin_publisher = None
         if mechanism.driven_by_time:
-            self._origin_publisher = node.create_publisher(Time, "~/time_origin", qos.LATCHED)
+            self._origin_publisher = node.create_publisher(Time, "~/time_origin", LATCHED_QOS)
         self._publish_origin()
 
     def advance(self) -> bool:

@@ -12,7 +12,6 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.common_parameters import JOINT_STATE
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
@@ -20,6 +19,7 @@ from uk_dynamics.ros.lockstep import Lockstep
 from uk_dynamics.ros.pacing import Pacer
 from uk_dynamics.ros.parameter_tables import SIMULATOR
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import LATCHED_QOS
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_rate
 from uk_dynamics.ros.run_node import run_node
@@ -78,7 +78,7 @@ class Simulator(Node):
     def _publish_description(self, text: str) -> object:
         if not self._settings["publish_robot_description"]:
             return None
-        publisher = self.create_publisher(String, "robot_description", qos.LATCHED)
+        publisher = self.create_publisher(String, "robot_description", LATCHED_QOS)
         publisher.publish(String(data=text))
         return publisher
 

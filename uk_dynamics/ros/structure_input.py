@@ -17,10 +17,11 @@ from sensor_msgs.msg import JointState
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs
-from uk_dynamics.ros import active_constraints, qos
+from uk_dynamics.ros.active_constraints import TOPIC, from_message
 from uk_dynamics.ros.clock import TimeOrigin, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.live_references import LiveReferences, live_names
+from uk_dynamics.ros.qos import LATCHED_QOS
 
 _ORIGIN_TOPIC = "simulator/time_origin"
 
@@ -62,7 +63,7 @@ class StructureInput:
         self._live = structural_references(node, mechanism, problems)
         self._subscriptions = []
         if mechanism.hierarchy.switchable:
-            self._subscribe(JointState, active_constraints.TOPIC, self._on_active)
+            self._subscribe(JointState, TOPIC, self._on_active)
         if mechanism.driven_by_time and not simulated:
             self._subscribe(
                 Time, _ORIGIN_TOPIC, lambda stamp: self.origin.latch(nanoseconds(stamp))
@@ -89,13 +90,13 @@ class StructureInput:
 
     def _subscribe(self, kind: type, topic: str, receive: Callable[..., None]) -> None:
         self._subscriptions.append(
-            self._node.create_subscription(kind, topic, receive, qos.LATCHED)
+            self._node.create_subscription(kind, topic, receive, LATCHED_QOS)
         )
 
     def _on_active(self, message: JointState) -> None:
-        active, problem = active_constraints.from_message(self._mechanism, message)
+        active, problem = from_message(self._mechanism, message)
         if active is None:
-            self._problems.note(active_constraints.TOPIC, problem)
+            self._problems.note(TOPIC, problem)
             return
         self.active = active
         if self._on_switched is not None:

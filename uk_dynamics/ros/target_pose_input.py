@@ -14,11 +14,11 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.specification import ConstraintSpec
 from uk_dynamics.mechanism.target_pose import reference_of_pose
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.live_references import LiveReferences
 from uk_dynamics.ros.messages import LARGEST
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import COMMAND_QOS
 
 _TOPIC = "target_pose"
 
@@ -67,7 +67,7 @@ class TargetPoseInput:
         topics[f"~/{_TOPIC}"] = self._tasks[0] if len(self._tasks) == 1 else None
         self._subscriptions = [
             node.create_subscription(
-                PoseStamped, topic, functools.partial(self._receive, topic, task), qos.COMMANDS
+                PoseStamped, topic, functools.partial(self._receive, topic, task), COMMAND_QOS
             )
             for topic, task in topics.items()
         ]

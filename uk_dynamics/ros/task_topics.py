@@ -14,9 +14,9 @@ from uk_dynamics.control.command import Command
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.control.servo_modes import Decision
 from uk_dynamics.mechanism.state import State
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.dynamics_topics import SubscribedPublishers
 from uk_dynamics.ros.messages import JointStateMessage, MotionMessage
+from uk_dynamics.ros.qos import PUBLISHED_QOS
 
 
 class TaskTopics:
@@ -30,9 +30,9 @@ class TaskTopics:
         names = controller.tasks.row_names
         self._states = JointStateMessage(names, position=True, velocity=True, effort=True)
         self._references = MotionMessage(names)
-        self._states_publisher = node.create_publisher(JointState, "~/task_states", qos.PUBLISHED)
+        self._states_publisher = node.create_publisher(JointState, "~/task_states", PUBLISHED_QOS)
         self._references_publisher = node.create_publisher(
-            JointTrajectory, "~/task_references", qos.PUBLISHED
+            JointTrajectory, "~/task_references", PUBLISHED_QOS
         )
         self._publishers = SubscribedPublishers(
             node, (self._states_publisher, self._references_publisher)

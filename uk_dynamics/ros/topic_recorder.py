@@ -16,9 +16,9 @@ from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.ros import qos
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
+from uk_dynamics.ros.qos import RECORDING_QOS
 from uk_dynamics.simulation.mcap_file import GrowingFile
 from uk_dynamics.simulation.mcap_log import CHUNK, MISSING
 from uk_dynamics.simulation.mcap_schemas import SCHEMAS
@@ -84,7 +84,7 @@ class TopicRecorder:
             self.counts[full] = 0
             channel = self._writer.register_channel(full, "cdr", schemas[name])
             node.create_subscription(
-                kind, topic, self._receiver(full, channel), qos.RECORDING, raw=True
+                kind, topic, self._receiver(full, channel), RECORDING_QOS, raw=True
             )
         if ends:
             node.create_timer(_LONGEST, self._flush, clock=steady_clock())
