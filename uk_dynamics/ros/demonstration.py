@@ -126,7 +126,7 @@ class Demonstration:
                 self._say(f"in the browser: http://{LOOPBACK}:{port}")
             for node in self._nodes:
                 processes.start(node, self._parameters[node])
-            # rclpy's own handlers would close the context, and this process would wait in vain
+            # rclpy's own handlers would close the context, and this process would wait for nothing
             rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
             observer = MotionObserver(self._mechanism, self._tasks)
             recorder = None

@@ -120,7 +120,7 @@ def read_files(given: Mapping[str, str]) -> Mechanism:
 
 
 def ends_all(what: str) -> Callable[[ProcessExited, LaunchContext], list[Action]]:
-    """Event handler that shuts everything down when a process ends; ``what`` says what happened."""
+    """Event handler that shuts everything down when a process ends; ``what`` is the reason."""
 
     def ended(event: ProcessExited, context: LaunchContext) -> list[Action]:
         if context.is_shutdown:

@@ -130,9 +130,9 @@ def own_domain() -> Iterator[str]:
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Postpone Ctrl-C and SIGTERM to the end of a block."""
-    heard: list[int] = []
+    received: list[int] = []
     before = {
-        number: signal.signal(number, lambda number, _: heard.append(number))
+        number: signal.signal(number, lambda number, _: received.append(number))
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
@@ -140,7 +140,7 @@ def _uninterrupted() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if heard:
+    if received:
         raise KeyboardInterrupt
 
 

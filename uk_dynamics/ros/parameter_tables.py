@@ -120,15 +120,9 @@ COMMAND_WATCHDOG = (
         (0.03, 60.0),
         "s",
     ),
+    Parameter("controller", "", "Controller of ros2_control to deactivate as well; empty: none."),
     Parameter(
-        "controller",
-        "",
-        "Controller of ros2_control to deactivate as well; empty: none.",
-    ),
-    Parameter(
-        "controller_manager",
-        "controller_manager",
-        "Controller manager that deactivates it.",
+        "controller_manager", "controller_manager", "Controller manager that deactivates it."
     ),
 )
 

@@ -100,11 +100,7 @@ class Parameter:
 
 
 def live_number(
-    name: str,
-    default: float,
-    description: str,
-    bounds: tuple[float, float],
-    unit: str = "",
+    name: str, default: float, description: str, bounds: tuple[float, float], unit: str = ""
 ) -> Parameter:
     """A number between bounds that can be changed while the node runs."""
     minimum, maximum = bounds

@@ -102,15 +102,15 @@ def _publish(
 ) -> None:
     began, first = time.monotonic(), messages[0].time
     now = Clock()
-    told = -1
+    published = -1
     for message in messages:
         due = began + (message.time - first) * 1e-9 / speed
         while (rest := due - time.monotonic()) > 0.0 and rclpy.ok():
             time.sleep(min(rest, _LONGEST_SLEEP))
         if not rclpy.ok():
             return
-        if ticker is not None and message.time != told:
-            told = message.time
-            write_stamp(now.clock, told)
+        if ticker is not None and message.time != published:
+            published = message.time
+            write_stamp(now.clock, published)
             ticker.publish(now)
         publishers[message.topic].publish(message.data)

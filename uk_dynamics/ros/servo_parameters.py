@@ -133,10 +133,7 @@ SERVO_CONTROLLER = (
         "Hz",
     ),
     live_number(
-        "hold_damping_ratio",
-        1.0,
-        "Damping ratio of mode hold; 1 is critical.",
-        (0.01, 10.0),
+        "hold_damping_ratio", 1.0, "Damping ratio of mode hold; 1 is critical.", (0.01, 10.0)
     ),
     live_number(
         "approach_speed",
