@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
-from rclpy.executors import Executor
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool
 
@@ -161,13 +160,24 @@ class Demonstration:
     def _observe(
         self, observer: MotionObserver, duration: float, processes: NodeProcesses
     ) -> float:
-        """Let the mechanism move and observe it; return the duration in real s."""
+        """Let the mechanism move and observe it; return the duration in real s.
+
+        Raises:
+            DemonstrationError: A node ended, or it took too long.
+        """
         executor = make_executor()
         executor.add_node(observer)
         table = LiveTable()
 
         def spin_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
-            _spin_until(executor, condition, seconds, what, processes)
+            deadline = time.monotonic() + seconds
+            while not condition():
+                if ended := processes.ended():
+                    lines = processes.last_lines(ended[0])
+                    raise DemonstrationError(f"{ended[0]} ended early:\n{lines}")
+                if time.monotonic() > deadline:
+                    raise DemonstrationError(f"waited {seconds:g} s without success for {what}")
+                executor.spin_once(timeout_sec=0.05)
 
         pause = observer.create_client(SetBool, "simulator/pause")
         spin_until(pause.service_is_ready, _START_DEADLINE, "the simulator")
@@ -233,24 +243,3 @@ def _warnings(mechanism: Mechanism, tasks: Tasks, start: State) -> tuple[str, ..
     """Why the motors cannot follow the tasks from the start; empty: they can."""
     examination = examine(ServoController(mechanism, tasks), start)
     return () if examination.controllable else examination.sentences()
-
-
-def _spin_until(
-    executor: Executor,
-    condition: Callable[[], bool],
-    seconds: float,
-    what: str,
-    processes: NodeProcesses,
-) -> None:
-    """Spin until a condition holds, while all nodes stay alive.
-
-    Raises:
-        DemonstrationError: A node ended, or it took too long.
-    """
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if ended := processes.ended():
-            raise DemonstrationError(f"{ended[0]} ended early:\n{processes.last_lines(ended[0])}")
-        if time.monotonic() > deadline:
-            raise DemonstrationError(f"waited {seconds:g} s without success for {what}")
-        executor.spin_once(timeout_sec=0.05)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -65,16 +65,12 @@ class TopicSource:
         self._t = 0.0
         self._initial = mechanism.initial_guess
         self._answer = ""
-        clients = {
-            "pause": node.create_client(SetBool, f"{simulator}/pause"),
-            "step": node.create_client(Trigger, f"{simulator}/step"),
-            "reset": node.create_client(Trigger, f"{simulator}/reset"),
-        }
-        self._services: dict[str, tuple[Any, Callable[[], Any]]] = {
-            "play": (clients["pause"], lambda: SetBool.Request(data=False)),
-            "pause": (clients["pause"], lambda: SetBool.Request(data=True)),
-            "step": (clients["step"], Trigger.Request),
-            "reset": (clients["reset"], Trigger.Request),
+        pause = node.create_client(SetBool, f"{simulator}/pause")
+        self._services = {
+            "play": (pause, SetBool.Request(data=False)),
+            "pause": (pause, SetBool.Request(data=True)),
+            "step": (node.create_client(Trigger, f"{simulator}/step"), Trigger.Request()),
+            "reset": (node.create_client(Trigger, f"{simulator}/reset"), Trigger.Request()),
         }
 
     def control(self, action: str) -> None:
@@ -86,7 +82,7 @@ class TopicSource:
         self._answer = ""
         if action == "reset":
             self._origin.reset()
-        client.call_async(request()).add_done_callback(self._on_answer)
+        client.call_async(request).add_done_callback(self._on_answer)
 
     def seek(self, t: float) -> None:
         """Do nothing: a live mechanism has no timeline."""
