@@ -136,7 +136,7 @@ class FaultBench:
         while not condition():
             if time.monotonic() > end:
                 dead = [
-                    f"{name}: {self.processes.last_words(name)}" for name in self.processes.ended()
+                    f"{name}: {self.processes.last_lines(name)}" for name in self.processes.ended()
                 ]
                 raise TimeoutError("\n".join((f"waited {patience:g} s in vain for {what}", *dead)))
             self._executor.spin_once(timeout_sec=0.01)

@@ -19,8 +19,7 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from std_srvs.srv import SetBool
 
-from uk_dynamics.ros.domain import own_domain
-from uk_dynamics.ros.node_processes import NodeProcesses
+from uk_dynamics.ros.node_processes import NodeProcesses, own_domain
 from uk_dynamics.ros.run_node import make_executor
 
 NODES = ("simulator", "forward_dynamics", "servo_controller")

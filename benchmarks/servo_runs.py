@@ -146,7 +146,7 @@ def over_dds(files: Files, duration: float, period: float, directory: Path) -> R
                 while not condition():
                     executor.spin_once(timeout_sec=0.05)
                     if ended := processes.ended():
-                        raise RuntimeError(processes.last_words(ended[0]))
+                        raise RuntimeError(processes.last_lines(ended[0]))
                     if time.monotonic() > last[0] + patience:
                         raise RuntimeError(f"the nodes fell silent: {files.mechanism}")
 

@@ -18,7 +18,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics import Inputs, Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints
-from uk_dynamics.ros.active_constraints import ACTIVE_QOS, from_message, to_message
+from uk_dynamics.ros.active_constraints import from_message, to_message
+from uk_dynamics.ros.qos import LATCHED_QOS
 from uk_dynamics.ros.simulator import Simulator
 
 pytestmark = pytest.mark.ros
@@ -36,7 +37,7 @@ def test_a_foot_is_put_down_and_lifted_by_a_service(ros: Ros) -> None:
     assert answer.success
     assert answer.message == "foot is on; 0 J lost"  # it starts at rest
     # Who comes late hears it all the same.
-    late = Ear(ros.node("late"), JointState, TOPIC, ACTIVE_QOS)
+    late = Ear(ros.node("late"), JointState, TOPIC, LATCHED_QOS)
     ros.until(lambda: late.messages, "the constraints that are on")
     assert list(late.messages[0].name) == ["foot.x", "foot.z"]
     # The foot hangs 0.44145 m above the ground, straight below the body.
@@ -69,7 +70,7 @@ def test_a_constraint_away_from_the_pose_it_requires_stays_off(ros: Ros, tmp_pat
     )
     ros.add(Simulator(**overrides(mechanism=str(file), paused=True)))
     node = ros.node()
-    heard = Ear(node, JointState, TOPIC, ACTIVE_QOS)
+    heard = Ear(node, JointState, TOPIC, LATCHED_QOS)
     enable = node.create_client(SetBool, "simulator/latch/enable")
     answer = ros.call(enable, SetBool.Request(data=True))
     assert not answer.success
@@ -128,7 +129,7 @@ def test_messages_carry_what_is_on_and_where_it_was_closed() -> None:
         (["foot.x", "foot.z"], [0.0], "2 names, but 1 positions"),
         (["foot.x", "foot.z"], [0.0, np.nan], "not finite"),
         (["foot.x"], [0.0], 'some rows of "foot" are missing'),
-        (["hand.x"], [0.0], '"hand.x" is no row of a switchable constraint'),
+        (["hand.x"], [0.0], '"hand.x" is not a row of a switchable constraint'),
     ],
 )
 def test_messages_that_make_no_sense_are_not_used(names, values, problem) -> None:

@@ -69,7 +69,7 @@ def test_a_controller_that_is_gone_leaves_no_effort(
         ros.until(lambda: ears.zero, "zero efforts")
         # the timeout, a period of the watchdog's look, and what a busy machine takes
         assert ears.efforts[-1][0] - gone < 0.3 + 3.0
-        watchdog.until(ros, "the controller is gone")
+        watchdog.until(ros, "the heartbeat of the controller has stopped")
         heard = len(ears.efforts)
         ros.until(lambda: len(ears.efforts) > heard + 10, "zero efforts again and again")
         assert all(effort == 0.0 for _, effort in ears.efforts[heard:])

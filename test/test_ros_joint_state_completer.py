@@ -22,10 +22,10 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.active_constraints import ACTIVE_QOS
 from uk_dynamics.ros.clock import nanoseconds
 from uk_dynamics.ros.joint_measurements import JointMeasurements
 from uk_dynamics.ros.joint_state_completer import JointStateCompleter
+from uk_dynamics.ros.qos import LATCHED_QOS
 
 pytestmark = pytest.mark.ros
 
@@ -260,7 +260,7 @@ def test_contradicting_and_singular_measurements_are_reported(ros: Ros) -> None:
     bench.answer(["crank"], [0.2], [0.0], stamp=MS)
     bench.diagnostics.until(ros, "are amplified")
     bench.answer(["crank"], [0.0], [0.0], stamp=2 * MS)
-    bench.diagnostics.until(ros, "singular: what is measured does not determine")
+    bench.diagnostics.until(ros, "singular: the measurements do not determine")
     bench.answer(["crank"], [0.9], [0.0], stamp=3 * MS)
     bench.diagnostics.until(ros, "the branch is doubtful until ~/reset")
     client = bench.node.create_client(Trigger, "joint_state_completer/reset")
@@ -356,7 +356,7 @@ def test_a_foot_that_is_lifted_leaves_the_state_open_until_it_stands_again(
     file = tmp_path / "leg.yaml"
     file.write_text(LEG)
     node = ros.node("switch")
-    switch = node.create_publisher(JointState, "simulator/active_constraints", ACTIVE_QOS)
+    switch = node.create_publisher(JointState, "simulator/active_constraints", LATCHED_QOS)
     ros.add(JointStateCompleter(**overrides(mechanism=str(file), state_timeout=60.0)))
     states = Ear(node, JointState, "joint_states")
     diagnostics = DiagnosticsEar(node, "joint_state_completer")

@@ -257,5 +257,5 @@ def test_what_tasks_miss_is_reported_by_name(ros: Ros) -> None:
         "what is missing",
     )
     assert bench.diagnostics.values["limited_by"] == "crank_motor: effort"
-    assert "tasks do not get all they ask for, sweep: " in bench.diagnostics.message
+    assert "tasks do not get their full desired acceleration, sweep: " in bench.diagnostics.message
     assert "effort limit reached: crank_motor" in bench.diagnostics.message

@@ -18,8 +18,7 @@ from std_msgs.msg import Float64MultiArray
 
 from uk_dynamics.mechanism.actuators import Actuators
 from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.ros.message_readers import EffortReader, StateReader
-from uk_dynamics.ros.messages import EffortsMessage, JointStateMessage
+from uk_dynamics.ros.messages import EffortReader, EffortsMessage, JointStateMessage, StateReader
 
 pytestmark = pytest.mark.ros
 
@@ -112,8 +111,11 @@ BAD_COMMANDS = {
     "unknown joint": (joint_state(("crank", "knee"), effort=ONES[:2]), '"knee" unknown'),
     "a name twice": (joint_state(("crank", "crank"), effort=ONES[:2]), "more than once"),
     "nan": (joint_state(("crank",), effort=(math.nan,)), "effort of crank is nan"),
-    "a joint without motor": (joint_state(("right",), effort=(1.0,)), "no motor moves right"),
-    "half of a pair": (joint_state(("coupler",), effort=(1.0,)), "no motor moves"),
+    "a joint without motor": (
+        joint_state(("right",), effort=(1.0,)),
+        "no motors can produce this effort of right",
+    ),
+    "half of a pair": (joint_state(("coupler",), effort=(1.0,)), "no motors can produce"),
 }
 
 

@@ -106,8 +106,8 @@ def trajectory(*points: dict[str, Any], names: tuple[str, ...] = ("crank",)) -> 
 
 REFUSED = {
     "a joint that no task drives": (trajectory(names=("elbow",)), '"elbow" has no live task'),
-    "a joint twice": (trajectory(names=("crank", "crank")), "a joint more than once"),
-    "no positions": (trajectory({"t": 1.0}), "positions: there are none"),
+    "a joint twice": (trajectory(names=("crank", "crank")), "a joint is named more than once"),
+    "no positions": (trajectory({"t": 1.0}), "positions: none are given"),
     "too many positions": (trajectory({"t": 1.0, "positions": [0.1, 0.2]}), "expected 1"),
     "nan": (trajectory({"t": 1.0, "positions": [math.nan]}), "positions: has nan"),
     "times that do not increase": (
@@ -207,7 +207,7 @@ def test_a_target_pose_is_approached_within_the_limits(ros: Ros, tmp_path: Path)
     publisher = bench.node.create_publisher(PoseStamped, "servo_controller/target_pose", 10)
     ros.until(publisher.get_subscription_count, "the controller's ear")
     bench.refuse(publisher, pose("platform"), 'frame_id is "platform", expected "base"')
-    bench.refuse(publisher, pose(z=math.nan), "position has numbers")
+    bench.refuse(publisher, pose(z=math.nan), "position is not finite")
     wrong = pose()
     wrong.pose.orientation.w = 2.0
     bench.refuse(publisher, wrong, "orientation: a quaternion of length 2")

@@ -26,8 +26,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics import Mechanism, simulate
 from uk_dynamics.exceptions import SimulationError
-from uk_dynamics.ros.effort_ramp import EffortRamp
-from uk_dynamics.ros.safety import REACTIONS, Fault, Reaction
+from uk_dynamics.ros.safety import REACTIONS, EffortRamp, Fault, Reaction
 from uk_dynamics.ros.servo_controller import ServoControllerNode
 
 pytestmark = pytest.mark.ros
@@ -78,7 +77,7 @@ class Bench:
         ros.until(lambda: self.send(0.0) or self.efforts, "the first effort")
 
     def _heard_by_controller(self) -> bool:
-        return self.controller.loop.commands.listeners > 0
+        return self.controller.loop.commands.subscribers > 0
 
     def _hear(self, message: Any) -> None:
         self.last = message
@@ -159,7 +158,7 @@ CAUSES: dict[Fault, tuple[Callable[[Bench], None], str, dict[str, Any]]] = {
     Fault.OVER_SPEED: (_rush, "crank moves at 1e+04, its limit is", {"speed_factor": 2.0}),
     Fault.OPEN_LOOP: (_open, "constraints are violated by 0.", {"position_jump": 1.0}),
     Fault.SOLVER_FAILURE: (_break, "nothing to be solved", {}),
-    Fault.NO_LISTENER: (_leave, "nobody listens to", {"listener_timeout": 0.2}),
+    Fault.NO_LISTENER: (_leave, "no subscriber of", {"listener_timeout": 0.2}),
     Fault.EMERGENCY_STOP: (_press, "stopped by ~/emergency_stop", {}),
 }
 

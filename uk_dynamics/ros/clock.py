@@ -1,7 +1,7 @@
-"""Times: stamps in whole nanoseconds, durations of the steady clock.
+"""Clocks and stamps: stamps in whole nanoseconds, durations by the steady clock.
 
-What happens in a mechanism is timed by the stamps of its states. Timers and watchdogs use the
-steady clock, so they also work while simulated time stands still.
+The motion of a mechanism is timed by the stamps of its states. Timers and watchdogs use the steady
+clock, so they also work while simulated time stands still.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SECOND = 1_000_000_000
 
 
 def steady_clock() -> Clock:
-    """A clock for timers that nothing can stop or set back."""
+    """A clock for timers that is never stopped or set back."""
     return Clock(clock_type=ClockType.STEADY_TIME)
 
 
@@ -36,28 +36,23 @@ def runs_on_simulated_time(node: Node) -> bool:
 
 
 class TimeOrigin:
-    """The stamp that counts as t = 0.
+    """The stamp of t = 0.
 
-    Under ``/clock`` it is zero: all nodes share the simulation's time. Otherwise it is what
-    somebody has told, or the first stamp seen after :meth:`reset`.
+    Under ``/clock`` it is zero: all nodes share the simulation's time. Otherwise it is the stamp
+    that :meth:`latch` was given, or the first stamp after :meth:`reset`.
     """
 
     def __init__(self, *, simulated: bool) -> None:
-        """Choose the origin.
-
-        Args:
-            simulated: Whether stamps are those of ``/clock``.
-        """
+        """Choose the origin; ``simulated``: stamps are those of ``/clock``."""
         self._known = 0 if simulated else None
-        self._origin: int | None = None
-        self.reset()
+        self._origin: int | None = self._known
 
     def reset(self) -> None:
-        """Forget the origin; the next stamp is the new one, unless it is known."""
+        """Forget the origin; the next stamp is the new one, unless the origin is known."""
         self._origin = self._known
 
     def latch(self, total: int) -> None:
-        """From now on it is this stamp, in ns."""
+        """Fix the origin at a stamp, in ns."""
         self._known = self._origin = total
 
     @property
@@ -74,10 +69,10 @@ class TimeOrigin:
 
 
 class Watchdog:
-    """How long ago something happened, in real time.
+    """Real time since an event.
 
     Attributes:
-        count: How often it has happened.
+        count: Number of events.
     """
 
     def __init__(self) -> None:
@@ -85,20 +80,20 @@ class Watchdog:
         self._last: float | None = None
 
     def feed(self) -> None:
-        """It happened now."""
+        """The event happens now."""
         self.count += 1
         self._last = time.monotonic()
 
     def forget(self) -> None:
-        """As if it had never happened."""
+        """As if there had been no event."""
         self._last = None
 
     @property
     def fed(self) -> bool:
-        """Whether it has happened at all."""
+        """Whether there has been an event."""
         return self._last is not None
 
     @property
     def age(self) -> float:
-        """Time since it last happened, in s; infinite when it never did."""
+        """Time since the last event, in s; infinite before the first."""
         return float("inf") if self._last is None else time.monotonic() - self._last

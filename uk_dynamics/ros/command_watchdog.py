@@ -1,9 +1,9 @@
-"""The command_watchdog node: takes the last command back when the controller's process is gone."""
+"""The command_watchdog node: commands zero efforts when the controller's process has ended."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rclpy.duration import Duration
@@ -15,31 +15,28 @@ from std_msgs.msg import Bool, Float64MultiArray
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.ros.clock import Watchdog, steady_clock
-from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS, JOINT_COMMANDS
+from uk_dynamics.ros.common_parameters import JOINT_STATE, command_topic
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, Report
-from uk_dynamics.ros.inputs import COMMAND_QOS
 from uk_dynamics.ros.messages import EffortsMessage, JointStateMessage
 from uk_dynamics.ros.parameter_tables import COMMAND_WATCHDOG
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import COMMAND_QOS
 from uk_dynamics.ros.run_node import run_node
 
 _LOOK_PERIOD = 0.01  # s
-_LONGEST_END = 1.0  # s that the end may take after the heartbeat has ended
-_LAST_WORD = Duration(seconds=0.5)
+_LONGEST_END = 1.0  # s that the end may take after the heartbeat has stopped
+_ACKNOWLEDGED = Duration(seconds=0.5)  # longest wait for subscribers to receive the final message
 
 
 class CommandWatchdog(Node):
-    """Commands zero efforts when the heartbeat of a driving controller ends.
+    """Commands zero efforts when the heartbeat of an active controller stops.
 
-    It is a process of its own, small enough to outlive the one it watches: it reads names from
-    files, and computes nothing.
+    It is a separate process that reads only names from files and computes nothing, so that it
+    outlives the one it watches.
     """
 
     def __init__(self, **options: Any) -> None:
-        """Listen.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
+        """Subscribe.
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or in the mechanism file.
@@ -49,24 +46,21 @@ class CommandWatchdog(Node):
         if not self._settings["mechanism"]:
             raise InputError("name a mechanism file", place="parameter mechanism")
         spec = MechanismSpec.from_file(self._settings["mechanism"])
-        topic = self._settings["command_topic"]
         self._zero: Float64MultiArray | JointState
-        if self._settings["command_mode"] == "joint_state":
+        if self._settings["command_mode"] == JOINT_STATE:
             driven = dict.fromkeys(joint for motor in spec.actuators for joint, _ in motor.joints)
             self._zero = JointStateMessage(list(driven), effort=True).message
-            self._publisher = self.create_publisher(
-                JointState, topic or JOINT_COMMANDS, COMMAND_QOS
-            )
         else:
             self._zero = EffortsMessage(len(spec.actuators)).message
-            self._publisher = self.create_publisher(
-                Float64MultiArray, topic or EFFORT_COMMANDS, COMMAND_QOS
-            )
+        topic = command_topic(self._settings)
+        self._publisher = self.create_publisher(type(self._zero), topic, COMMAND_QOS)
         self._heartbeat = Watchdog()
-        self._asked_to_end = Watchdog()
+        self._end_requested = Watchdog()
         self._driving = False
-        self._barking = False
-        self.create_subscription(Bool, self._settings["heartbeat_topic"], self._hear, COMMAND_QOS)
+        self._triggered = False
+        self.create_subscription(
+            Bool, self._settings["heartbeat_topic"], self._on_heartbeat, COMMAND_QOS
+        )
         self.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
         self._switch = self._make_switch()
         self._switched: Future | None = None
@@ -74,7 +68,7 @@ class CommandWatchdog(Node):
         self._diagnostics.hardware = spec.name
 
     def _make_switch(self) -> Any:
-        """Client that deactivates the controller of the motors, None where there is none."""
+        """Client that deactivates the controller of ros2_control, None where none is named."""
         if not self._settings["controller"]:
             return None
         if importlib.util.find_spec("controller_manager_msgs") is None:
@@ -88,20 +82,20 @@ class CommandWatchdog(Node):
         manager = self._settings["controller_manager"]
         return self.create_client(SwitchController, f"{manager}/switch_controller")
 
-    def _hear(self, message: Bool) -> None:
-        if self._barking:
+    def _on_heartbeat(self, message: Bool) -> None:
+        if self._triggered:
             self.get_logger().info("the heartbeat is back")
-            self._barking = False
+            self._triggered = False
         self._driving = message.data
         self._heartbeat.feed()
 
     def _look(self) -> None:
         if not self._driving or self._heartbeat.age <= self._settings["timeout"]:
             return
-        if not self._barking:
-            self._barking = True
+        if not self._triggered:
+            self._triggered = True
             self.get_logger().error(
-                f"no heartbeat for {self._heartbeat.age:.3g} s: zero efforts from here"
+                f"no heartbeat for {self._heartbeat.age:.3g} s: commanding zero efforts"
             )
             self._deactivate()
         if isinstance(self._zero, JointState):
@@ -119,33 +113,30 @@ class CommandWatchdog(Node):
         self._switched = self._switch.call_async(request)
 
     def may_end(self) -> bool:
-        """Whether nobody drives any more, or what could be done about it has been done.
+        """Whether the controller is inactive, or its commands have been replaced by zeros.
 
-        A controller that was killed could not say that it does not drive any more.
+        A controller that was killed cannot report that it is inactive, so the wait is limited.
         """
-        if not self._asked_to_end.fed:
-            self._asked_to_end.feed()
-        if not self._driving or self._asked_to_end.age > self._settings["timeout"] + _LONGEST_END:
+        if not self._end_requested.fed:
+            self._end_requested.feed()
+        if not self._driving or self._end_requested.age > self._settings["timeout"] + _LONGEST_END:
             return True
-        return self._barking and (self._switched is None or self._switched.done())
+        return self._triggered and (self._switched is None or self._switched.done())
 
     def destroy_node(self) -> None:
-        """End, when the last word has been heard."""
-        if self._barking and self.context.ok():
-            self._publisher.wait_for_all_acked(_LAST_WORD)
+        """End, after the subscribers have received the final message."""
+        if self._triggered and self.context.ok():
+            self._publisher.wait_for_all_acked(_ACKNOWLEDGED)
         super().destroy_node()
 
     def _report(self, report: Report) -> None:
-        report.add("driving", str(self._driving).lower())
+        report.add("driving", self._driving)
         report.add("heartbeat_age", self._heartbeat.age if self._heartbeat.fed else -1.0)
-        if self._barking:
-            report.error("the controller is gone, zero efforts are commanded from here")
+        if self._triggered:
+            report.error("the heartbeat of the controller has stopped; zero efforts are commanded")
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to end."""
-    return run_node(CommandWatchdog, args, CommandWatchdog.may_end)
-
+main = partial(run_node, CommandWatchdog, may_end=CommandWatchdog.may_end)
 
 if __name__ == "__main__":
     raise SystemExit(main())

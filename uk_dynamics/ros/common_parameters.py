@@ -1,12 +1,20 @@
-"""Parameters that several nodes have, and the topics that they name by default."""
+"""Parameters that several nodes have, and the topics of the commands."""
 
 from __future__ import annotations
 
-from uk_dynamics.ros.parameters import Parameter
+from uk_dynamics.ros.parameters import Parameter, Parameters, live_number
 
 EFFORT_COMMANDS = "effort_controller/commands"
 JOINT_COMMANDS = "joint_commands"
 JOINT_TRAJECTORIES = "joint_trajectory_controller/joint_trajectory"
+
+# Values of command_mode, and the topic of each.
+EFFORT_ARRAY, JOINT_STATE, TRAJECTORY = "effort_array", "joint_state", "trajectory"
+_TOPICS = {
+    EFFORT_ARRAY: EFFORT_COMMANDS,
+    JOINT_STATE: JOINT_COMMANDS,
+    TRAJECTORY: JOINT_TRAJECTORIES,
+}
 
 MECHANISM = (
     Parameter(
@@ -17,7 +25,7 @@ MECHANISM = (
     Parameter(
         "robot_description",
         "",
-        "URDF text for a mechanism file that names no URDF; when empty it is taken from the topic"
+        "URDF text for a mechanism file that names no URDF; when empty, it is taken from the topic"
         " robot_description.",
     ),
     Parameter(
@@ -36,13 +44,11 @@ BACKEND = Parameter(
     " interpreted, or auto: compiled where that is possible.",
     choices=("auto", "compiled", "interpreted"),
 )
-RESIDUAL = Parameter(
+RESIDUAL = live_number(
     "residual_warning",
     1e-3,
     "Constraint violation above which diagnostics warn, in m or rad.",
-    minimum=0.0,
-    maximum=1e3,
-    live=True,
+    (0.0, 1e3),
 )
 EFFORT_TOPIC = Parameter(
     "command_topic",
@@ -51,14 +57,19 @@ EFFORT_TOPIC = Parameter(
 )
 COMMAND_MODE = Parameter(
     "command_mode",
-    "effort_array",
+    EFFORT_ARRAY,
     "Type of the commands: effort_array (std_msgs/Float64MultiArray, by actuator) or"
     " joint_state (sensor_msgs/JointState, efforts by joint name, stamp of the state).",
-    choices=("effort_array", "joint_state"),
+    choices=(EFFORT_ARRAY, JOINT_STATE),
 )
 COMMAND_TOPIC = Parameter(
     "command_topic",
     "",
-    f"Topic of the commands; when empty {EFFORT_COMMANDS}, or {JOINT_COMMANDS} for"
+    f"Topic of the commands; when empty, {EFFORT_COMMANDS}, or {JOINT_COMMANDS} for"
     " command_mode joint_state.",
 )
+
+
+def command_topic(settings: Parameters) -> str:
+    """Topic of the commands by ``command_topic``, or by ``command_mode`` where that is empty."""
+    return settings["command_topic"] or _TOPICS[settings["command_mode"]]

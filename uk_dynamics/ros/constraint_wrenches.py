@@ -16,9 +16,8 @@ class ConstraintWrenches:
     A row is a wrench w = (f, n) at the world's origin whose product with the child's motion
     relative to the parent's is the rate of the row, so the generalized force Aᵀλ is that of the
     wrench Σ λ w on the child and its opposite on the parent. It is given in the axes and at the
-    origin of the child's link, whose name is the frame of the message: what pushes that link along
-    its x axis counts positive. Friction in the joint is not part of it, but what it adds to the
-    load of the rows is.
+    origin of the child's link, whose name is the frame of the message: a force along the link's x
+    axis is positive. Joint friction is not part of it, but its effect on the multipliers is.
 
     Attributes:
         names: The constraints that have frames.
@@ -41,7 +40,7 @@ class ConstraintWrenches:
         return self._links[name]
 
     def update(self, q: Array, multipliers: Array) -> None:
-        """Set configuration (nq,) and multipliers of what the joints bear (m,)."""
+        """Set configuration (nq,) and joint multipliers (m,)."""
         self._workspace.update_positions(q)
         self._wrenches = multipliers[:, None] * self._constraints.wrenches(self._workspace)
 

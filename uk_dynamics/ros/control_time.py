@@ -1,4 +1,4 @@
-"""What the tasks shall do and at which time, for those who only watch."""
+"""Time and live references of the tasks, for nodes that only watch the controller."""
 
 from __future__ import annotations
 
@@ -11,37 +11,33 @@ from rclpy.node import Node
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.clock import TimeOrigin
-from uk_dynamics.ros.diagnostics import MessageProblems
+from uk_dynamics.ros.diagnostics import TIME_ORIGIN, MessageProblems
 from uk_dynamics.ros.live_references import LiveReferences, live_names
+from uk_dynamics.ros.qos import PUBLISHED_QOS
 
-CONTROLLER = "servo_controller"
-KEY = "time_origin"  # ns; among the diagnostics of the controller while it drives
+_CONTROLLER = "servo_controller"
 
 
 class ControlTime:
-    """Time of the references, which begin when servo_controller does, and the live ones.
+    """Time of the references, which start with servo_controller, and the live references.
 
-    Until the controller has told its origin, the first state that is heard counts as the
-    beginning. Live references are the samples that are sent to the controller; trajectories and
-    poses begin in its own state of motion, which nobody else knows.
+    Until the controller has published its time origin, the first state counts as the start. Live
+    references are the samples that are sent to the controller; trajectories and poses start from
+    the controller's own reference, which is not published.
     """
 
     def __init__(self, node: Node, tasks: Tasks, problems: MessageProblems) -> None:
-        """Listen to ``/diagnostics`` and to ``servo_controller/<task>/reference``.
-
-        Args:
-            node: Who listens; the controller is the one of its namespace.
-            tasks: What the controller follows.
-            problems: Remembers messages that cannot be used.
-        """
+        """Subscribe to ``/diagnostics`` and to ``servo_controller/<task>/reference``."""
         self._origin = TimeOrigin(simulated=False)
-        self._told = 0
+        self._started: int | None = None
         names = live_names(tasks.spec.tasks)
         self._live: LiveReferences[ReferenceSample] = LiveReferences(
-            node, tasks.references, names, problems, prefix=f"{CONTROLLER}/"
+            node, tasks.references, names, problems, prefix=f"{_CONTROLLER}/"
         )
-        self._name = f"{node.get_namespace()}/{CONTROLLER}".strip("/")
-        node.create_subscription(DiagnosticArray, "/diagnostics", self._hear, 10)
+        self._name = f"{node.get_namespace()}/{_CONTROLLER}".strip("/")
+        node.create_subscription(
+            DiagnosticArray, "/diagnostics", self._on_diagnostics, PUBLISHED_QOS
+        )
 
     def since(self, stamp: Time) -> float:
         """Time of the references at the stamp of a state, in s."""
@@ -49,18 +45,18 @@ class ControlTime:
 
     @property
     def followed(self) -> Mapping[str, Followed]:
-        """Last sample of each live task; without those that nothing was sent for."""
+        """Last sample of each live task; without those that have received nothing."""
         return self._live.followed
 
-    def _hear(self, message: DiagnosticArray) -> None:
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
             if status.name.partition(":")[0] != self._name:
                 continue
             for value in status.values:
-                if value.key != KEY:
+                if value.key != TIME_ORIGIN:
                     continue
-                began = int(value.value)
-                if self._told and began != self._told:  # it has begun anew, and forgets
-                    self._live.followed.clear()
-                self._told = began
-                self._origin.latch(began)
+                start = int(value.value)
+                if self._started is not None and start != self._started:
+                    self._live.followed.clear()  # so does the controller when it starts again
+                self._started = start
+                self._origin.latch(start)

@@ -1,4 +1,4 @@
-"""``uk_dynamics demo``: a mechanism moves under servo control, its nodes on real ROS 2."""
+"""``uk_dynamics demo``: a mechanism under servo control, its nodes on ROS 2."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 DEFAULT = "stewart_platform"
 _DESCRIPTION = """\
 Show a closed-loop mechanism under servo control: simulator, forward_dynamics and servo_controller
-run as separate processes that talk over ROS 2 on this machine. The motion is recorded and judged by
-what was heard on the topics. A mechanism that ships without tasks moves by itself.
+run as separate processes that communicate over ROS 2 on this computer. The motion is recorded and
+evaluated from the topics. A mechanism that ships without tasks moves without control.
 """
 _EXAMPLES = """\
 examples:
@@ -70,15 +70,15 @@ def register(commands: Commands) -> None:
         metavar="TOL",
         type=positive,
         default=0.02,
-        help="tracking error (without tasks: violation) in m or rad that still counts as success"
-        " (0.02)",
+        help="largest tracking error (without tasks: constraint violation) in m or rad that counts"
+        " as success (0.02)",
     )
     parser.add_argument(
         "--out",
         metavar="DIR",
         type=Path,
         default=Path("uk_dynamics_demo"),
-        help="where picture and numbers are left (uk_dynamics_demo)",
+        help="directory for plot and numbers (uk_dynamics_demo)",
     )
     parser.add_argument(
         "--record", action="store_true", help="record the topics too, as DIR/NAME.mcap"
@@ -89,14 +89,14 @@ def register(commands: Commands) -> None:
         type=count,
         nargs="?",
         const=PORT,
-        help=f'show it in the browser too, at http://127.0.0.1:PORT ({PORT}; extra "view"); with a'
-        " longer --duration there is time to look",
+        help=f'show it in the browser too, at http://127.0.0.1:PORT ({PORT}; extra "view");'
+        " choose a longer --duration to look around",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the demonstration; 0 when all went well, 1 when not."""
+    """Run the demonstration; 0 when it succeeds, 1 when not."""
     if importlib.util.find_spec("rclpy") is None:
         raise InputError(
             "the demo needs ROS 2: install it in this environment"
@@ -134,7 +134,7 @@ def _shipped_tasks(mechanism: str) -> str | None:
     stem = Path(mechanism).stem
     shipped = shipped_files("tasks")
     for longer in shipped_files("mechanism"):
-        if longer.startswith(f"{stem}_"):  # five_bar_maximal_lift is no task of five_bar
+        if longer.startswith(f"{stem}_"):  # five_bar_maximal_lift is not a task of five_bar
             shipped = {n: path for n, path in shipped.items() if not n.startswith(f"{longer}_")}
     for name in shipped:
         if name.startswith(f"{stem}_"):

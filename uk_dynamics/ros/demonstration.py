@@ -1,4 +1,4 @@
-"""The nodes in processes of their own, a mechanism under servo control, and the verdict on it."""
+"""A mechanism under servo control, with nodes in separate processes, and its evaluation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
-from rclpy.executors import Executor
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool
 
@@ -21,10 +20,9 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros.domain import own_domain
 from uk_dynamics.ros.live_table import LiveTable
 from uk_dynamics.ros.motion_observer import MotionObserver
-from uk_dynamics.ros.node_processes import NodeProcesses
+from uk_dynamics.ros.node_processes import NodeProcesses, own_domain
 from uk_dynamics.ros.run_node import make_executor
 from uk_dynamics.ros.topic_recorder import TopicRecorder
 from uk_dynamics.simulation.trajectory import Trajectory
@@ -32,11 +30,11 @@ from uk_dynamics.viewing.server import LOOPBACK
 
 NODES = ("simulator", "forward_dynamics", "servo_controller")
 PASSIVE_NODES = ("simulator", "forward_dynamics")
-_START_DEADLINE = 180.0  # s; a first start compiles, and a busy computer takes long for that
-_SLOWEST = 4.0  # real time per simulated time that is waited for
+_START_DEADLINE = 180.0  # s; the first start compiles, which takes long on a busy computer
+_SLOWEST = 4.0  # longest real time per expected time
 _LIVE_PERIOD = 0.2  # s
 _KEPT_PERIOD = 1.0  # s
-_SETTLED = 0.5  # part of the motion after which the tracking error is judged
+_SETTLED = 0.5  # fraction of the motion after which the tracking error is evaluated
 
 
 class DemonstrationError(UkDynamicsError):
@@ -63,14 +61,14 @@ class Demonstration:
 
         Args:
             mechanism: Mechanism file.
-            tasks: Tasks file; None: the mechanism moves by itself.
+            tasks: Tasks file; None: the mechanism moves without control.
             rate: Steps and commands per second.
             real_time_factor: Simulated time per real time.
             directory: Where the results are written.
-            say: Tells the user a line.
-            start_on_tasks: Whether it begins on their references.
-            record: Whether the topics are recorded as well.
-            view: Port at which a browser finds it too; None: no view.
+            say: Prints a line for the user.
+            start_on_tasks: Whether it starts on the references of the tasks.
+            record: Whether the topics are recorded.
+            view: Port of the browser view; None: no view.
 
         Raises:
             UkDynamicsError: Anything wrong in the files.
@@ -83,7 +81,7 @@ class Demonstration:
         self._say = say
         self._record = record
         start = self._mechanism.start(tasks=self._tasks if start_on_tasks else None)
-        self._doubts = _doubts(self._mechanism, self._tasks, start) if self._tasks else ()
+        self._warnings = _warnings(self._mechanism, self._tasks, start) if self._tasks else ()
         self._real_time_factor = real_time_factor
         files = {"mechanism": mechanism}
         self._parameters: dict[str, dict[str, object]] = {
@@ -101,13 +99,13 @@ class Demonstration:
                 "tasks": tasks,
                 "update_rate": rate,
                 "autostart": True,
-                "state_timeout": 5.0,  # a busy computer is no fault of the machine
+                "state_timeout": 5.0,  # a busy computer is not a fault of the mechanism
             },
             "viewer": {**files, "tasks": tasks or "", "port": view},
         }
 
     def run(self, duration: float, tolerance: float) -> int:
-        """Let the mechanism move and write what happened.
+        """Run the demonstration and write its results.
 
         Args:
             duration: In simulated s.
@@ -115,19 +113,19 @@ class Demonstration:
                 without tasks largest violation of a constraint.
 
         Returns:
-            Exit code: 0 when the tasks were followed, or the constraints kept; 1 when not, or when
-            a node ended early.
+            Exit code: 0 when the tasks were followed, or the constraints satisfied; 1 when not, or
+            when a node ended early.
         """
         name = self._mechanism.name
         with own_domain() as domain, NodeProcesses(self._directory) as processes:
             self._say(f"{name}: {', '.join(self._nodes)} on ROS_DOMAIN_ID={domain}")
             if not is_cached(self._mechanism):
-                self._say("a first start compiles it, where there is a C compiler: some seconds")
+                self._say("the first start compiles it if there is a C compiler: some seconds")
             if (port := self._parameters["viewer"]["port"]) is not None:
                 self._say(f"in the browser: http://{LOOPBACK}:{port}")
             for node in self._nodes:
                 processes.start(node, self._parameters[node])
-            # rclpy's own handlers would close the context, and this process would wait in vain
+            # rclpy's own handlers would close the context, and this process would wait for nothing
             rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
             observer = MotionObserver(self._mechanism, self._tasks)
             recorder = None
@@ -152,9 +150,9 @@ class Demonstration:
         if self._tasks:
             verdict, what = "followed", "tracking error at most {:.2e} m or rad in the second half"
         else:
-            verdict, what = "constraints kept", "violation at most {:.2e} m or rad"
+            verdict, what = "constraints satisfied", "violation at most {:.2e} m or rad"
         self._say(f"{verdict if good else 'NOT ' + verdict}: {what.format(error)}")
-        for sentence in () if good else self._doubts:
+        for sentence in () if good else self._warnings:
             self._say(f"at the start: {sentence}")
         self._say(f"picture, numbers and logs: {self._directory}/")
         return 0 if good and not any(exit_codes.values()) else 1
@@ -162,17 +160,28 @@ class Demonstration:
     def _observe(
         self, observer: MotionObserver, duration: float, processes: NodeProcesses
     ) -> float:
-        """Let the mechanism move and watch it; return how long it took, in s."""
+        """Let the mechanism move and observe it; return the duration in real s.
+
+        Raises:
+            DemonstrationError: A node ended, or it took too long.
+        """
         executor = make_executor()
         executor.add_node(observer)
         table = LiveTable()
 
         def spin_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
-            _spin_until(executor, condition, seconds, what, processes)
+            deadline = time.monotonic() + seconds
+            while not condition():
+                if ended := processes.ended():
+                    lines = processes.last_lines(ended[0])
+                    raise DemonstrationError(f"{ended[0]} ended early:\n{lines}")
+                if time.monotonic() > deadline:
+                    raise DemonstrationError(f"waited {seconds:g} s without success for {what}")
+                executor.spin_once(timeout_sec=0.05)
 
         pause = observer.create_client(SetBool, "simulator/pause")
         spin_until(pause.service_is_ready, _START_DEADLINE, "the simulator")
-        spin_until(lambda: observer.ready, _START_DEADLINE, "all nodes to hear each other")
+        spin_until(lambda: observer.ready, _START_DEADLINE, "all nodes to be connected")
         answer = pause.call_async(SetBool.Request(data=False))
         spin_until(answer.done, _START_DEADLINE, "the simulator to run")
         start = time.perf_counter()
@@ -200,7 +209,7 @@ class Demonstration:
         return time.perf_counter() - start
 
     def _error(self, trajectory: Trajectory, duration: float) -> float:
-        """What the motion is judged by: settled tracking error, or violation of constraints."""
+        """Criterion of success: settled tracking error, or violation of constraints."""
         if self._tasks:
             errors = trajectory.tracking_error[trajectory.t >= _SETTLED * duration]
         else:
@@ -230,28 +239,7 @@ class Demonstration:
             self._say(str(problem))
 
 
-def _doubts(mechanism: Mechanism, tasks: Tasks, start: State) -> tuple[str, ...]:
-    """Why the motors cannot serve the tasks where the motion starts; empty: they can."""
+def _warnings(mechanism: Mechanism, tasks: Tasks, start: State) -> tuple[str, ...]:
+    """Why the motors cannot follow the tasks from the start; empty: they can."""
     examination = servo_controllability(ServoController(mechanism, tasks), start)
     return () if examination.controllable else examination.sentences()
-
-
-def _spin_until(
-    executor: Executor,
-    condition: Callable[[], bool],
-    seconds: float,
-    what: str,
-    processes: NodeProcesses,
-) -> None:
-    """Spin until a condition holds, all nodes are to stay alive.
-
-    Raises:
-        DemonstrationError: A node ended, or it took too long.
-    """
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if ended := processes.ended():
-            raise DemonstrationError(f"{ended[0]} ended early:\n{processes.last_words(ended[0])}")
-        if time.monotonic() > deadline:
-            raise DemonstrationError(f"waited {seconds:g} s in vain for {what}")
-        executor.spin_once(timeout_sec=0.05)

@@ -1,4 +1,4 @@
-"""What a node tells about itself on /diagnostics, once per second."""
+"""What a node reports about itself on /diagnostics, once per second."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from rclpy.node import Node
 
 from uk_dynamics.ros.clock import steady_clock
 
-PERIOD = 1.0
-_LOG_PERIOD = 1.0
+TIME_ORIGIN = "time_origin"  # value of servo_controller: stamp of t = 0 of its tasks, in ns
+_PERIOD = 1.0  # s
+_LOG_PERIOD = 1.0  # s
 
 
 class Report:
-    """One report: values by name, and what is not as it should be.
+    """One report: values by name, and problems.
 
     Attributes:
         values: Shown to the user, in the order they were added.
         level: Worst level of the problems.
-        problems: In words.
+        problems: One phrase each.
     """
 
     def __init__(self) -> None:
@@ -30,15 +31,17 @@ class Report:
         self.problems: list[str] = []
 
     def add(self, key: str, value: object) -> None:
-        """Add a value; numbers are shown with six digits."""
+        """Add a value; numbers are shown with six digits, booleans in lower case."""
+        if isinstance(value, bool):
+            value = str(value).lower()
         self.values[key] = f"{value:.6g}" if isinstance(value, float) else str(value)
 
     def warn(self, problem: str) -> None:
-        """Something needs attention."""
+        """Add a problem that needs attention."""
         self._note(DiagnosticStatus.WARN, problem)
 
     def error(self, problem: str) -> None:
-        """The node cannot do what it is for."""
+        """Add a problem that keeps the node from its work."""
         self._note(DiagnosticStatus.ERROR, problem)
 
     def _note(self, level: bytes, problem: str) -> None:
@@ -47,13 +50,17 @@ class Report:
 
 
 class DiagnosticsPublisher:
-    """Publishes one status of a node at 1 Hz, and at once when asked to."""
+    """Publishes one status of a node at 1 Hz.
+
+    Attributes:
+        hardware: ``hardware_id`` of the status: the name of the mechanism.
+    """
 
     def __init__(self, node: Node, subject: str, fill: Callable[[Report], None]) -> None:
         """Start publishing.
 
         Args:
-            node: Whose status it is.
+            node: Node whose status it is.
             subject: What the status is about.
             fill: Fills a report.
         """
@@ -62,10 +69,9 @@ class DiagnosticsPublisher:
         self._name = f"{node.get_fully_qualified_name().lstrip('/')}: {subject}"
         self._fill = fill
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        node.create_timer(PERIOD, self.publish, clock=steady_clock())
+        node.create_timer(_PERIOD, self._publish, clock=steady_clock())
 
-    def publish(self) -> None:
-        """Publish the status now."""
+    def _publish(self) -> None:
         report = Report()
         self._fill(report)
         status = DiagnosticStatus(
@@ -81,7 +87,7 @@ class DiagnosticsPublisher:
 
 
 class MessageProblems:
-    """Remembers messages that could not be used; says so in the log, but not for every one."""
+    """Counts messages that are not valid; logs them, but at most one per second."""
 
     def __init__(self, logger: RcutilsLogger) -> None:
         self._logger = logger

@@ -1,6 +1,6 @@
-"""Trajectories that report back: the action of joint_trajectory_controller, for live joint tasks.
+"""The action FollowJointTrajectory of joint_trajectory_controller, for live joint tasks.
 
-Needs ``control_msgs``; where that is not installed there is no action, and the log says so once.
+It needs ``control_msgs``; without that package there is no action, and the log says so once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MONITOR_PERIOD = 0.05  # s, as joint_trajectory_controller's action_monitor_rat
 
 @dataclass
 class _Goal:
-    """A trajectory that is being followed for a client."""
+    """A trajectory that is followed for a client."""
 
     handle: Any
     names: list[str]
@@ -50,7 +50,7 @@ def follow_joint_trajectory(*arguments: Any) -> FollowJointTrajectory | None:
 
 
 class FollowJointTrajectory:
-    """Accepts goals while tasks are followed; a new trajectory takes the place of the last one.
+    """Accepts goals while tasks are followed; a new trajectory replaces the last one.
 
     Attributes:
         active: Whether a goal is being followed.
@@ -70,11 +70,11 @@ class FollowJointTrajectory:
 
         Args:
             action: Its type.
-            node: Who offers it.
-            tasks: What may be driven.
-            trajectories: Follows the trajectories of goals as those of its topic.
+            node: Node that offers it.
+            tasks: The tasks.
+            trajectories: Follows the trajectories of goals like those of its topic.
             live: What the live tasks follow.
-            problems: Remembers goals that cannot be used.
+            problems: Counts rejected goals.
             state: The last measured state with the time of the references; None while no tasks are
                 followed.
         """
@@ -97,7 +97,7 @@ class FollowJointTrajectory:
             cancel_callback=self._on_cancel,
         )
         self._timer = node.create_timer(_MONITOR_PERIOD, self._look, clock=steady_clock())
-        trajectories.on_replaced = lambda: self.abort("another trajectory took its place")
+        trajectories.on_replaced = lambda: self.abort("replaced by another trajectory")
 
     @property
     def active(self) -> bool:
@@ -109,7 +109,7 @@ class FollowJointTrajectory:
         self._end(self._action.Result.INVALID_GOAL, reason)
 
     def destroy(self) -> None:
-        """Offer the action no more."""
+        """Withdraw the action."""
         self.abort("the controller was cleaned up")
         self._node.destroy_timer(self._timer)
         self._server.destroy()
@@ -119,9 +119,9 @@ class FollowJointTrajectory:
         if self._state() is None:
             problem = "no tasks are followed now"
         elif request.multi_dof_trajectory.points:
-            problem = "a trajectory of several degrees of freedom per joint"
+            problem = "joints with several degrees of freedom are not supported"
         elif not request.trajectory.points:
-            problem = "there are no points"
+            problem = "the trajectory has no points"
         problem = problem or self._trajectories.check(request.trajectory)
         problem = problem or GoalTolerances.problem(request)
         if problem:
@@ -131,7 +131,7 @@ class FollowJointTrajectory:
 
     def _on_accepted(self, handle: Any) -> None:
         request = handle.request
-        if problem := self._trajectories.follow(request.trajectory):  # aborts what was followed
+        if problem := self._trajectories.follow(request.trajectory):  # aborts the goal before
             self._problems.note(NAME, problem)
         end = self._trajectories.end
         names = list(request.trajectory.joint_names) or list(self._trajectories.tasks)
@@ -163,7 +163,7 @@ class FollowJointTrajectory:
             goal.over.set_result((code, text))
 
     def _look(self) -> None:
-        """Tell the client how it goes; end the goal when it is time."""
+        """Send feedback to the client; end the goal when it is due."""
         goal, state = self._goal, self._state()
         if goal is None:
             return
@@ -217,7 +217,7 @@ class FollowJointTrajectory:
         feedback.actual = JointTrajectoryPoint(
             positions=desired[:, 0] + errors.position, velocities=desired[:, 1] + errors.velocity
         )
-        # desired minus actual, as joint_trajectory_controller has it
+        # desired minus actual, as in joint_trajectory_controller
         feedback.error = JointTrajectoryPoint(
             positions=-errors.position, velocities=-errors.velocity
         )

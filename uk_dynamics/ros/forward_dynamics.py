@@ -1,8 +1,8 @@
-"""The forward_dynamics node: accelerations and constraint forces beside a moving machine."""
+"""The forward_dynamics node: accelerations and constraint forces at every measured state."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics
 from uk_dynamics.ros.parameter_tables import FORWARD_DYNAMICS
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
-from uk_dynamics.ros.reports import report_dynamics, report_rate, report_states
+from uk_dynamics.ros.reports import report_dynamics, report_rate
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.structure_input import StructureInput
 
@@ -28,10 +28,7 @@ class ForwardDynamics(Node):
     """Solves the fundamental equation at every state of ``joint_states``."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and listen.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
+        """Read the mechanism and subscribe.
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files.
@@ -82,7 +79,7 @@ class ForwardDynamics(Node):
 
     def _report(self, report: Report) -> None:
         report_rate(report, self._monitor)
-        report_states(report, self._states, self._settings["state_timeout"])
+        self._states.report(report, self._settings["state_timeout"])
         self._problems.report(report)
         if self._failure:
             report.error(self._failure)
@@ -98,10 +95,7 @@ class ForwardDynamics(Node):
             )
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to end."""
-    return run_node(ForwardDynamics, args)
-
+main = partial(run_node, ForwardDynamics)
 
 if __name__ == "__main__":
     raise SystemExit(main())

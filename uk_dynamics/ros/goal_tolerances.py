@@ -1,4 +1,4 @@
-"""How far joints may be from a trajectory, on its way and at its end."""
+"""Path and goal tolerances of a joint trajectory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from uk_dynamics.ros.messages import Array
 
 
 class JointErrors(NamedTuple):
-    """How far joints are from where they shall be.
+    """Tracking errors of joints.
 
     Attributes:
-        names: Of the joints.
+        names: Names of the joints.
         desired: Positions, velocities and accelerations, (joints, 3).
         position: Actual minus desired, (joints,), in m or rad.
         velocity: Actual minus desired, (joints,), in m/s or rad/s.
@@ -27,19 +27,14 @@ class JointErrors(NamedTuple):
 
 
 class GoalTolerances:
-    """Tolerances of one goal, by joint; what is 0 or left out is not looked at, below 0 no limit.
+    """Tolerances of one goal, by joint; those that are left out, 0 or negative set no limit.
 
     Attributes:
-        time: How long after its end the goal may still be reached, in s.
+        time: Time after the end of the trajectory in which the goal may still be reached, in s.
     """
 
     def __init__(self, request: Any, names: Sequence[str]) -> None:
-        """Take the tolerances of a goal of control_msgs.
-
-        Args:
-            request: The goal.
-            names: Its joints.
-        """
+        """Read the tolerances of a goal of control_msgs for its joints."""
         self._path = _by_joint(request.path_tolerance, names)
         self._end = _by_joint(request.goal_tolerance, names)
         duration = request.goal_time_tolerance
@@ -49,7 +44,7 @@ class GoalTolerances:
     def problem(request: Any) -> str:
         """What is wrong with the tolerances of a goal, empty where nothing is."""
         if request.component_path_tolerance or request.component_goal_tolerance:
-            return "tolerances of several degrees of freedom per joint"
+            return "joints with several degrees of freedom are not supported"
         names = list(request.trajectory.joint_names)
         for tolerance in (*request.path_tolerance, *request.goal_tolerance):
             if names and tolerance.name not in names:
@@ -59,16 +54,16 @@ class GoalTolerances:
         return ""
 
     def on_the_way(self, errors: JointErrors) -> str:
-        """The first tolerance that is violated, empty where none is."""
+        """The first path tolerance that is violated, empty where none is."""
         return _violated(errors, self._path)
 
     def at_the_end(self, errors: JointErrors) -> str:
-        """The same for those of the end."""
+        """The first goal tolerance that is violated, empty where none is."""
         return _violated(errors, self._end)
 
 
 def _by_joint(tolerances: Sequence[Any], names: Sequence[str]) -> Array:
-    """Of position and velocity, (joints, 2); infinite where nothing is looked at."""
+    """Of position and velocity, (joints, 2); infinite where there is no limit."""
     given = {tolerance.name: (tolerance.position, tolerance.velocity) for tolerance in tolerances}
     values = np.array([given.get(name, (0.0, 0.0)) for name in names])
     return np.where(values > 0.0, values, np.inf)
@@ -80,6 +75,6 @@ def _violated(errors: JointErrors, allowed: Array) -> str:
         what = ("position", "velocity")[kind]
         return (
             f"{what} of {errors.names[joint]} is off by {found[joint, kind]:.3g}, "
-            f"allowed are {allowed[joint, kind]:.3g}"
+            f"tolerance {allowed[joint, kind]:.3g}"
         )
     return ""

@@ -1,4 +1,4 @@
-"""What nodes listen to: states of the joints and efforts of the motors."""
+"""Subscriptions of the nodes: states of the joints and efforts of the motors."""
 
 from __future__ import annotations
 
@@ -6,27 +6,23 @@ from collections.abc import Callable
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.clock import Watchdog
-from uk_dynamics.ros.diagnostics import MessageProblems
-from uk_dynamics.ros.message_readers import EffortReader, StateReader
-
-# Accepts every publisher, and never works through states that are old already.
-STATE_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-# As the command topics of ros2_control.
-COMMAND_QOS = QoSProfile(depth=10)
+from uk_dynamics.ros.diagnostics import MessageProblems, Report
+from uk_dynamics.ros.messages import EffortReader, StateReader
+from uk_dynamics.ros.qos import COMMAND_QOS, STATE_QOS
 
 
 class StateInput:
     """Complete states from ``joint_states``.
 
     Attributes:
-        reader: Holds q, v and measured efforts of the last usable message.
-        watchdog: Fed by usable messages.
+        reader: Holds q, v and measured efforts of the last valid message.
+        watchdog: Fed by valid messages.
     """
 
     def __init__(
@@ -36,14 +32,7 @@ class StateInput:
         problems: MessageProblems,
         on_state: Callable[[Time], None],
     ) -> None:
-        """Subscribe.
-
-        Args:
-            node: Who listens.
-            mechanism: Whose joints are wanted.
-            problems: Remembers messages that cannot be used.
-            on_state: Called with the stamp after each usable message.
-        """
+        """Subscribe; ``on_state`` is called with the stamp after each valid message."""
         self.reader = StateReader(mechanism.model)
         self.watchdog = Watchdog()
         self._problems = problems
@@ -51,6 +40,19 @@ class StateInput:
         self.subscription = node.create_subscription(
             JointState, "joint_states", self._receive, STATE_QOS
         )
+
+    def state(self, t: float) -> State:
+        """A copy of the last state, for a time in s."""
+        return State(t, self.reader.q.copy(), self.reader.v.copy())
+
+    def report(self, report: Report, timeout: float) -> None:
+        """Add the age of the last valid state; an error when it exceeds ``timeout``, in s."""
+        age = self.watchdog.age
+        report.add("state_age", age)
+        if age > timeout:
+            report.error("no usable joint_states" + (f" for {age:.3g} s" if age < 1e9 else " yet"))
+        if self.reader.unknown:
+            report.add("unknown_joints", ", ".join(self.reader.unknown[:8]))
 
     def _receive(self, message: JointState) -> None:
         if problem := self.reader.read(message):
@@ -64,8 +66,8 @@ class EffortInput:
     """Motor efforts from a command topic.
 
     Attributes:
-        efforts: Of the last usable message, (motors,), in N or N·m.
-        watchdog: Fed by usable messages.
+        efforts: Those of the last valid message, (motors,), in N or N·m.
+        watchdog: Fed by valid messages.
     """
 
     def __init__(
@@ -82,13 +84,13 @@ class EffortInput:
         """Subscribe.
 
         Args:
-            node: Who listens.
-            mechanism: Whose motors are commanded.
-            problems: Remembers messages that cannot be used.
+            node: Node that subscribes.
+            mechanism: Its motors are commanded.
+            problems: Counts invalid messages.
             topic: Name of the topic.
             by_joint: Whether efforts come by joint name in a JointState.
-            accept: Tells by the stamp of a JointState what is wrong with it, if anything.
-            on_command: Called after each usable message.
+            accept: Returns what is wrong with the stamp of a JointState, empty when nothing is.
+            on_command: Called after each valid message.
         """
         reader = EffortReader(mechanism.actuators, mechanism.model.velocity_names)
         self.efforts = reader.efforts

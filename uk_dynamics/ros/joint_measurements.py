@@ -1,4 +1,4 @@
-"""Measurements of joints from several sources, put together joint by joint."""
+"""Joint measurements from several sources, merged joint by joint."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
-from uk_dynamics.ros.message_readers import LARGEST, NameIndex
-from uk_dynamics.ros.messages import Array, view
+from uk_dynamics.ros.messages import LARGEST, Array, NameIndex, view
 
 _TURN = 2.0 * math.pi
 
@@ -19,10 +18,9 @@ _TURN = 2.0 * math.pi
 class JointMeasurements:
     """The last measurement of each joint.
 
-    A message may have some of the joints, and others that nobody asks for. Joints whose position
-    in it is not a finite number are as if they were not there. Velocities that are missing or not
-    finite, as joint_state_broadcaster writes where there is no sensor, are differences of
-    positions behind a low pass.
+    A message may have some of the joints, and others that are not used. Joints whose position in it
+    is not finite are skipped. Velocities that are missing or not finite, as joint_state_broadcaster
+    writes where there is no sensor, are low-pass filtered differences of positions.
 
     Attributes:
         names: The measured joints.
@@ -30,9 +28,8 @@ class JointMeasurements:
         velocity: Last velocities, (d,), in m/s or rad/s.
         effort: Last efforts, (d,), in N or N·m; zero where not measured.
         has_effort: Whether efforts are measured at all.
-        stamps: Of the last measurements, (d,), in ns.
+        stamps: Stamps of the last measurements, (d,), in ns.
         differentiated: Joints whose velocity is not measured, (d,).
-        unused: Other names of the last message.
         went_back: Whether time went back with the last message; everything before is forgotten.
     """
 
@@ -41,7 +38,7 @@ class JointMeasurements:
 
         Args:
             names: The measured joints.
-            turning: Which of them turn without end, so that encoders may count within one turn.
+            turning: Which of them are continuous, so that encoders may count within one turn.
         """
         self.names = tuple(names)
         self._turning = turning
@@ -56,7 +53,7 @@ class JointMeasurements:
         self.forget()
 
     def forget(self) -> None:
-        """As if nothing had been measured."""
+        """Forget all measurements."""
         d = len(self.names)
         self._seen = np.zeros(d, dtype=bool)
         self._fresh = np.zeros(d, dtype=bool)
@@ -79,14 +76,14 @@ class JointMeasurements:
         return bool((self._fresh & self._has_velocity).all())
 
     def read(self, message: JointState, stamp: int, timeout: float, time_constant: float) -> str:
-        """Take what can be used of a message, and return what cannot.
+        """Take the valid measurements of a message, and return what is wrong with the others.
 
         Args:
             message: Names and positions; velocities and efforts where they are measured.
-            stamp: Of the message, in ns.
-            timeout: By how much a stamp may lie before the last one of a joint, in s; such
-                messages are late ones. Further back, time has been set back.
-            time_constant: Of the low pass behind differences of positions, in s.
+            stamp: That of the message, in ns.
+            timeout: How far a stamp may lie before the last one of a joint, in s; such messages
+                are late and ignored. Further back, time has been set back.
+            time_constant: That of the low-pass filter of differences, in s.
 
         Returns:
             The problem, empty when there is none.
@@ -118,7 +115,7 @@ class JointMeasurements:
             else:
                 usable &= ~late
                 name = self.names[index.target[int(np.argmax(late))]]
-                problem = f"{name} is older than what came before"
+                problem = f"{name} is older than its last measurement"
         source, target = index.source[usable], index.target[usable]
         velocity = view(message.velocity)[source] if len(message.velocity) else None
         self._take_velocity(target, position[usable], velocity, stamp, time_constant)
@@ -134,7 +131,7 @@ class JointMeasurements:
         return problem
 
     def take(self, longest: float) -> tuple[Array, int, str]:
-        """Positions at the newest stamp; earlier ones are carried there by their velocities.
+        """Positions at the newest stamp; earlier ones are extrapolated by their velocities.
 
         Args:
             longest: How far stamps may be apart, in s.
@@ -159,7 +156,7 @@ class JointMeasurements:
         stamp: int,
         time_constant: float,
     ) -> None:
-        """Measured velocities, or differences for those that are not; before positions are new."""
+        """Measured velocities, else differences to the positions before."""
         measured = np.zeros(len(target), dtype=bool)
         if velocity is not None:
             measured = np.abs(velocity) < LARGEST
@@ -172,9 +169,9 @@ class JointMeasurements:
         duration = (stamp - self.stamps[missing]) * 1e-9
         known = self._seen[missing] & (duration > 0.0)
         missing, duration = missing[known], duration[known]
-        way = position[~measured][known] - self.position[missing]
-        way -= _TURN * np.round(way / _TURN) * self._turning[missing]
-        rate = way / duration
+        step = position[~measured][known] - self.position[missing]
+        step -= _TURN * np.round(step / _TURN) * self._turning[missing]
+        rate = step / duration
         part = 1.0 - np.exp(-duration / time_constant) if time_constant > 0.0 else 1.0
         part = np.where(self._has_velocity[missing], part, 1.0)
         self.velocity[missing] += part * (rate - self.velocity[missing])

@@ -1,15 +1,14 @@
-"""The joint_state_completer node: states of all joints from those that are measured."""
+"""The joint_state_completer node: states of all joints from the measured ones."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_system_default
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -27,24 +26,20 @@ from uk_dynamics.ros.mechanism_source import load_mechanism
 from uk_dynamics.ros.messages import JointStateMessage
 from uk_dynamics.ros.parameter_tables import JOINT_STATE_COMPLETER
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import JOINT_STATE_QOS, MEASURED_QOS
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_rate
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.structure_input import StructureInput
 
 MEASURED = "measured_joint_states"
-# Deep enough for several sources that speak at once; they share one queue.
-MEASURED_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class JointStateCompleter(Node):
-    """Publishes complete ``joint_states`` whenever all measured joints have been heard of anew."""
+    """Publishes complete ``joint_states`` whenever all measured joints have new values."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and listen.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
+        """Read the mechanism and subscribe.
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files, or the measured joints do
@@ -55,7 +50,7 @@ class JointStateCompleter(Node):
         mechanism = load_mechanism(self, self._settings)
         if not mechanism.model.is_euclidean:
             raise InputError(
-                "a floating or planar joint does not fit joint_states; use single joints instead",
+                "joint_states cannot hold a floating or planar joint; use single joints instead",
                 file=mechanism.spec.file,
                 place="model",
             )
@@ -72,9 +67,7 @@ class JointStateCompleter(Node):
         self._undetermined = ""
         self._jumps = 0
         self._solve_time = 0.0
-        self._publisher = self.create_publisher(
-            JointState, "joint_states", qos_profile_system_default
-        )
+        self._publisher = self.create_publisher(JointState, "joint_states", JOINT_STATE_QOS)
         self._structure = StructureInput(self, mechanism, self._problems, self._on_switched)
         self._origin = self._structure.origin
         self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
@@ -90,7 +83,7 @@ class JointStateCompleter(Node):
             self._undetermined = self._failure = ""
         try:
             self._completion.switch(active)
-        except InputError as error:  # until the next switching nothing can be said
+        except InputError as error:  # no states until the constraints change again
             self._undetermined = self._failure = str(error)
 
     def _on_message(self, message: JointState) -> None:
@@ -104,7 +97,7 @@ class JointStateCompleter(Node):
         if problem:
             self._problems.note(MEASURED, problem)
         if measurements.went_back:
-            self.get_logger().warning("time went back: starting anew")
+            self.get_logger().warning("time went back: starting again")
             self._origin.reset()
             self._completion.reset()
         if measurements.complete:
@@ -138,7 +131,7 @@ class JointStateCompleter(Node):
         self._jumps += found.status is EstimationStatus.JUMP
         finite = np.isfinite(found.q).all() and np.isfinite(found.v).all()
         if not finite:
-            self._failure = "the state found is not finite"
+            self._failure = "the estimated state is not finite"
         if found.usable and finite:
             self._publish(found)
 
@@ -170,12 +163,12 @@ class JointStateCompleter(Node):
         report_rate(report, self._monitor)
         self._problems.report(report)
         measurements = self._measurements
-        ages = measurements.ages
-        for name, age in zip(measurements.names, ages.tolist(), strict=True):
+        timeout, silent = self._settings["state_timeout"], []
+        for name, age in zip(measurements.names, measurements.ages.tolist(), strict=True):
             report.add(f"age of {name}", age)
-        timeout = self._settings["state_timeout"]
-        pairs = zip(measurements.names, ages.tolist(), strict=True)
-        if silent := [name for name, age in pairs if age > timeout]:
+            if age > timeout:
+                silent.append(name)
+        if silent:
             report.error(f"not measured for {timeout:g} s or more: {', '.join(silent)}")
         chosen = zip(measurements.names, measurements.differentiated.tolist(), strict=True)
         report.add("differentiated", ", ".join(n for n, missing in chosen if missing) or "none")
@@ -193,29 +186,26 @@ class JointStateCompleter(Node):
         report.add("residual", found.residual)
         report.add("misfit", misfit)
         report.add("condition", found.condition)
-        report.add("branch_doubtful", str(found.branch_doubtful).lower())
+        report.add("branch_doubtful", found.branch_doubtful)
         report.add("jumps", self._jumps)
         report.add("solve_time", self._solve_time)
         if found.status is EstimationStatus.LOST:
-            report.error(f"the loops do not close with what is measured, among it {joints}")
+            report.error(f"the loops do not close with the measurements, among them {joints}")
         elif found.status is EstimationStatus.CONTRADICTING:
             report.error(f"measurements contradict each other, most of all {joints}")
         elif found.status is EstimationStatus.SINGULAR:
-            report.warn(f"singular: what is measured does not determine {joints}")
+            report.warn(f"singular: the measurements do not determine {joints}")
         elif found.status is EstimationStatus.JUMP:
             report.warn(f"jumped: {joints}")
         if found.usable and self._settings["condition_warning"] < found.condition < np.inf:
-            report.warn(f"errors of measurements are amplified {found.condition:.3g} times")
+            report.warn(f"measurement errors are amplified {found.condition:.3g} times")
         if found.usable and found.residual > self._settings["residual_warning"]:
-            report.warn(f"the loops are open by {found.residual:.3g}")
+            report.warn(f"loop-closure error of {found.residual:.3g}")
         if found.branch_doubtful:
-            report.warn("has been singular: the branch is doubtful until ~/reset")
+            report.warn("after a singular configuration the branch is doubtful until ~/reset")
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to end."""
-    return run_node(JointStateCompleter, args)
-
+main = partial(run_node, JointStateCompleter)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""Trajectories of joints that come over ROS, for tasks whose references are live."""
+"""Joint trajectories that come over ROS, for tasks with a live reference."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.clock import nanoseconds
 from uk_dynamics.ros.diagnostics import MessageProblems
-from uk_dynamics.ros.inputs import COMMAND_QOS
 from uk_dynamics.ros.live_references import LiveReferences
-from uk_dynamics.ros.message_readers import LARGEST
-from uk_dynamics.ros.messages import Array
+from uk_dynamics.ros.messages import Array, first_unusable
+from uk_dynamics.ros.qos import COMMAND_QOS
 
 _TOPIC = "~/joint_trajectory"
 
 
 class _Plan(NamedTuple):
-    """What a message asks for, at times of the references in s; no waypoints: to hold."""
+    """A valid message, at times of the references in s; no waypoints: hold."""
 
     names: list[str]
     waypoints: Waypoints | None
@@ -34,15 +33,15 @@ class _Plan(NamedTuple):
 
 
 class JointTrajectoryInput:
-    """Trajectories from ``~/joint_trajectory``, as joint_trajectory_controller takes them.
+    """Trajectories from ``~/joint_trajectory``, with the rules of joint_trajectory_controller.
 
-    A new one replaces the one that is followed, for the joints it names, and begins in the present
-    state of motion of the references; one without points holds all of them where they are.
+    A new one replaces the present one for the joints it names, and starts at position and velocity
+    of the present references; one without points holds its joints where they are.
 
     Attributes:
-        tasks: What may be driven, by what messages call it.
-        end: When the last trajectory ends, in s.
-        on_replaced: Called before a trajectory is followed instead of another.
+        tasks: Tasks that trajectories drive, by their name in messages.
+        end: End of the last trajectory, in s.
+        on_replaced: Called before a new trajectory replaces the present one.
     """
 
     def __init__(
@@ -58,11 +57,11 @@ class JointTrajectoryInput:
         """Subscribe.
 
         Args:
-            node: Who listens.
-            tasks: What may be driven.
+            node: Node that subscribes.
+            tasks: The tasks.
             live: What the live tasks follow.
-            problems: Remembers messages that cannot be used.
-            now: Time of the references, in s; None while nothing is controlled.
+            problems: Counts invalid messages.
+            now: Time of the references, in s; None while the controller is not running.
             since: Time of the references at a stamp, in s.
         """
         self._node = node
@@ -77,7 +76,7 @@ class JointTrajectoryInput:
         )
 
     def destroy(self) -> None:
-        """Stop listening."""
+        """Unsubscribe."""
         self._node.destroy_subscription(self._subscription)
 
     def _receive(self, message: JointTrajectory) -> None:
@@ -107,10 +106,10 @@ class JointTrajectoryInput:
         return ""
 
     def _plan(self, message: JointTrajectory) -> _Plan | str:
-        """What a message asks for, or what is wrong with it."""
+        """Read a message, or return what is wrong with it."""
         now = self._now()
         if now is None:
-            return "nothing is controlled yet"
+            return "the controller has not received a state yet"
         names = list(message.joint_names) or list(self.tasks)
         if problem := _check_names(names, self.tasks):
             return problem
@@ -129,9 +128,9 @@ class JointTrajectoryInput:
 
 
 def driven_joints(tasks: Tasks) -> dict[str, str]:
-    """Tasks that a trajectory drives, by what it calls them.
+    """Tasks that trajectories drive, by their name in messages.
 
-    Those with a live reference of type ``joint``, by the name of their joint, and of type
+    These are live tasks of type ``joint``, by the name of their joint, and of type
     ``joint_coupling``, by their own name.
     """
     found = {}
@@ -145,10 +144,10 @@ def driven_joints(tasks: Tasks) -> dict[str, str]:
 
 
 def read_waypoints(message: JointTrajectory) -> Waypoints:
-    """Points of a message, with times since its start.
+    """Points of a message, with times from its start.
 
     Raises:
-        InputError: What is wrong with them, in words.
+        InputError: What is wrong with them.
     """
     count = len(message.joint_names)
     times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
@@ -160,7 +159,7 @@ def read_waypoints(message: JointTrajectory) -> Waypoints:
     }
     positions = fields.pop("positions")
     if positions is None:
-        raise InputError("there are none", place="positions")
+        raise InputError("none are given", place="positions")
     return Waypoints(np.array(times), positions, **fields)
 
 
@@ -172,9 +171,8 @@ def _field(field: str, values: Sequence[Sequence[float]], count: int) -> Array |
         shown = " or ".join(str(size) for size in sorted(sizes - {count}))
         raise InputError(f"{shown} numbers at a point, expected {count}", place=field)
     array = np.array(values)
-    usable = np.abs(array) < LARGEST  # false for nan
-    if not usable.all():
-        raise InputError(f"has {array[~usable][0]:g}", place=field)
+    if (bad := first_unusable(array.ravel())) is not None:
+        raise InputError(f"has {array.flat[bad]:g}", place=field)
     return array
 
 
@@ -185,12 +183,12 @@ def _check_names(names: Sequence[str], known: Mapping[str, str]) -> str:
         if name not in known:
             return f'"{name:.40}" has no live task; there are: {", ".join(list(known)[:8])}'
     if len(set(names)) < len(names):
-        return "a joint more than once"
+        return "a joint is named more than once"
     return ""
 
 
 def _column(waypoints: Waypoints, column: int, start: float) -> Waypoints:
-    """The points of one joint, at times of the references."""
+    """Points of one joint, at times of the references."""
     chosen = slice(column, column + 1)
     fields = (waypoints.positions, waypoints.velocities, waypoints.accelerations)
     times = start + waypoints.times

@@ -1,4 +1,4 @@
-"""How long answers take: all of them, counted by duration, in memory that never grows."""
+"""Durations of all answers, in a histogram of fixed size."""
 
 from __future__ import annotations
 
@@ -21,17 +21,14 @@ class Latencies(NamedTuple):
 
 
 class LatencyHistogram:
-    """Durations in bins of equal ratio; quantiles are right to 5 %, the largest is exact."""
+    """Durations in bins of equal ratio; quantiles are accurate to 5 %, the largest is exact."""
 
     def __init__(self) -> None:
-        self._counts = [0] * (_BINS_PER_DECADE * _DECADES + 1)
-        self._largest = 0.0
-        self._total = 0
+        self.clear()
 
     def clear(self) -> None:
         """Forget everything."""
-        for place in range(len(self._counts)):
-            self._counts[place] = 0
+        self._counts = [0] * (_BINS_PER_DECADE * _DECADES + 1)
         self._largest = 0.0
         self._total = 0
 
@@ -45,7 +42,7 @@ class LatencyHistogram:
         self._total += 1
 
     def report(self) -> Latencies:
-        """Quantiles of all durations since :meth:`clear`: upper ends of their bins."""
+        """Quantiles of all durations since :meth:`clear`, as upper ends of their bins."""
         if not self._total:
             nan = float("nan")
             return Latencies(nan, nan, nan, nan, 0)

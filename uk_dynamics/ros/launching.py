@@ -1,4 +1,4 @@
-"""What launch files share: their arguments, which packages there are, in which order all ends."""
+"""Helpers of launch files: arguments, installed packages, order of the shutdown."""
 
 from __future__ import annotations
 
@@ -24,20 +24,15 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
 
-Argument = tuple[str, str, str]  # name, default and description
+Argument = tuple[str, str, str]  # name, default, description
 SWITCH = ("true", "false", "True", "False")
-CHOICES = {"rviz": (*SWITCH, "auto")}  # of arguments that are not only on or off
+CHOICES = {"rviz": (*SWITCH, "auto")}  # of arguments that are not plain switches
 
 
 def launch_description(
     arguments: Sequence[Argument], started: Callable[[dict[str, str]], list[Any]]
 ) -> LaunchDescription:
-    """A launch file: its arguments, and what is started with them.
-
-    Args:
-        arguments: Those of the file.
-        started: Makes the actions of the values that were given, by name.
-    """
+    """Launch description with arguments; ``started`` makes its actions from their values."""
     declared = [
         DeclareLaunchArgument(
             name,
@@ -71,7 +66,7 @@ def require(packages: Iterable[str], place: str) -> None:
         place: What needs them.
 
     Raises:
-        InputError: Some are not; all of them are named, with what to do.
+        InputError: Some are missing; it names all of them, and the remedy.
     """
     missing = [package for package in dict.fromkeys(packages) if not installed(package)]
     if missing:
@@ -83,7 +78,7 @@ def require(packages: Iterable[str], place: str) -> None:
 
 
 def switched_on(given: Mapping[str, str], name: str) -> bool:
-    """Whether an argument says true."""
+    """Whether an argument is true."""
     return given[name].lower() == "true"
 
 
@@ -94,12 +89,12 @@ def number(
 
     Args:
         given: Arguments by name.
-        name: Of the argument.
-        minimum: Smallest value that is valid.
-        whole: Whether it counts something.
+        name: Name of the argument.
+        minimum: Smallest valid value.
+        whole: Whether it is a whole number.
 
     Raises:
-        InputError: It is none, or a smaller one.
+        InputError: It is not a number, or too small.
     """
     text = given[name]
     try:
@@ -113,15 +108,10 @@ def number(
 
 
 def read_files(given: Mapping[str, str]) -> Mechanism:
-    """The mechanism that the arguments name; where there are tasks, they fit it.
-
-    Whatever is wrong in the files is said before anything is started.
-
-    Args:
-        given: Arguments by name, with ``mechanism`` and ``tasks``.
+    """The mechanism of the argument ``mechanism``, checked together with ``tasks``.
 
     Raises:
-        UkDynamicsError: Anything wrong in the files.
+        UkDynamicsError: Anything wrong in the files; nothing has been started yet.
     """
     mechanism = Mechanism.from_file(given["mechanism"])
     if given["tasks"]:
@@ -130,60 +120,56 @@ def read_files(given: Mapping[str, str]) -> Mechanism:
 
 
 def ends_all(what: str) -> Callable[[ProcessExited, LaunchContext], list[Action]]:
-    """Reaction to the end of a process without which the others are of no use.
-
-    Args:
-        what: Has happened, in words.
-    """
+    """Event handler that shuts everything down when a process ends; ``what`` is the reason."""
 
     def ended(event: ProcessExited, context: LaunchContext) -> list[Action]:
         if context.is_shutdown:
             return []
         reason = f"{what} (exit code {event.returncode})"
-        # launch keeps the reason of a shutdown for itself
+        # launch does not show the reason of a shutdown
         return [LogInfo(msg=f"{reason}: everything ends"), Shutdown(reason=reason)]
 
     return ended
 
 
 class LastToEnd(Node):
-    """A process that outlives others, so that it still hears their last words.
+    """A process that ends after others, so that it still receives their final messages.
 
     launch interrupts all processes at the same time, and so does Ctrl-C in a terminal. This one
     leaves the terminal's process group, and is interrupted when the last of the others has ended.
-    Others that do not end by themselves launch kills, so it never waits in vain.
+    launch kills processes that do not end, so the wait always ends.
     """
 
     def __init__(self, *, after: Sequence[Node], **options: Any) -> None:
         """Describe the process.
 
         Args:
-            after: Processes that end earlier; those that never start do not count.
-            **options: Of the node.
+            after: Processes that end earlier; those that never start are ignored.
+            **options: Options of the node.
         """
         prefix = ["setsid ", LaunchConfiguration("launch-prefix", default="")]
         # a label of its own, or it would be that of setsid
         super().__init__(prefix=prefix, exec_name=options["executable"], **options)
         self._others = list(after)
-        self._end_is_wanted = False
+        self._end_requested = False
 
     def execute(self, context: Any) -> Any:
         """Start it."""
         for other in self._others:
-            heard = OnProcessExit(target_action=other, on_exit=self._on_other_ended)
-            RegisterEventHandler(heard).execute(context)
+            ended = OnProcessExit(target_action=other, on_exit=self._on_other_ended)
+            RegisterEventHandler(ended).execute(context)
         return super().execute(context)
 
     def _shutdown_process(self, context: Any, *, send_sigint: bool) -> Any:
-        # a method of ExecuteLocal that is not public; there is no other place to wait in
-        self._end_is_wanted = True
+        # a private method of ExecuteLocal; there is no public hook
+        self._end_requested = True
         if any(_runs(other) for other in self._others):
             return None
         return super()._shutdown_process(context, send_sigint=True)
 
     def _on_other_ended(self, event: Any, context: Any) -> Any:
         self._others.remove(event.action)
-        if self._end_is_wanted:
+        if self._end_requested:
             return self._shutdown_process(context, send_sigint=True)
         return None
 

@@ -1,4 +1,4 @@
-"""References that come over ROS: one topic for each constraint or task whose reference is live."""
+"""References that come over ROS: one topic for each constraint or task with a live reference."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from uk_dynamics.constraints.reference_set import ReferenceSet
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism.constraint_specification import ConstraintSpec
 from uk_dynamics.ros.diagnostics import MessageProblems
-from uk_dynamics.ros.inputs import COMMAND_QOS
-from uk_dynamics.ros.message_readers import LARGEST
-from uk_dynamics.ros.messages import view
+from uk_dynamics.ros.messages import first_unusable, view
+from uk_dynamics.ros.qos import COMMAND_QOS
 
 AnyFollowed = TypeVar("AnyFollowed", bound=Followed)
 
@@ -27,10 +26,10 @@ def live_names(specs: Iterable[ConstraintSpec]) -> list[str]:
 
 
 class LiveReferences(Generic[AnyFollowed]):
-    """What each live constraint or task follows: the last sample, or what replaced it since.
+    """What each live constraint or task follows: the last sample, or what has replaced it.
 
     Attributes:
-        followed: By name; without those that nothing was sent for yet.
+        followed: By name; without those that have received nothing yet.
     """
 
     def __init__(
@@ -44,11 +43,11 @@ class LiveReferences(Generic[AnyFollowed]):
         """Subscribe to ``<prefix><name>/reference``.
 
         Args:
-            node: Who listens.
-            references: Of all constraints or tasks of a file.
-            names: Of those that are live.
-            problems: Remembers messages that cannot be used.
-            prefix: Of the topics: ``~/`` for those of the node alone.
+            node: Node that subscribes.
+            references: Those of all constraints or tasks of a file.
+            names: The live ones.
+            problems: Counts invalid messages.
+            prefix: Start of the topic names: ``~/`` for topics below the node's name.
         """
         self.followed: dict[str, AnyFollowed] = {}
         self._references = references
@@ -57,22 +56,22 @@ class LiveReferences(Generic[AnyFollowed]):
         self._subscriptions = []
         for name in names:
             topic = f"{prefix}{name}/reference"
-            heard = functools.partial(self._receive, name, topic, references.rows[name])
+            receive = functools.partial(self._receive, name, topic, references.rows[name])
             self._subscriptions.append(
-                node.create_subscription(JointTrajectoryPoint, topic, heard, COMMAND_QOS)
+                node.create_subscription(JointTrajectoryPoint, topic, receive, COMMAND_QOS)
             )
 
     def destroy(self) -> None:
-        """Stop listening."""
+        """Unsubscribe."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
     def present(self, name: str, now: float) -> ReferenceSample:
-        """What shall be at a time, in s."""
+        """Reference of a constraint or task at a time, in s."""
         return self._references.one(name, now, self.followed.get(name))
 
     def hold(self, name: str, now: float) -> None:
-        """Let it stay what it shall be at a time, in s."""
+        """Keep the reference at its value of a time, in s."""
         value = self.present(name, now).value
         self.followed[name] = ReferenceSample(value, np.zeros_like(value), np.zeros_like(value))
 
@@ -85,27 +84,25 @@ class LiveReferences(Generic[AnyFollowed]):
 
 
 def read_reference(message: JointTrajectoryPoint, rows: int) -> tuple[ReferenceSample | None, str]:
-    """Value, rate and acceleration of rows; what is left out is zero.
+    """Value, rate and acceleration of rows; fields left out are zero.
 
     Args:
         message: ``positions`` in m or rad (of rows on velocities: m/s or rad/s), ``velocities``
-            their rates, ``accelerations`` the rates of those; efforts and time do not count.
+            their rates, ``accelerations`` the rates of those; efforts and time are not used.
         rows: Number of rows.
 
     Returns:
         The sample, or None and what is wrong with the message.
     """
-    fields = ("positions", "velocities", "accelerations")
     parts = []
-    for field in fields:
+    for field in ("positions", "velocities", "accelerations"):
         values = view(getattr(message, field))
         if not len(values) and field != "positions":
             parts.append(np.zeros(rows))
             continue
         if len(values) != rows:
             return None, f"{len(values)} numbers in {field}, expected {rows}"
-        usable = np.abs(values) < LARGEST  # false for nan
-        if not usable.all():
-            return None, f"{field} has {values[int(np.argmin(usable))]:g}"
+        if (bad := first_unusable(values)) is not None:
+            return None, f"{field} has {values[bad]:g}"
         parts.append(values.copy())
     return ReferenceSample(*parts), ""

@@ -1,4 +1,4 @@
-"""What of a servo controller can be changed while it drives, as parameters of its node."""
+"""Settings of a servo controller that change while it is active, as parameters of its node."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.servo_modes import GRAVITY_COMPENSATION, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.live_parameters import gain_parameters, motor_parameters, row_parameter
+from uk_dynamics.ros.common_parameters import TRAJECTORY
 from uk_dynamics.ros.parameters import Parameter, Parameters
-from uk_dynamics.ros.safety import TRAJECTORY
+from uk_dynamics.ros.servo_parameters import gain_parameters, motor_parameters, row_parameter
 
 
 class LiveSettings:
-    """Declares the parameters that tasks and motors bring along, and lets all of them take effect.
+    """Declares the parameters of tasks and motors, and applies every change.
 
-    A value that is not valid is refused with the reason, and what was in force stays so.
+    An invalid value is refused with the reason, and the previous one stays in force.
     """
 
     def __init__(self, settings: Parameters, modes: ServoModes) -> None:
-        """Declare, and apply what was given at the start.
+        """Declare the parameters, and apply the values given at the start.
 
         Args:
             settings: Parameters of the node.
-            modes: What they are for.
+            modes: The servo laws that they change.
 
         Raises:
             InputError: A value given at the start is not valid.
@@ -52,9 +52,10 @@ class LiveSettings:
             self._bind(f"preload.{motor}", self._set_preload)
         for row in self._forces:
             settings.refuse(
-                f"internal_forces.{row}", lambda force, row=row: self._unpressed(row, force)
+                f"internal_forces.{row}",
+                lambda force, row=row: self._internal_force_problem(row, force),
             )
-            self._bind(f"internal_forces.{row}", self._press)
+            self._bind(f"internal_forces.{row}", self._set_internal_forces)
         for name in ("hold_frequency", "hold_damping_ratio"):
             self._bind(name, self._set_hold)
         self._bind("blend_time", self._set_blend_time)
@@ -62,18 +63,18 @@ class LiveSettings:
         self._bind("transfer_time", self._set_transfer_time)
 
     def destroy(self) -> None:
-        """Take the parameters back."""
+        """Undeclare the parameters of tasks and motors."""
         self._settings.refuse("mode", lambda mode: "")
         for name in ("hold_frequency", "hold_damping_ratio", "blend_time", "mode", "transfer_time"):
             self._settings.on_change(name, lambda: None)
         self._settings.forget(self._names)
 
-    def _bind(self, name: str, take_effect: Callable[[], None]) -> None:
-        take_effect()
-        self._settings.on_change(name, take_effect)
+    def _bind(self, name: str, apply: Callable[[], None]) -> None:
+        apply()
+        self._settings.on_change(name, apply)
 
     def _gains(self, task: str) -> tuple[Parameter, ...]:
-        """None for tasks on accelerations, which have no feedback."""
+        """Gains of a task; none for tasks on accelerations, which have no feedback."""
         constraints = self._modes.tasks.constraints
         rows = constraints.slices[task]
         if not constraints.motion_rows[rows].any():
@@ -110,16 +111,16 @@ class LiveSettings:
         preload = np.array([self._settings[f"preload.{motor}"] for motor in self._motors])
         self._modes.set_preload(preload if preload.any() else None)
 
-    def _press(self) -> None:
-        self._modes.set_internal_forces(self._wanted_forces())
+    def _set_internal_forces(self) -> None:
+        self._modes.set_internal_forces(self._internal_forces())
 
-    def _wanted_forces(self) -> dict[str, float]:
+    def _internal_forces(self) -> dict[str, float]:
         return {row: self._settings[f"internal_forces.{row}"] for row in self._forces}
 
-    def _unpressed(self, row: str, force: float) -> str:
-        """Why a row cannot be pressed so; empty: it can."""
+    def _internal_force_problem(self, row: str, force: float) -> str:
+        """Why a row cannot have this internal force; empty: it can."""
         try:
-            checked_internal_efforts(self._modes.mechanism, self._wanted_forces() | {row: force})
+            checked_internal_efforts(self._modes.mechanism, self._internal_forces() | {row: force})
         except InputError as error:
             return str(error)
         return ""
@@ -134,7 +135,7 @@ class LiveSettings:
             self._modes.servo.blend_time = self._settings["blend_time"]
 
     def _set_transfer_time(self) -> None:
-        # drives that get motions are not to get efforts that do not belong to them
+        # the efforts sent to drives that follow a motion must belong to that motion
         time = 0.0 if self._by_trajectory else self._settings["transfer_time"]
         self._modes.transfer_time = time
 
@@ -142,5 +143,7 @@ class LiveSettings:
         if mode == TASKS and self._modes.tasks is None:
             return "there are no tasks; clean up, name a file in the parameter tasks, and configure"
         if self._by_trajectory and mode == GRAVITY_COMPENSATION:
-            return "drives that follow trajectories hold positions; command efforts instead"
+            return (
+                "drives that follow trajectories hold positions; choose a command_mode of efforts"
+            )
         return ""

@@ -1,4 +1,4 @@
-"""A table that grows while a mechanism moves; on a terminal its last line is alive."""
+"""A table that grows while a mechanism moves; on a terminal its last line is updated."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import TextIO
 
 from uk_dynamics.ros.motion_observer import Glance
 
+# Title, width, attribute of a glance, format.
 _COLUMNS = (
-    ("t [s]", 7),
-    ("states/s", 9),
-    ("commands/s", 11),
-    ("solutions/s", 12),
-    ("residual", 10),
-    ("energy [J]", 11),
-    ("tracking error", 15),
-    ("rank", 5),
-    ("status", 14),
+    ("t [s]", 7, "time", ".2f"),
+    ("states/s", 9, "state_rate", ".0f"),
+    ("commands/s", 11, "command_rate", ".0f"),
+    ("solutions/s", 12, "solution_rate", ".0f"),
+    ("residual", 10, "residual", ".1e"),
+    ("energy [J]", 11, "energy", ".3f"),
+    ("tracking error", 15, "tracking_error", ".2e"),
+    ("rank", 5, "rank", ""),
+    ("status", 14, "status", ""),
 )
 
 
@@ -29,20 +30,21 @@ class LiveTable:
         self._pending = False
 
     def start(self) -> None:
-        """Write the head."""
-        head = " ".join(title.rjust(width) for title, width in _COLUMNS)
+        """Write the column titles."""
+        head = " ".join(title.rjust(width) for title, width, _, _ in _COLUMNS)
         self._write(f"{head}\n")
 
     def show(self, glance: Glance, *, keep: bool) -> None:
         """Show a line.
 
         Args:
-            glance: What the line says.
-            keep: Whether it stays; a line that does not is shown on terminals only.
+            glance: Values of the line.
+            keep: Whether it stays; other lines are shown on terminals only.
         """
         if not (keep or self._is_terminal):
             return
-        line = self._line(glance)
+        cells = (f"{getattr(glance, name):{form}}".rjust(w) for _, w, name, form in _COLUMNS)
+        line = " ".join(cells)
         self._write(f"\r{line}" if self._is_terminal else line)
         self._pending = not keep
         if keep:
@@ -53,20 +55,6 @@ class LiveTable:
         if self._pending:
             self._write("\n")
             self._pending = False
-
-    def _line(self, glance: Glance) -> str:
-        cells = (
-            f"{glance.time:.2f}",
-            f"{glance.state_rate:.0f}",
-            f"{glance.command_rate:.0f}",
-            f"{glance.solution_rate:.0f}",
-            f"{glance.residual:.1e}",
-            f"{glance.energy:.3f}",
-            f"{glance.tracking_error:.2e}",
-            f"{glance.rank}",
-            glance.status,
-        )
-        return " ".join(c.rjust(width) for c, (_, width) in zip(cells, _COLUMNS, strict=True))
 
     def _write(self, text: str) -> None:
         self._stream.write(text)

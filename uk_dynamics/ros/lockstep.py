@@ -1,4 +1,4 @@
-"""One state, one command, one step: the exchange by which a simulation waits for its controller."""
+"""Lockstep: the simulation waits for the command that answers its state."""
 
 from __future__ import annotations
 
@@ -13,40 +13,31 @@ _RETRY_PERIOD = 0.1  # s; the first states come before the controller is there
 
 
 class Lockstep:
-    """Knows which command is awaited: the one whose stamp echoes that of the last state.
+    """Accepts only the command with the stamp of the last state.
 
     Attributes:
-        unexpected: Commands that answered another state, late or repeated ones.
+        unexpected: Number of commands with another stamp, late or repeated ones.
     """
 
-    def __init__(self, node: Node, say_again: Callable[[], None]) -> None:
-        """Prepare.
-
-        Args:
-            node: Who simulates.
-            say_again: Publishes the state once more; called while no command comes.
-        """
+    def __init__(self, node: Node, publish_again: Callable[[], None]) -> None:
+        """Prepare; ``publish_again`` publishes the state once more while no command comes."""
         self.unexpected = 0
         self._awaited: int | None = None
-        self._asked = False
-        self._say_again = say_again
+        self._overdue = False
+        self._publish_again = publish_again
         node.create_timer(_RETRY_PERIOD, self._retry, clock=steady_clock())
 
     def expect(self, stamp: Time) -> None:
-        """The state of this stamp was published; its answer is awaited."""
+        """Wait for the answer to the state with this stamp."""
         self._awaited = nanoseconds(stamp)
-        self._asked = False
+        self._overdue = False
 
     def pause(self) -> None:
-        """No answer is awaited."""
+        """Wait for no answer."""
         self._awaited = None
 
     def accept(self, stamp: Time) -> str:
-        """Take a command, or tell what is wrong with it.
-
-        Args:
-            stamp: Of the command.
-        """
+        """Accept a command by its stamp, or return what is wrong with it."""
         given = nanoseconds(stamp)
         if given == self._awaited:
             self._awaited = None
@@ -54,11 +45,11 @@ class Lockstep:
         self.unexpected += 1
         if self._awaited is None:
             return "no command is awaited"
-        way = "late or repeated" if given < self._awaited else "ahead of its state"
-        return f"{way}: answers t = {given * 1e-9:.9g} s, not {self._awaited * 1e-9:.9g} s"
+        problem = "late or repeated" if given < self._awaited else "ahead of its state"
+        return f"{problem}: answers t = {given * 1e-9:.9g} s, not {self._awaited * 1e-9:.9g} s"
 
     def _retry(self) -> None:
-        # the first look only notes that an answer is due, so that none is pressed too soon
-        if self._awaited is not None and self._asked:
-            self._say_again()
-        self._asked = self._awaited is not None
+        # the first call only notes that an answer is due, so that states are not repeated too soon
+        if self._awaited is not None and self._overdue:
+            self._publish_again()
+        self._overdue = self._awaited is not None

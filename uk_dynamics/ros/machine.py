@@ -1,4 +1,4 @@
-"""A simulated machine: fixed steps, each ending on the constraints."""
+"""A simulated mechanism: fixed steps, each projected onto the constraints."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ Array = NDArray[np.float64]
 
 
 class SimulatedMachine:
-    """The state of a mechanism under motor efforts that are constant during a step.
+    """A mechanism under motor efforts that are constant during a step.
 
     Attributes:
-        mechanism: What moves.
+        mechanism: The mechanism.
         dynamics: Its evaluator.
         step_size: In s.
-        steps: Taken since the last reset.
-        state: Where the mechanism is; t counts from the last reset.
-        efforts: Motor efforts that act, within their limits, (motors,), in N or N·m.
-        active: Switchable constraints that are on.
-        inputs: What acts on the mechanism now.
+        steps: Number of steps since the last reset.
+        state: Present state; t counts from the last reset.
+        efforts: Motor efforts within their limits, (motors,), in N or N·m.
+        tau: Their generalized forces, (nv,), in N or N·m.
+        active: Active switchable constraints.
+        inputs: Present inputs of the evaluator.
         saturated: Whether a limit was reached, by motor, (motors,).
     """
 
@@ -43,16 +44,16 @@ class SimulatedMachine:
         references: Mapping[str, ReferenceSample] | None = None,
         start: State | None = None,
     ) -> None:
-        """Put the mechanism where its motions start.
+        """Put the mechanism at its start.
 
         Args:
-            mechanism: What moves.
+            mechanism: The mechanism.
             step_size: In s.
             integrator: ``rk4`` or ``semi_implicit_euler``.
             dynamics: Evaluator of the mechanism; None: the interpreted one.
-            references: What replaces the references of structural constraints, by name; looked at
-                in every step.
-            start: Where it is at t = 0; None: loops closed, velocities of its file.
+            references: Samples that replace references of structural constraints, by name; read in
+                every step.
+            start: State at t = 0; None: loops closed, velocities of the file.
 
         Raises:
             AssemblyError: The loops do not close.
@@ -72,23 +73,23 @@ class SimulatedMachine:
         self.reset()
 
     def reset(self) -> None:
-        """Back to the start: t = 0, motors off, constraints as the mechanism file says."""
+        """Return to the start: t = 0, motors off, constraints as in the mechanism file."""
         self.steps = 0
         self._set_active(self.mechanism.hierarchy.initial)
         self.state = State(0.0, self._start.q.copy(), self._start.v.copy())
         self.command(np.zeros(len(self.efforts)))
 
     def command(self, efforts: Array) -> None:
-        """Set the motor efforts (motors,), cut at their limits."""
+        """Set the motor efforts (motors,), clipped at their limits."""
         np.clip(efforts, -self._limits, self._limits, out=self.efforts)
         np.not_equal(self.efforts, efforts, out=self.saturated)
         np.matmul(self.mechanism.actuators.matrix, self.efforts, out=self.tau)
 
     def step(self) -> None:
-        """Move on by one step; when that fails the state stays as it was.
+        """Take one step; when it fails, the state stays as it was.
 
         Raises:
-            SimulationError: The motion is lost: not finite, or too far off the constraints.
+            SimulationError: The state is not finite, or too far from the constraints.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
         state = self.state
@@ -102,23 +103,23 @@ class SimulatedMachine:
         self.steps += 1
 
     def stand(self) -> None:
-        """Let the time of a step pass, in which brakes hold the machine."""
+        """Let the time of a step pass while brakes hold the mechanism."""
         self.steps += 1
         self.state = State(self.steps * self.step_size, self.state.q, self.state.v)
 
     def switch(self, changes: Mapping[str, bool]) -> float:
-        """Switch constraints on or off now.
+        """Activate or deactivate constraints.
 
         Args:
-            changes: On or off, by name of the switchable constraint.
+            changes: Whether each is active, by name of the switchable constraint.
 
         Returns:
             The kinetic energy lost, in J.
 
         Raises:
-            UnknownNameError: A name is of no switchable constraint.
+            UnknownNameError: There is no switchable constraint of this name.
             ActivationError: A constraint is too far from the pose it requires.
-            SimulationError: The loops cannot be closed with it.
+            SimulationError: The loops cannot be closed with them.
         """
         switched = switch(self.mechanism, self.dynamics, self.state, changes, self.inputs)
         self._set_active(switched.active)
@@ -126,7 +127,7 @@ class SimulatedMachine:
         return switched.energy_lost
 
     def solution(self) -> Solution:
-        """Constrained acceleration and forces at the state."""
+        """Constrained acceleration and forces at the present state."""
         return self.dynamics.evaluate(self.state, self.inputs)
 
     def _set_active(self, active: ActiveConstraints) -> None:

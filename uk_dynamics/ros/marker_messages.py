@@ -1,4 +1,4 @@
-"""Marks of a mechanism as RViz and others draw them: loop frames, gaps, forces, targets."""
+"""Markers of a mechanism: loop frames, loop-closure errors, forces, targets."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ FRAMES, GAPS, FORCES, TORQUES, LABELS, TARGETS, ERRORS = NAMESPACES = (
     "targets",
     "task_errors",
 )
-LIFETIME = 1.0  # s; what nobody renews any more shall not stand there as if it were true
+LIFETIME = 1.0  # s; markers vanish when the node has ended
 
-# Lengths as parts of the machine's size.
+# Lengths as fractions of the mechanism's size.
 _AXIS, _LINE, _SHAFT, _HEAD, _TEXT, _BALL = 0.05, 0.004, 0.012, 0.03, 0.035, 0.04
-_VISIBLE = 1e-3  # arrows and lines that are shorter are taken away
+_VISIBLE = 1e-3  # shorter arrows and lines are not drawn
 
 
 def _colour(red: int, green: int, blue: int, alpha: float = 1.0) -> ColorRGBA:
     return ColorRGBA(r=red / 255, g=green / 255, b=blue / 255, a=alpha)
 
 
-# Okabe and Ito's palette, as in the browser; gaps are yellow, since RViz is dark.
+# Okabe and Ito's palette, as in the browser; loop-closure errors are yellow, since RViz is dark.
 _FORCE = _colour(213, 94, 0)
 _TORQUE = _colour(204, 121, 167)
 _SHARED = _colour(140, 140, 140)
@@ -47,22 +47,22 @@ _AXES = (_colour(213, 60, 40), _colour(60, 170, 60), _colour(40, 90, 220))
 
 
 class MarkerMessages:
-    """Makes the messages of one mechanism; what was drawn and vanishes is deleted.
+    """Makes the messages of one mechanism; markers that disappear are deleted.
 
-    A marker is known by its namespace and an id: the place of its constraint among
-    ``constraints``, or of its task among ``tasks``; lines of all constraints are one marker.
+    A marker has a namespace and an id: the index of its constraint in ``constraints``, or of its
+    task in ``tasks``; lines of all constraints are one marker.
     """
 
     def __init__(
         self, frame_id: str, constraints: tuple[str, ...], tasks: tuple[str, ...], size: float
     ) -> None:
-        """Nothing is drawn yet.
+        """Prepare.
 
         Args:
             frame_id: Link whose axes are the world's.
-            constraints: Names of what has forces.
-            tasks: Names of what has targets.
-            size: Of the machine, in m.
+            constraints: Names of the constraints with forces.
+            tasks: Names of the tasks with targets.
+            size: Size of the mechanism, in m.
         """
         self._frame_id = frame_id
         self._constraints = constraints
@@ -72,16 +72,16 @@ class MarkerMessages:
         self._drawn: set[tuple[str, int]] = set()
 
     def forget(self) -> None:
-        """Everybody who listens has come anew: nothing is to be deleted."""
+        """Forget the markers drawn: all subscribers are new, nothing has to be deleted."""
         self._drawn.clear()
 
     def array(self, marks: Marks, stamp: Time, longest: float) -> MarkerArray:
-        """Everything that is to be seen, and the end of what is not any more.
+        """All visible markers, and the deletion of those that have disappeared.
 
         Args:
             marks: What is drawn.
-            stamp: Of the state.
-            longest: Length of the longest arrow as part of the machine's size.
+            stamp: That of the state.
+            longest: Length of the longest arrow as a fraction of the mechanism's size.
         """
         message = MarkerArray()
         drawn = set()

@@ -1,8 +1,8 @@
-"""The markers node: loops, gaps, forces and targets of a machine for RViz and its like."""
+"""The markers node: loop frames, loop-closure errors, forces and targets for RViz."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.control_time import ControlTime
@@ -19,10 +18,11 @@ from uk_dynamics.ros.diagnostics import MessageProblems
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.marker_messages import MarkerMessages
 from uk_dynamics.ros.mechanism_source import load_mechanism
+from uk_dynamics.ros.parameter_tables import MARKERS
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import PUBLISHED_QOS
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.structure_input import StructureInput
-from uk_dynamics.ros.viewing_parameters import MARKERS
 from uk_dynamics.viewing.marks import Marker
 from uk_dynamics.viewing.stage import stage
 
@@ -30,13 +30,10 @@ TOPIC = "mechanism_markers"
 
 
 class Markers(Node):
-    """Marks the mechanism of ``joint_states``; what nobody listens to is not computed."""
+    """Marks the mechanism of ``joint_states``; without a subscriber nothing is computed."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and listen.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
+        """Read the mechanism and subscribe.
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files.
@@ -61,7 +58,7 @@ class Markers(Node):
         self._control = ControlTime(self, tasks, problems) if tasks else None
         self._stamp: Time | None = None
         self._states = StateInput(self, mechanism, problems, self._on_state)
-        self._publisher = self.create_publisher(MarkerArray, TOPIC, 10)
+        self._publisher = self.create_publisher(MarkerArray, TOPIC, PUBLISHED_QOS)
         self.create_timer(1.0 / self._settings["rate"], self._publish, clock=steady_clock())
 
     def _on_state(self, stamp: Time) -> None:
@@ -76,9 +73,8 @@ class Markers(Node):
         stamp, self._stamp = self._stamp, None
         if stamp is None:
             return
-        reader = self._states.reader
-        state = State(self._t, reader.q.copy(), reader.v.copy())
-        inputs = self._structure.inputs(reader.effort.copy())
+        state = self._states.state(self._t)
+        inputs = self._structure.inputs(self._states.reader.effort.copy())
         residual = self._dynamics.residual(state, inputs).position
         solution = None
         try:
@@ -95,10 +91,7 @@ class Markers(Node):
         self._publisher.publish(self._messages.array(marks, stamp, longest))
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to end."""
-    return run_node(Markers, args)
-
+main = partial(run_node, Markers)
 
 if __name__ == "__main__":
     raise SystemExit(main())

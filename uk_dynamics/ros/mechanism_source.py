@@ -1,4 +1,4 @@
-"""Where a node gets its mechanism from: files named by parameters, the URDF also from ROS."""
+"""Mechanism, evaluator and servo laws of a node, from its parameters; the URDF also from ROS."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import time
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from uk_dynamics.compilation.compiler import CompilationError
@@ -20,18 +19,17 @@ from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.parameters import Parameters
-
-DESCRIPTION_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+from uk_dynamics.ros.qos import LATCHED_QOS
 
 
 def load_mechanism(node: Node, parameters: Parameters) -> Mechanism:
     """Read the mechanism that the parameters of a node name.
 
-    The URDF is, in this order: the parameter ``robot_description``, what the mechanism file names,
-    the topic ``robot_description``.
+    The URDF is the first there is of: the parameter ``robot_description``, the file that the
+    mechanism file names, the topic ``robot_description``.
 
     Args:
-        node: Who asks; its namespace and remappings hold for the topic.
+        node: The node; its namespace and remappings apply to the topic.
         parameters: With ``mechanism``, ``robot_description`` and ``robot_description_timeout``.
 
     Raises:
@@ -53,7 +51,7 @@ def make_dynamics(node: Node, parameters: Parameters, mechanism: Mechanism) -> I
     A mechanism that was never compiled takes some seconds here, before the node answers.
 
     Args:
-        node: Who asks; its log says when ``auto`` is not ``compiled``.
+        node: The node; its log says when ``auto`` is not ``compiled``.
         parameters: With ``backend``.
         mechanism: What to evaluate.
 
@@ -76,11 +74,11 @@ def make_dynamics(node: Node, parameters: Parameters, mechanism: Mechanism) -> I
 
 
 def start_state(parameters: Parameters, mechanism: Mechanism) -> State:
-    """Where a machine begins, as the parameters say.
+    """Start of a simulation by its parameters.
 
     Args:
         parameters: With ``tasks`` and ``start_on_tasks``.
-        mechanism: What moves.
+        mechanism: The mechanism.
 
     Raises:
         InputError: ``start_on_tasks`` and no tasks, or anything wrong in their file.
@@ -99,7 +97,7 @@ def make_servo(
     A servo law that was never compiled takes some seconds here.
 
     Args:
-        node: Who asks; its log says when ``auto`` is not ``compiled``.
+        node: The node; its log says when ``auto`` is not ``compiled``.
         parameters: With ``tasks``, ``mode`` and ``backend``.
         mechanism: What is controlled.
         period: Between states, in s; None: not known.
@@ -141,7 +139,7 @@ def _required(parameters: Parameters, name: str, otherwise: str = "") -> str:
 
 
 def _await_description(node: Node, timeout: float, file: str) -> str:
-    """Wait for the topic on a node and executor of its own: the asking node may be spinning."""
+    """Wait for the topic with a separate node and executor: the node itself may be spinning."""
     received: list[str] = []
     topic = node.resolve_topic_name("robot_description")
     node.get_logger().info(f"{file} names no URDF, waiting for {topic}")
@@ -157,7 +155,7 @@ def _await_description(node: Node, timeout: float, file: str) -> str:
     try:
         executor.add_node(listener)
         listener.create_subscription(
-            String, topic, lambda message: received.append(message.data), DESCRIPTION_QOS
+            String, topic, lambda message: received.append(message.data), LATCHED_QOS
         )
         deadline = time.monotonic() + timeout
         while not received and node.context.ok() and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Listens to a moving mechanism, judges the motion and keeps it."""
+"""Records and evaluates the motion of a mechanism from its topics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.clock import Watchdog
 from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
 from uk_dynamics.ros.diagnostics import MessageProblems
-from uk_dynamics.ros.inputs import STATE_QOS, EffortInput, StateInput
+from uk_dynamics.ros.inputs import EffortInput, StateInput
+from uk_dynamics.ros.qos import STATE_QOS
+from uk_dynamics.ros.reports import largest
 from uk_dynamics.ros.structure_input import StructureInput
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.trajectory import Trajectory
@@ -31,10 +33,10 @@ _MOST_SAMPLES = 1500
 
 @dataclass(frozen=True)
 class Sample:
-    """What was heard at one state.
+    """One received state.
 
     Attributes:
-        state: Where the mechanism was.
+        state: State of the mechanism.
         inputs: What acted on it.
         efforts: Last command, (motors,), in N or N·m.
     """
@@ -49,13 +51,13 @@ class Glance:
     """The motion at one instant.
 
     Attributes:
-        time: Of the state, in s.
-        state_rate, command_rate, solution_rate: Heard per second since the last glance.
+        time: Time of the state, in s.
+        state_rate, command_rate, solution_rate: Messages per second since the last glance.
         residual: Largest violation of a constraint, in m or rad.
         energy: Mechanical energy, in J.
         tracking_error: Largest error of a task row, in m or rad.
-        rank: Of the constraints.
-        status: Of the solution.
+        rank: Rank of the constraints.
+        status: Status of the solution.
     """
 
     time: float
@@ -70,20 +72,15 @@ class Glance:
 
 
 class MotionObserver(Node):
-    """Hears states, commands and solutions, and evaluates the motion on its own.
+    """Receives states, commands and solutions, and evaluates the motion independently.
 
     Attributes:
-        samples: One per state that was heard, in order.
+        samples: One per received state, in order.
         diagnostics: Last values by node.
     """
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks | None) -> None:
-        """Listen.
-
-        Args:
-            mechanism: What moves.
-            tasks: What its motors shall do; None: it moves by itself.
-        """
+        """Subscribe."""
         super().__init__("demo", start_parameter_services=False)
         self.samples: list[Sample] = []
         self.diagnostics: dict[str, dict[str, str]] = {}
@@ -97,7 +94,7 @@ class MotionObserver(Node):
         self._states = StateInput(self, self._mechanism, problems, self._on_state)
         self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
         self._solutions = Watchdog()
-        self.create_subscription(  # to be counted, they need not be unpacked
+        self.create_subscription(  # raw: they are only counted
             JointTrajectory, "forward_dynamics/dynamics", self._on_solution, STATE_QOS, raw=True
         )
         self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
@@ -105,7 +102,7 @@ class MotionObserver(Node):
 
     @property
     def ready(self) -> bool:
-        """Whether all nodes hear each other: the controller answers states, all of it is heard."""
+        """Whether all nodes are connected: the controller answers states, all messages arrive."""
         states, commands, solutions = self._counts() > 0
         if self._tasks is None:
             return bool(states and solutions)
@@ -113,7 +110,7 @@ class MotionObserver(Node):
         return bool(controlled and states and commands and solutions)
 
     def glance(self) -> Glance:
-        """The motion now."""
+        """The present motion."""
         before, counted = self._glanced
         self._glanced = now, counts = time.perf_counter(), self._counts()
         rates = (counts - counted) / max(now - before, 1e-9)
@@ -122,9 +119,9 @@ class MotionObserver(Node):
         return Glance(
             sample.state.t,
             *rates.tolist(),
-            residual=_largest(self._dynamics.residual(sample.state, sample.inputs).position),
+            residual=largest(self._dynamics.residual(sample.state, sample.inputs).position),
             energy=self._dynamics.energy(sample.state).total,
-            tracking_error=_largest(self.tracking_error(sample.state)),
+            tracking_error=largest(self.tracking_error(sample.state)),
             rank=solution.rank,
             status=solution.status.value,
         )
@@ -139,21 +136,17 @@ class MotionObserver(Node):
         return rows.residual / self._tasks.constraints.reference_scale
 
     def trajectory(self, wall_time: float) -> Trajectory:
-        """The motion so far, thinned out to what a picture can show.
+        """The motion so far, reduced to what a plot can show.
 
         Args:
-            wall_time: How long it took, in s.
+            wall_time: Duration in real time, in s.
         """
         task_rows = self._tasks.row_names if self._tasks else ()
         recorder = Recorder(self._mechanism, self._dynamics, task_rows)
         stride = -(-len(self.samples) // _MOST_SAMPLES)
         for sample in self.samples[::stride]:
-            recorder.add(
-                sample.state,
-                sample.inputs,
-                sample.efforts,
-                self.tracking_error(sample.state),
-            )
+            error = self.tracking_error(sample.state)
+            recorder.add(sample.state, sample.inputs, sample.efforts, error)
         count = len(self.samples)
         return recorder.trajectory(Statistics(steps=count, evaluations=0, wall_time=wall_time))
 
@@ -165,10 +158,8 @@ class MotionObserver(Node):
         t = self._origin.since(stamp)
         if self.samples and t <= self.samples[-1].state.t:
             return  # the simulation has not started yet
-        reader = self._states.reader
-        state = State(t, reader.q.copy(), reader.v.copy())
-        efforts = self._commands.efforts.copy()
-        self.samples.append(Sample(state, self._structure.inputs(reader.effort.copy()), efforts))
+        inputs = self._structure.inputs(self._states.reader.effort.copy())
+        self.samples.append(Sample(self._states.state(t), inputs, self._commands.efforts.copy()))
 
     def _on_solution(self, message: bytes) -> None:
         self._solutions.feed()
@@ -177,7 +168,3 @@ class MotionObserver(Node):
         for status in message.status:
             node = status.name.partition(":")[0]
             self.diagnostics[node] = {value.key: value.value for value in status.values}
-
-
-def _largest(values: Array) -> float:
-    return float(np.max(np.abs(values))) if len(values) else 0.0

@@ -1,29 +1,29 @@
-"""Nodes of this package as processes of their own."""
+"""Nodes of this package as processes, in a DDS domain of their own."""
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-_PATIENCE = 10.0  # s until a process that does not obey is killed
+_PATIENCE = 10.0  # s until a process that does not end is killed
 _SHOWN_LINES = 5
+_DOMAINS = range(1, 102)
 
 
 class NodeProcesses:
-    """Starts nodes and sees to it that none is left behind."""
+    """Starts nodes, and ends all of them at the end."""
 
     def __init__(self, directory: Path) -> None:
-        """Start nothing yet.
-
-        Args:
-            directory: Where what the nodes write is kept, ``<node>.log``.
-        """
+        """Start nothing yet; ``directory`` is for the output of the nodes, ``<node>.log``."""
         self._directory = directory
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -39,7 +39,7 @@ class NodeProcesses:
         parameters: Mapping[str, object],
         remappings: Mapping[str, str] | None = None,
     ) -> None:
-        """Start a node, also one of a name that has ended before.
+        """Start a node, or start it again when it has ended.
 
         Args:
             node: Name of its executable.
@@ -51,7 +51,7 @@ class NodeProcesses:
             command += ["-p", f"{name}:={json.dumps(value)}"]
         for old, new in (remappings or {}).items():
             command += ["-r", f"{old}:={new}"]
-        # between the birth of a process and its registration nobody would end it
+        # a signal between start and registration would leave the process behind
         with self._log(node).open("wb") as log, _uninterrupted():
             self._processes[node] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
@@ -66,7 +66,7 @@ class NodeProcesses:
         self._processes[node].send_signal(number)
 
     def kill(self, node: str) -> None:
-        """End a node as a crash does: without a last word."""
+        """End a node as a crash does: without a final message."""
         self._processes[node].kill()
         self._processes[node].wait()
 
@@ -74,8 +74,8 @@ class NodeProcesses:
         """Process id of a node."""
         return self._processes[node].pid
 
-    def last_words(self, node: str) -> str:
-        """The last lines a node wrote."""
+    def last_lines(self, node: str) -> str:
+        """The last lines of a node's output."""
         lines = self._log(node).read_text(errors="replace").splitlines()
         return "\n".join(lines[-_SHOWN_LINES:])
 
@@ -95,11 +95,44 @@ class NodeProcesses:
 
 
 @contextmanager
+def own_domain() -> Iterator[str]:
+    """Give this process and its children a DDS domain that no other process here uses.
+
+    A domain that the user has chosen in ``ROS_DOMAIN_ID`` is kept. Otherwise one is reserved by a
+    lock on a file, and discovery is limited to this computer.
+
+    Yields:
+        The domain id.
+    """
+    chosen = os.environ.get("ROS_DOMAIN_ID")
+    if chosen:
+        yield chosen
+        return
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    locks = Path(tempfile.gettempdir(), f"uk_dynamics_domains-{os.getuid()}")
+    locks.mkdir(exist_ok=True)
+    first = os.getpid() % len(_DOMAINS)
+    for domain in (*_DOMAINS[first:], *_DOMAINS[:first]):
+        with (locks / f"{domain}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            os.environ["ROS_DOMAIN_ID"] = str(domain)
+            try:
+                yield str(domain)
+            finally:
+                del os.environ["ROS_DOMAIN_ID"]
+            return
+    yield "0"  # all domains are in use: share the default one
+
+
+@contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C and SIGTERM to the end of a block."""
-    heard: list[int] = []
+    """Postpone Ctrl-C and SIGTERM to the end of a block."""
+    received: list[int] = []
     before = {
-        number: signal.signal(number, lambda number, _: heard.append(number))
+        number: signal.signal(number, lambda number, _: received.append(number))
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
@@ -107,7 +140,7 @@ def _uninterrupted() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if heard:
+    if received:
         raise KeyboardInterrupt
 
 

@@ -1,12 +1,12 @@
-"""How many steps of a simulation are due, so that simulated time follows real time."""
+"""Pacing of simulation steps, so that simulated time follows real time."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-_LARGEST_LAG = 0.05  # s of real time that is caught up; what is later is given up
-_MOST_AT_ONCE = 2  # between steps the executor must get to the commands
+_LARGEST_LAG = 0.05  # s of real time that is caught up; steps beyond that are skipped
+_MOST_AT_ONCE = 2  # the executor must process commands between steps
 
 
 class Pacer:
@@ -14,7 +14,7 @@ class Pacer:
 
     Attributes:
         period: Real time between two steps, in s.
-        missed: Steps that were given up because the computer is too slow.
+        missed: Steps that were skipped because the computer is too slow.
     """
 
     def __init__(
@@ -35,20 +35,20 @@ class Pacer:
         self._done = 0
 
     def restart(self) -> None:
-        """Time does not count until the next call of :meth:`due`."""
+        """Time counts from the next call of :meth:`due`."""
         self._start = None
 
     def due(self) -> int:
-        """Steps to take now; a simulation that lags behind catches up little by little.
+        """Number of steps to take now; a simulation that lags behind catches up gradually.
 
-        Rounding to the nearest step leaves half a period to timers that are early or late.
+        Rounding to the nearest step tolerates timers that are early or late by half a period.
         """
         now = self._clock()
         if self._start is None:
             self._start, self._done = now, 0
         debt = round((now - self._start) / self.period) + 1 - self._done
-        given_up = max(0, debt - self._largest_debt)
+        skipped = max(0, debt - self._largest_debt)
         due = min(debt, _MOST_AT_ONCE)
-        self.missed += given_up
-        self._done += given_up + due
+        self.missed += skipped
+        self._done += skipped + due
         return due

@@ -1,4 +1,4 @@
-"""The parameters of all nodes, as data: the nodes declare them, the documentation lists them."""
+"""The parameters of all nodes, as data: declared by the nodes, listed in the documentation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from uk_dynamics.ros.common_parameters import (
     MECHANISM,
     RESIDUAL,
 )
-from uk_dynamics.ros.parameters import Parameter
+from uk_dynamics.ros.parameters import Parameter, live_number
 from uk_dynamics.ros.servo_parameters import SERVO_CONTROLLER
-from uk_dynamics.ros.viewing_parameters import MARKERS, RECORDER, VIEWER
 
 SIMULATOR = (
     *MECHANISM,
@@ -28,65 +27,58 @@ SIMULATOR = (
     Parameter(
         "publish_rate",
         0.0,
-        "States published per simulated second; 0 publishes every step.",
+        "States published per simulated second; 0: every step.",
         unit="Hz",
         minimum=0.0,
         maximum=20000.0,
     ),
-    Parameter(
+    live_number(
         "real_time_factor",
         1.0,
-        "Simulated time per real time; 0 runs as fast as possible.",
-        minimum=0.0,
-        maximum=1000.0,
-        live=True,
+        "Simulated time per real time; 0: as fast as possible.",
+        (0.0, 1000.0),
     ),
     Parameter(
         "integrator",
         "rk4",
-        "How a step is taken; the state is projected onto the constraints after every step.",
+        "Integration method; the state is projected onto the constraints after every step.",
         choices=("rk4", "semi_implicit_euler"),
     ),
-    Parameter(
-        "publish_clock",
-        False,
-        "Publish /clock, which starts at 0; only one node may do so.",
-    ),
+    Parameter("publish_clock", False, "Publish /clock, starting at 0; only one node may do so."),
     Parameter(
         "publish_robot_description",
         False,
-        "Publish the URDF on robot_description, for when no robot_state_publisher does.",
+        "Publish the URDF on robot_description, where no robot_state_publisher does.",
     ),
     Parameter("paused", False, "Start paused."),
     Parameter(
         "lockstep",
         False,
-        "Wait for a command before every step: a JointState whose stamp echoes that of the last"
-        " state. Stamps count from 0; rate and real_time_factor do not pace.",
+        "Wait for a command before every step: a JointState with the stamp of the last state."
+        " Stamps count from 0; the simulation is not paced by real_time_factor.",
     ),
     COMMAND_MODE,
     COMMAND_TOPIC,
     Parameter(
         "brakes",
         False,
-        "Hold the machine where it starts until the first usable command comes; time goes on. After"
-        " ~/reset commands of the first second do not count: whoever drove is about to stop.",
+        "Hold the mechanism at its start until the first valid command arrives, while time goes on."
+        " Commands in the first second after ~/reset do not release the brakes: they come from a"
+        " controller that is about to stop.",
     ),
-    Parameter(
+    live_number(
         "command_timeout",
         0.5,
-        "Real time after which a command is forgotten and all efforts are zero; 0 keeps it.",
-        unit="s",
-        minimum=0.0,
-        maximum=3600.0,
-        live=True,
+        "Real time after which a command expires and all efforts become zero; 0: never.",
+        (0.0, 3600.0),
+        "s",
     ),
     Parameter("tasks", "", "Tasks file for start_on_tasks, or the name of a shipped one."),
     Parameter(
         "start_on_tasks",
         False,
-        "Start where the references of the tasks begin, in position and velocity, near the initial"
-        " guess; else where the mechanism file says.",
+        "Start at the position and velocity at which the references of the tasks begin, near the"
+        " initial guess; otherwise as the mechanism file says.",
     ),
     RESIDUAL,
 )
@@ -97,19 +89,17 @@ FORWARD_DYNAMICS = (
     Parameter(
         "effort_source",
         "joint_states",
-        "Where motor efforts come from: joint_states (measured joint efforts) or commands"
+        "Source of the motor efforts: joint_states (measured joint efforts) or commands"
         " (the topic command_topic).",
         choices=("joint_states", "commands"),
     ),
     EFFORT_TOPIC,
-    Parameter(
+    live_number(
         "state_timeout",
         0.5,
-        "Real time without a usable state after which diagnostics report an error.",
-        unit="s",
-        minimum=0.001,
-        maximum=3600.0,
-        live=True,
+        "Real time without a valid state after which diagnostics report an error.",
+        (0.001, 3600.0),
+        "s",
     ),
     RESIDUAL,
 )
@@ -121,77 +111,113 @@ COMMAND_WATCHDOG = (
     Parameter(
         "heartbeat_topic",
         "servo_controller/heartbeat",
-        "Topic on which the controller says that it is alive and driving.",
+        "Topic on which the controller reports that it is alive and whether it is active.",
     ),
-    Parameter(
+    live_number(
         "timeout",
         0.1,
-        "Real time without a heartbeat after which efforts are zero.",
-        unit="s",
-        minimum=0.03,
-        maximum=60.0,
-        live=True,
+        "Real time without a heartbeat after which zero efforts are commanded.",
+        (0.03, 60.0),
+        "s",
     ),
+    Parameter("controller", "", "Controller of ros2_control to deactivate as well; empty: none."),
     Parameter(
-        "controller",
-        "",
-        "Controller of ros2_control that is deactivated as well; empty: none.",
-    ),
-    Parameter(
-        "controller_manager",
-        "controller_manager",
-        "Node that is asked to deactivate it.",
+        "controller_manager", "controller_manager", "Controller manager that deactivates it."
     ),
 )
 
 JOINT_STATE_COMPLETER = (
     *MECHANISM,
-    Parameter(
+    live_number(
         "state_timeout",
         0.5,
-        "Time after which the measurement of a joint is too old, and how far the stamps of several"
-        " sources may be apart.",
-        unit="s",
-        minimum=0.001,
-        maximum=3600.0,
-        live=True,
+        "Age above which the measurement of a joint is too old, and the largest difference between"
+        " the stamps of several sources.",
+        (0.001, 3600.0),
+        "s",
     ),
-    Parameter(
+    live_number(
         "velocity_filter",
         0.01,
-        "Time constant of the low pass behind differences of positions, for joints whose velocity"
-        " is not measured; 0: none.",
-        unit="s",
-        minimum=0.0,
-        maximum=10.0,
-        live=True,
+        "Time constant of the low-pass filter of differentiated positions, for joints whose"
+        " velocity is not measured; 0: no filter.",
+        (0.0, 10.0),
+        "s",
     ),
-    Parameter(
+    live_number(
         "jump",
         0.5,
-        "Way of a joint between two messages above which it has jumped, in rad or m.",
-        minimum=1e-6,
-        maximum=1e3,
-        live=True,
+        "Displacement of a joint between two messages that counts as a jump, in rad or m.",
+        (1e-6, 1e3),
     ),
-    Parameter(
+    live_number(
         "misfit_warning",
         1e-2,
         "Disagreement of redundant measurements above which diagnostics report an error, in rad"
         " or m.",
-        minimum=0.0,
-        maximum=1e3,
-        live=True,
+        (0.0, 1e3),
     ),
-    Parameter(
+    live_number(
         "condition_warning",
         100.0,
-        "Amplification of measuring errors by the loops above which diagnostics warn.",
-        minimum=1.0,
-        maximum=1e12,
-        live=True,
+        "Amplification of measurement errors by the loops above which diagnostics warn.",
+        (1.0, 1e12),
     ),
     RESIDUAL,
+)
+
+_SHOWN_TASKS = Parameter(
+    "tasks",
+    "",
+    "Tasks file whose targets and errors are shown: a path, a package:// address or the name of a"
+    " shipped one; empty: none.",
+)
+
+VIEWER = (
+    *MECHANISM,
+    _SHOWN_TASKS,
+    Parameter(
+        "host",
+        "127.0.0.1",
+        "Address to serve at; any other address gives the network access to view and buttons.",
+    ),
+    Parameter("port", 8080, "Port to serve at; 0: any free port.", minimum=0, maximum=65535),
+    Parameter(
+        "simulator",
+        "simulator",
+        "Node whose services the buttons call, where the mechanism is simulated.",
+    ),
+    live_number(
+        "state_timeout",
+        0.5,
+        "Age of the last state above which the view shows a warning.",
+        (0.001, 3600.0),
+        "s",
+    ),
+)
+
+MARKERS = (
+    *MECHANISM,
+    _SHOWN_TASKS,
+    Parameter(
+        "rate",
+        25.0,
+        "Marker arrays per second at most; none without a subscriber.",
+        unit="Hz",
+        minimum=0.1,
+        maximum=200.0,
+    ),
+    live_number(
+        "arrow_length",
+        0.35,
+        "Length of the longest arrow of the last seconds, as a fraction of the mechanism's size.",
+        (0.01, 10.0),
+    ),
+)
+
+RECORDER = (
+    *MECHANISM,
+    Parameter("file", "", "Recording to write, .mcap; an existing file is replaced."),
 )
 
 TABLES = {

@@ -54,7 +54,7 @@ class Parameter:
         return f"{text} {self.unit}".strip()
 
     def problem(self, value: object) -> str:
-        """What is wrong with a value; empty when nothing is."""
+        """Why a value is not valid; empty when it is."""
         kind = type(self.default)
         accepted = (int, float) if kind is float else kind
         if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
@@ -66,7 +66,7 @@ class Parameter:
         return ""
 
     def descriptor(self) -> ParameterDescriptor:
-        """The same as ROS knows it, for ``ros2 param describe``."""
+        """Descriptor for ``ros2 param describe``."""
         from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 
         descriptor = ParameterDescriptor(
@@ -74,33 +74,37 @@ class Parameter:
             description=self.description + (f" [{self.unit}]" if self.unit else ""),
             additional_constraints=self.valid if self.choices else "",
             read_only=not self.live,
-            # types are checked here: 500 is as good as 500.0, and the reason can be read
+            # types are checked in this class: 500 is accepted for 500.0, and the reason is readable
             dynamic_typing=True,
         )
-        low, high = self.minimum, self.maximum
-        if low is not None or high is not None:
-            if isinstance(self.default, float):
-                descriptor.floating_point_range = [
-                    FloatingPointRange(
-                        from_value=-math.inf if low is None else float(low),
-                        to_value=math.inf if high is None else float(high),
-                    )
-                ]
-            else:
-                descriptor.integer_range = [
-                    IntegerRange(
-                        from_value=-(2**63) if low is None else int(low),
-                        to_value=2**63 - 1 if high is None else int(high),
-                        step=1,
-                    )
-                ]
+        if (self.minimum, self.maximum) == (None, None):
+            return descriptor
+        low, high = self._bounds
+        if isinstance(self.default, float):
+            range_ = FloatingPointRange(from_value=float(low), to_value=float(high))
+            descriptor.floating_point_range = [range_]
+        else:
+            low, high = int(max(low, -(2**63))), int(min(high, 2**63 - 1))
+            descriptor.integer_range = [IntegerRange(from_value=low, to_value=high, step=1)]
         return descriptor
 
-    def _contains(self, value: float) -> bool:
+    @property
+    def _bounds(self) -> tuple[float, float]:
         low = -math.inf if self.minimum is None else self.minimum
-        high = math.inf if self.maximum is None else self.maximum
-        # an infinite value is one only where the largest is
+        return low, math.inf if self.maximum is None else self.maximum
+
+    def _contains(self, value: float) -> bool:
+        low, high = self._bounds
+        # infinity is valid only where the maximum is infinite
         return low <= value <= high and (math.isfinite(value) or high == self.maximum)
+
+
+def live_number(
+    name: str, default: float, description: str, bounds: tuple[float, float], unit: str = ""
+) -> Parameter:
+    """A number between bounds that can be changed while the node runs."""
+    minimum, maximum = bounds
+    return Parameter(name, default, description, unit, minimum, maximum, live=True)
 
 
 class Parameters:
@@ -110,8 +114,8 @@ class Parameters:
         """Declare the parameters.
 
         Args:
-            node: Whose parameters they are.
-            declared: What there is.
+            node: The node.
+            declared: Its parameters.
 
         Raises:
             InputError: A value given at the start is not valid.
@@ -131,7 +135,7 @@ class Parameters:
         return self._values[name]
 
     def declare(self, parameters: Sequence[Parameter]) -> None:
-        """Declare more of them, until :meth:`forget`.
+        """Declare more parameters; :meth:`forget` removes them.
 
         Raises:
             InputError: A value given at the start is not valid; none of them is declared.
@@ -146,7 +150,7 @@ class Parameters:
             raise
 
     def forget(self, names: Sequence[str]) -> None:
-        """Take back parameters that were declared later."""
+        """Undeclare parameters."""
         for name in names:
             if self._node.has_parameter(name):
                 self._node.undeclare_parameter(name)
@@ -154,11 +158,11 @@ class Parameters:
                 table.pop(name, None)
 
     def refuse(self, name: str, reason: Callable[[Any], str]) -> None:
-        """Refuse values for a reason that depends on the node; empty where there is none."""
+        """Refuse values for which ``reason`` returns a text that is not empty."""
         self._conditions[name] = reason
 
     def on_change(self, name: str, listener: Callable[[], None]) -> None:
-        """Call a function after a live parameter has changed."""
+        """Call a function after each change of a live parameter."""
         self._listeners[name] = listener
 
     def _declare(self, parameter: Parameter) -> None:

@@ -1,4 +1,4 @@
-"""Whether states come as often as they were said to, by their stamps."""
+"""Rate of states by their stamps, compared with the configured rate."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _SAME = 0.05  # of the rate
 
 
 class Periods(NamedTuple):
-    """What stamps say.
+    """Regularity by stamps.
 
     Attributes:
         rate: States per second of their stamps since the last report; nan for less than two.
-        missed: Periods without an answered state, since the start; 0 where no rate was said.
-        off: Whether the rate is another one than was said.
+        missed: Periods without an answered state since the start; 0 where no period is configured.
+        off: Whether the rate differs from the configured one.
     """
 
     rate: float
@@ -22,14 +22,10 @@ class Periods(NamedTuple):
 
 
 class PeriodMonitor:
-    """Compares the stamps of answered states with the period that was said."""
+    """Compares the stamps of answered states with the configured period."""
 
     def __init__(self, period: float | None) -> None:
-        """Start.
-
-        Args:
-            period: Between states, in s; None: not known.
-        """
+        """Start; ``period`` between states in s, None: not known."""
         self._period = period
         self._last: int | None = None
         self._elapsed = 0
@@ -42,17 +38,17 @@ class PeriodMonitor:
         self._elapsed = self._count = self._missed = 0
 
     def tick(self, stamp: int) -> None:
-        """A state was answered whose stamp is this, in ns."""
+        """A state with this stamp, in ns, was answered."""
         if self._last is not None:
-            gap = stamp - self._last
-            self._elapsed += gap
+            elapsed = stamp - self._last
+            self._elapsed += elapsed
             self._count += 1
             if self._period is not None:
-                self._missed += max(0, round(gap * 1e-9 / self._period) - 1)
+                self._missed += max(0, round(elapsed * 1e-9 / self._period) - 1)
         self._last = stamp
 
     def report(self) -> Periods:
-        """What was seen since the last call."""
+        """Regularity since the last call."""
         if not self._elapsed:
             return Periods(float("nan"), self._missed, off=False)
         rate = self._count / (self._elapsed * 1e-9)

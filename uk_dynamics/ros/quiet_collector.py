@@ -1,4 +1,4 @@
-"""Python's garbage collector beside a control loop: when it suits, not when it likes."""
+"""Python's garbage collector, run while a control loop waits."""
 
 from __future__ import annotations
 
@@ -10,31 +10,26 @@ _INTERVAL = 1.0  # s
 
 
 class QuietCollector:
-    """Collects once per second right after a command, while the next state is awaited.
+    """Collects once per second right after a command, while the loop waits for the next state.
 
-    By itself Python would collect at any instant, now and then through all there is, which takes
-    tens of milliseconds. What exists when the loop starts is therefore left out (frozen), and what
-    the loop makes is freed by reference counts: no cycles are left for the collector to find, so
-    each collection takes some 0.1 ms.
+    Automatic collection happens at any instant, now and then over all objects, which takes tens of
+    milliseconds. Objects that exist when the loop starts are therefore frozen, and those made by
+    the loop are freed by reference counting: without cycles a collection takes some 0.1 ms.
 
     Attributes:
         longest: Longest collection since :meth:`start`, in s.
-        found: Unreachable objects that were found since then; above zero somebody makes cycles.
+        found: Unreachable objects found since then; above zero the loop makes cycles.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        """Prepare.
-
-        Args:
-            clock: Real time, in s.
-        """
+        """Prepare; ``clock`` gives real time in s."""
         self.longest = 0.0
         self.found = 0
         self._clock = clock
         self._last: float | None = None
 
     def start(self) -> None:
-        """Take over from Python."""
+        """Replace automatic collection."""
         gc.disable()
         gc.collect()
         gc.freeze()
@@ -42,14 +37,14 @@ class QuietCollector:
         self._last = self._clock()
 
     def stop(self) -> None:
-        """Leave it to Python again."""
+        """Return to automatic collection."""
         if self._last is not None:
             self._last = None
             gc.unfreeze()
             gc.enable()
 
     def idle(self) -> None:
-        """There is time to collect now, if it is due."""
+        """Collect now if a collection is due."""
         if self._last is None:
             return
         now = self._clock()

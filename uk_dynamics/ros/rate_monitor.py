@@ -1,4 +1,4 @@
-"""How regularly something happens."""
+"""Regularity of events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _CAPACITY = 4096
-_WORTH_A_STATISTIC = 3
+_FEWEST_PERIODS = 3
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class RateMonitor:
         """Start counting.
 
         Args:
-            nominal_period: Period that is meant, in s; None takes the median of what is seen.
+            nominal_period: Intended period, in s; None: the median of the measured ones.
         """
         self.nominal_period = nominal_period
         self.missed = 0
@@ -43,14 +43,14 @@ class RateMonitor:
         self._start = time.perf_counter()
 
     def tick(self, count: int = 1) -> None:
-        """It happened now, several times at once when the node catches up."""
+        """An event now, or several at once when the node catches up."""
         self._count += count
         if self._kept < _CAPACITY:
             self._times[self._kept] = time.perf_counter()
             self._kept += 1
 
     def pause(self) -> None:
-        """What happens next is not late: there was nothing to do meanwhile."""
+        """The next event is not late: the node was idle."""
         self._kept = 0
 
     def report(self) -> RateReport:
@@ -59,7 +59,7 @@ class RateMonitor:
         rate = self._count / max(now - self._start, 1e-9)
         periods = np.diff(self._times[: self._kept])
         error = float("nan")
-        if len(periods) >= _WORTH_A_STATISTIC:
+        if len(periods) >= _FEWEST_PERIODS:
             nominal = self.nominal_period or float(np.median(periods))
             error = float(np.percentile(np.abs(periods - nominal), 99))
             self.missed += int(np.sum(np.maximum(np.round(periods / nominal) - 1, 0)))

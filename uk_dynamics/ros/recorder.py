@@ -1,8 +1,8 @@
-"""The recorder node: what the nodes publish, as it is on the wire, into an MCAP file."""
+"""The recorder node: the topics of the nodes, as serialized, in an MCAP file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +10,17 @@ from rclpy.node import Node
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.mechanism_source import load_mechanism
+from uk_dynamics.ros.parameter_tables import RECORDER
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.topic_recorder import TopicRecorder
-from uk_dynamics.ros.viewing_parameters import RECORDER
 
 
 class Recorder(Node):
-    """Records until it ends; what was written by then can be read in any case."""
+    """Records until it ends; what has been written can be read at any time."""
 
     def __init__(self, **options: Any) -> None:
-        """Open the file and listen.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
+        """Open the file and subscribe.
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters, or the file cannot be written.
@@ -50,10 +47,7 @@ class Recorder(Node):
         super().destroy_node()
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the recorder until it is told to end."""
-    return run_node(Recorder, args)
-
+main = partial(run_node, Recorder)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""All ways in which somebody else says what live tasks shall do."""
+"""All inputs of the live tasks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from uk_dynamics.ros.target_pose_input import TargetPoseInput
 
 
 class ReferenceInputs:
-    """Samples, trajectories, poses and goals; the last one that came for a task counts.
+    """Samples, trajectories, poses and action goals; a task follows the last one it received.
 
     Attributes:
-        followed: What the live tasks follow, by name; without those that nothing came for yet.
+        followed: What the live tasks follow, by name; without those that have received nothing.
     """
 
     def __init__(
@@ -37,15 +37,15 @@ class ReferenceInputs:
         now: Callable[[], float | None],
         state: Callable[[], State | None],
     ) -> None:
-        """Listen.
+        """Subscribe.
 
         Args:
-            node: Who listens.
+            node: Node that subscribes.
             settings: Its parameters.
-            tasks: What may be driven; None: nothing.
-            problems: Remembers messages that cannot be used.
-            origin: Of the time of the references.
-            now: Time of the references, in s; None while nothing is controlled.
+            tasks: The tasks; None: there are none.
+            problems: Counts invalid messages.
+            origin: Time origin of the references.
+            now: Time of the references, in s; None while the controller is not running.
             state: The last measured state; None while no tasks are followed.
         """
         self.followed: dict[str, Followed] = {}
@@ -65,11 +65,11 @@ class ReferenceInputs:
         self._inputs = [action, trajectories, poses, live]
 
     def forget(self) -> None:
-        """Live tasks stay where their file says, until something comes for them."""
+        """Return to the references of the file, until the live tasks receive something."""
         self.followed.clear()
 
     def destroy(self) -> None:
-        """Stop listening."""
-        for one in self._inputs:
-            if one is not None:
-                one.destroy()
+        """Unsubscribe."""
+        for reference_input in self._inputs:
+            if reference_input is not None:
+                reference_input.destroy()

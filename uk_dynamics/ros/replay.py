@@ -1,4 +1,4 @@
-"""``uk_dynamics replay``: a recording back onto the topics."""
+"""``uk_dynamics replay``: a recording back onto its topics."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ if TYPE_CHECKING:
     from uk_dynamics.cli.arguments import Commands
 
 _DESCRIPTION = """\
-Publish the messages of a recording (.mcap) on their topics, in the rhythm in which they were
-recorded. What steers a machine is left out unless it is asked for by --commands. A /clock that was
-recorded comes back as well.
+Publish the messages of a recording (.mcap) on their topics, with their original timing. Motor
+commands are left out unless --commands is given. A recorded /clock is published as well.
 """
 _EXAMPLES = """\
 examples:
   uk_dynamics replay run.mcap
   uk_dynamics replay run.mcap --speed 0.2 --loop
-  uk_dynamics replay run.mcap --clock       (nodes that listen want use_sim_time:=true)
+  uk_dynamics replay run.mcap --clock       (subscribing nodes need use_sim_time:=true)
 """
 
 
@@ -48,14 +47,14 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--commands",
         action="store_true",
-        help="publish motor commands too; a machine that listens will move",
+        help="publish motor commands too; a robot that receives them will move",
     )
     parser.add_argument(
         "--wait",
         metavar="S",
         type=positive,
         default=5.0,
-        help="begin when somebody listens, or after this time in s (5)",
+        help="start when there is a subscriber, or after this time in s (5)",
     )
     parser.set_defaults(run=run)
 

@@ -1,4 +1,4 @@
-"""Publishes recorded messages in the rhythm in which they came."""
+"""Publishes recorded messages with their original timing."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.clock import write_stamp
 from uk_dynamics.simulation.mcap_log import McapReader, Message
 
-_COMMANDS = ("/commands", "/joint_commands", "/joint_trajectory")  # what moves a machine
+_COMMANDS = ("/commands", "/joint_commands", "/joint_trajectory")  # ends of motor command topics
 _CLOCK = "/clock"
-_LONGEST_SLEEP = 0.1  # s; the end is noticed between two
-_LOOK = 0.02  # s between two looks for listeners
-_OTHERS = 0.3  # s; who else listens is found soon after the first
+_LONGEST_SLEEP = 0.1  # s; an interruption is noticed between two
+_LOOK = 0.02  # s between two checks for subscribers
+_OTHERS = 0.3  # s; other subscribers are discovered soon after the first
 
 
 def replay(
@@ -37,10 +37,10 @@ def replay(
         path: Recording, ``.mcap``.
         speed: Recorded time per real time.
         loop: Whether it starts again at the end.
-        commands: Whether commands of motors are published as well.
+        commands: Whether motor commands are published as well.
         clock: Whether the recorded time is published where the recording has no ``/clock``.
-        wait: Longest wait for somebody who listens, in s; else the first messages would be lost
-            while the participants find each other.
+        wait: Longest wait for a subscriber, in s; without it the first messages would be lost
+            during discovery.
 
     Returns:
         Exit code.
@@ -55,7 +55,7 @@ def replay(
         if commands or not message.topic.endswith(_COMMANDS)
     ]
     if not messages:
-        raise InputError("there is nothing to publish in this recording", file=str(path))
+        raise InputError("this recording has nothing to publish", file=str(path))
     rclpy.init(args=[])
     try:
         node = rclpy.create_node("replay", start_parameter_services=False)
@@ -63,7 +63,7 @@ def replay(
         ticker = None
         if clock and _CLOCK not in publishers:
             ticker = node.create_publisher(Clock, _CLOCK, 10)
-        _await_listener(publishers, wait)
+        _await_subscriber(publishers, wait)
         _publish(publishers, messages, speed, ticker)
         while loop and rclpy.ok():
             _publish(publishers, messages, speed, ticker)
@@ -84,8 +84,8 @@ def _publishers(node: Node, messages: list[Message]) -> dict[str, Publisher]:
     return publishers
 
 
-def _await_listener(publishers: dict[str, Publisher], longest: float) -> None:
-    """Wait for the first that listens, and then a moment for the others."""
+def _await_subscriber(publishers: dict[str, Publisher], longest: float) -> None:
+    """Wait for the first subscriber, and then a moment for others."""
     end = time.monotonic() + longest
     while time.monotonic() < end and rclpy.ok():
         if any(publisher.get_subscription_count() for publisher in publishers.values()):
@@ -102,15 +102,15 @@ def _publish(
 ) -> None:
     began, first = time.monotonic(), messages[0].time
     now = Clock()
-    told = -1
+    published = -1
     for message in messages:
         due = began + (message.time - first) * 1e-9 / speed
         while (rest := due - time.monotonic()) > 0.0 and rclpy.ok():
             time.sleep(min(rest, _LONGEST_SLEEP))
         if not rclpy.ok():
             return
-        if ticker is not None and message.time != told:
-            told = message.time
-            write_stamp(now.clock, told)
+        if ticker is not None and message.time != published:
+            published = message.time
+            write_stamp(now.clock, published)
             ticker.publish(now)
         publishers[message.topic].publish(message.data)

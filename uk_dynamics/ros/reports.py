@@ -1,4 +1,4 @@
-"""What several nodes report: rate, states, dynamics."""
+"""Diagnostics that several nodes share: rate and dynamics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.ros.diagnostics import Report
-from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.rate_monitor import RateMonitor
 
 
@@ -21,22 +20,6 @@ def report_rate(report: Report, monitor: RateMonitor) -> None:
     report.add("rate", seen.rate)
     report.add("period_error_p99", seen.period_error)
     report.add("missed_ticks", seen.missed)
-
-
-def report_states(report: Report, states: StateInput, timeout: float) -> None:
-    """Add how old the last usable state is; an error when it is too old.
-
-    Args:
-        report: To be filled.
-        states: Where states come from.
-        timeout: Largest age, in s.
-    """
-    age = states.watchdog.age
-    report.add("state_age", age)
-    if age > timeout:
-        report.error("no usable joint_states" + (f" for {age:.3g} s" if age < 1e9 else " yet"))
-    if states.reader.unknown:
-        report.add("unknown_joints", ", ".join(states.reader.unknown[:8]))
 
 
 def report_dynamics(
@@ -52,50 +35,50 @@ def report_dynamics(
 
     Args:
         report: To be filled.
-        mechanism: What was solved.
-        state: Where it was.
-        solution: Of the fundamental equation there.
+        mechanism: The mechanism.
+        state: Its state.
+        solution: Solution of the fundamental equation there.
         dynamics: Evaluator of the mechanism.
-        warning: Violation above which to warn, in m or rad.
-        inputs: What acts on it.
+        warning: Constraint violation above which to warn, in m or rad.
+        inputs: What acts on the mechanism.
     """
-    rows = mechanism.constraints
     residual, energy = dynamics.residual(state, inputs), dynamics.energy(state)
-    gaps = residual.position * mechanism.hierarchy.rigid  # others are meant to give way
-    position = _largest(gaps)
+    errors = residual.position * mechanism.hierarchy.rigid  # compliant rows are meant to yield
+    position = largest(errors)
     report.add("rank", solution.rank)
-    report.add("rows", len(rows))
+    report.add("rows", len(mechanism.constraints))
     report.add("residual", position)
-    report.add("residual_rate", _largest(residual.velocity))
+    report.add("residual_rate", largest(residual.velocity))
     report.add("condition", float(solution.condition))
     report.add("status", solution.status.value)
     report.add("energy", energy.total)
     report.add("kinetic_energy", energy.kinetic)
     acting = mechanism.hierarchy.acting(inputs.active if inputs else None)
     free = np.flatnonzero(acting & ~solution.determined)
-    report.add("undetermined_forces", ", ".join(_owners(mechanism, free)) or "none")
+    report.add("undetermined_forces", ", ".join(_constraints(mechanism, free)) or "none")
     if position > warning:
-        worst = residual.names[int(np.argmax(np.abs(gaps)))]
+        worst = residual.names[int(np.argmax(np.abs(errors)))]
         report.warn(f"constraint {worst} is violated by {position:.3g}")
     for violation in mechanism.model.limit_violations(state.q):
         report.warn(f"position limit violated: {violation}")
-    offending = ", ".join(_owners(mechanism, solution.offending.tolist()))
+    offending = ", ".join(_constraints(mechanism, solution.offending.tolist()))
     if solution.status is Status.INCONSISTENT:
         report.error(f"constraints contradict each other: {offending}")
     elif solution.status is Status.NEAR_SINGULAR:
-        report.warn(f"close to a change of rank, not kept: {offending}")
+        report.warn(f"close to a change of rank, these rows are left out: {offending}")
     elif solution.status is Status.UNDETERMINED_LOAD:
-        report.warn(f"friction with a load that redundant rows share somehow: {offending}")
+        report.warn(f"friction depends on a load that redundant rows share: {offending}")
     elif solution.status is Status.NOT_CONVERGED:
-        report.warn(f"friction left out, no load fits it (jammed): {offending}")
+        report.warn(f"friction left out, no load is consistent with it (jammed): {offending}")
 
 
-def _owners(mechanism: Mechanism, rows: Iterable[int]) -> list[str]:
-    """Constraints that some rows belong to."""
+def largest(values: np.ndarray) -> float:
+    """Largest absolute value; 0 where there is none."""
+    return float(np.max(np.abs(values), initial=0.0))
+
+
+def _constraints(mechanism: Mechanism, rows: Iterable[int]) -> list[str]:
+    """Constraints to which some rows belong."""
     chosen = set(rows)
     slices = mechanism.constraints.slices.items()
     return [name for name, part in slices if chosen & set(range(part.start, part.stop))]
-
-
-def _largest(values: np.ndarray) -> float:
-    return float(np.max(np.abs(values))) if len(values) else 0.0

@@ -1,4 +1,4 @@
-"""Start a node, spin it, and end it in order, whoever asks for the end and how often."""
+"""Start a node, spin it, and end it in order, however often it is asked to end."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import rclpy
 from rclpy.exceptions import NameValidationException
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -20,7 +21,7 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 
 USER_ERROR = 2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_LONGEST_WAIT = 0.1  # s; a signal is noticed between two waits
+_LONGEST_WAIT = 0.1  # s; signals are noticed between two waits
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 
@@ -29,8 +30,8 @@ class _Stop:
     """Remembers that the process was asked to end.
 
     The signal handlers of rclpy close the context at once, and nothing can be published any more.
-    A node that drives motors has to say its last word first, so signals are only remembered while
-    it spins. While it starts they interrupt, since starting may take long.
+    A node that drives motors has to send its final message first, so signals are only remembered
+    while it spins. While it starts they interrupt, since starting may take long.
     """
 
     def __init__(self) -> None:
@@ -42,8 +43,8 @@ class _Stop:
             signal.signal(number, self._handle)
 
     def ignore(self) -> None:
-        # Ctrl-C comes twice, from the terminal and from launch, and Python gives its own handlers
-        # back, which kill, before the process has ended
+        # Ctrl-C comes twice, from the terminal and from launch, and Python restores its own
+        # handlers, which kill, before the process has ended
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 
@@ -59,12 +60,12 @@ def run_node(
     args: Sequence[str] | None = None,
     may_end: Callable[[AnyNode], bool] = lambda node: True,
 ) -> int:
-    """Run one node until it is told to end.
+    """Run one node until it is asked to end.
 
     Args:
         factory: Makes the node; called inside a ROS context.
         args: Command line; that of the process when left out.
-        may_end: Asked from then on whether the node has nothing left to do.
+        may_end: Asked from then on whether the node is ready to end.
 
     Returns:
         Exit code: 0 after SIGINT, SIGTERM, SIGHUP or the end of the context, 2 for a mistake of the
@@ -89,7 +90,7 @@ def run_node(
 
 
 def make_executor() -> Executor:
-    """The executor with the least delay that this rclpy has.
+    """The executor with the shortest delay that this rclpy has.
 
     EventsExecutor takes half the processor time of SingleThreadedExecutor at 500 Hz. Its own
     ``spin()`` delivers nothing in some releases, ``spin_once`` in a loop works in all.
@@ -101,21 +102,40 @@ def make_executor() -> Executor:
     return EventsExecutor()
 
 
-def settle_memory() -> None:
-    """Collect once, then leave everything made so far out of later collections.
+def freeze_memory() -> None:
+    """Collect garbage once, and leave all present objects out of later collections.
 
-    Modules, robot models and nodes live as long as the process; looking through them again takes
-    tens of milliseconds, many periods of a control loop.
+    Modules, robot models and nodes live as long as the process; scanning them again takes tens of
+    milliseconds, many periods of a control loop.
     """
     gc.collect()
     gc.freeze()
 
 
+def answer_invalid_transitions(node: LifecycleNode) -> None:
+    """Answer a lifecycle transition that is not possible now with success = False.
+
+    Some releases of rclpy raise out of the executor instead, and the client never gets an answer.
+    """
+    service = node._service_change_state
+    change_state: Callable[..., object] = service.callback
+
+    def answer(request: object, response: object) -> object:
+        try:
+            return change_state(request, response)
+        except rclpy_implementation.RCLError as error:
+            node.get_logger().warning(f"transition refused: {error}".splitlines()[0])
+            response.success = False
+            return response
+
+    service.callback = answer
+
+
 def _initialize(args: Sequence[str] | None) -> None:
-    """Make the ROS context, without handlers of signals.
+    """Make the ROS context, without signal handlers.
 
     Raises:
-        InputError: The ROS part of the command line is wrong.
+        InputError: The ROS part of the command line is not valid.
     """
     try:
         rclpy.init(
@@ -133,7 +153,7 @@ def _spin(factory: Callable[[], AnyNode], stop: _Stop, may_end: Callable[[AnyNod
     node = factory()
     executor = make_executor()
     executor.add_node(node)
-    settle_memory()
+    freeze_memory()
     stop.interrupts = False
     try:
         while rclpy.ok() and not (stop.requested and may_end(node)):

@@ -1,8 +1,8 @@
-"""The servo_controller node: motor efforts that make a mechanism follow its tasks."""
+"""The servo_controller node: motor efforts with which a mechanism follows its tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rclpy.duration import Duration
@@ -13,35 +13,30 @@ from std_srvs.srv import Trigger
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
-from uk_dynamics.ros.inputs import COMMAND_QOS
-from uk_dynamics.ros.lifecycle import answer_invalid_transitions
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.parameters import Parameters
-from uk_dynamics.ros.run_node import run_node, settle_memory
-from uk_dynamics.ros.safe_stop import SafeStop
-from uk_dynamics.ros.safety import Fault
+from uk_dynamics.ros.qos import COMMAND_QOS
+from uk_dynamics.ros.run_node import answer_invalid_transitions, freeze_memory, run_node
+from uk_dynamics.ros.safety import Fault, SafeStop
 from uk_dynamics.ros.servo_loop import ServoLoop
 from uk_dynamics.ros.servo_parameters import CONFIGURED, SERVO_CONTROLLER
 
 _WATCH_PERIOD = 0.02  # s
-_LAST_WORD = Duration(seconds=0.5)  # longest wait for the machine to hear that efforts are zero
+_ACKNOWLEDGED = Duration(seconds=0.5)  # longest wait for subscribers to receive the final message
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
 class ServoControllerNode(LifecycleNode):
-    """The life cycle of a :class:`ServoLoop`: what it reads, when it drives, how it ends.
+    """The life cycle of a :class:`ServoLoop`.
 
     Attributes:
-        loop: From configure to cleanup; None else.
-        active: Whether motors are driven.
+        loop: From configure to cleanup; None otherwise.
+        active: Whether the motors are driven.
     """
 
     def __init__(self, **options: Any) -> None:
-        """Declare the parameters; files are read by configure.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
+        """Declare the parameters; configure reads the files.
 
         Raises:
             UkDynamicsError: A parameter is not valid, or autostart fails.
@@ -62,7 +57,7 @@ class ServoControllerNode(LifecycleNode):
             self.trigger_activate()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Read mechanism and tasks, and listen."""
+        """Read mechanism and tasks, and subscribe."""
         try:
             if self.loop is None:
                 self._configure()
@@ -74,7 +69,7 @@ class ServoControllerNode(LifecycleNode):
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start; the first state that comes now is t = 0 of the tasks, unless there is /clock."""
+        """Start; the next state is t = 0 of the tasks, unless the mechanism depends on time."""
         if self.loop is None:
             return FAILURE
         self.loop.start()
@@ -83,29 +78,29 @@ class ServoControllerNode(LifecycleNode):
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop; efforts become zero."""
+        """Send the final message, and stop."""
         self._relax()
         self._beat()
         return SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Forget mechanism and tasks."""
+        """Release mechanism and tasks."""
         self._release()
         return SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop for good."""
+        """Stop, and release everything."""
         self._finish()
         return SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Back to unconfigured after something unforeseen."""
+        """Return to unconfigured after an unexpected error."""
         self.get_logger().error("a transition failed")
         self._finish()
         return SUCCESS
 
     def destroy_node(self) -> None:
-        """End; a machine that is being driven is told to relax."""
+        """End; an active controller sends the final message first."""
         self._finish()
         super().destroy_node()
 
@@ -121,7 +116,7 @@ class ServoControllerNode(LifecycleNode):
             Trigger, "~/emergency_stop", self._on_emergency_stop
         )
         self._diagnostics.hardware = loop.mechanism.name
-        settle_memory()
+        freeze_memory()
 
     def _release(self) -> None:
         if self.loop is None:
@@ -135,13 +130,13 @@ class ServoControllerNode(LifecycleNode):
     def _finish(self) -> None:
         if self.active and self.loop is not None:
             self._relax()
-            self.loop.commands.wait(_LAST_WORD)
+            self.loop.commands.wait(_ACKNOWLEDGED)
             self._beat()
-            self._heartbeat.wait_for_all_acked(_LAST_WORD)
+            self._heartbeat.wait_for_all_acked(_ACKNOWLEDGED)
         self._release()
 
     def _relax(self) -> None:
-        """Command zero efforts, at once."""
+        """Send the final message, at once."""
         self._stop.cancel()
         if self.active and self.loop is not None and self.context.ok():
             self.loop.relax()
@@ -157,7 +152,7 @@ class ServoControllerNode(LifecycleNode):
             self.loop.look()
 
     def _beat(self) -> None:
-        """Tell the command_watchdog that the process is alive, and whether it drives."""
+        """Tell command_watchdog that the process is alive, and whether it drives the motors."""
         self._heartbeat.publish(Bool(data=self.active))
 
     def _on_fault(self, fault: Fault, reason: str) -> None:
@@ -171,11 +166,11 @@ class ServoControllerNode(LifecycleNode):
     ) -> Trigger.Response:
         response.success = True
         response.message = "stopped" if self.active else "was not active"
-        self._on_fault(Fault.EMERGENCY_STOP, "stopped by ~/emergency_stop; activate to go on")
+        self._on_fault(Fault.EMERGENCY_STOP, "stopped by ~/emergency_stop; activate to continue")
         return response
 
     def _report(self, report: Report) -> None:
-        report.add("active", str(self.active).lower())
+        report.add("active", self.active)
         if self._stop.reason:
             report.error(self._stop.reason)
         self._problems.report(report)
@@ -183,10 +178,7 @@ class ServoControllerNode(LifecycleNode):
             self.loop.report(report)
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the controller until it is told to end."""
-    return run_node(ServoControllerNode, args)
-
+main = partial(run_node, ServoControllerNode)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""From each state of a mechanism to the motor commands that answer it."""
+"""Answers each state of a mechanism with commands to its motors."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from uk_dynamics.control.desired_motion import Setpoint, SetpointGenerator
 from uk_dynamics.control.servo_modes import TASKS
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.state import State
-from uk_dynamics.ros.chosen_commands import chosen_commands
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
-from uk_dynamics.ros.diagnostics import MessageProblems, Report
+from uk_dynamics.ros.common_parameters import TRAJECTORY
+from uk_dynamics.ros.diagnostics import TIME_ORIGIN, MessageProblems, Report
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.live_settings import LiveSettings
 from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, make_servo
 from uk_dynamics.ros.messages import Array
+from uk_dynamics.ros.motor_commands import COMMANDS
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.reference_inputs import ReferenceInputs
-from uk_dynamics.ros.reports import report_dynamics, report_states
-from uk_dynamics.ros.safety import TRAJECTORY, Fault
+from uk_dynamics.ros.reports import report_dynamics
+from uk_dynamics.ros.safety import Fault
 from uk_dynamics.ros.servo_reports import report_decision
 from uk_dynamics.ros.servo_timing import ServoTiming
 from uk_dynamics.ros.state_guard import StateGuard
@@ -32,13 +33,13 @@ from uk_dynamics.ros.task_topics import TaskTopics
 
 
 class ServoLoop:
-    """Answers every state of ``joint_states`` with motor efforts while it runs.
+    """Answers every state of ``joint_states`` with a command while it runs.
 
     Attributes:
-        mechanism: What is controlled.
-        controller: What decides.
-        commands: Where efforts are sent.
-        references: Where live tasks are told what to do.
+        mechanism: The controlled mechanism.
+        controller: The servo laws.
+        commands: Publisher of the commands.
+        references: Inputs of the live tasks.
         command: The last decision since :meth:`start`; None before the first one.
         running: Whether states are answered.
     """
@@ -50,13 +51,13 @@ class ServoLoop:
         problems: MessageProblems,
         stop: Callable[[Fault, str], None],
     ) -> None:
-        """Read mechanism and tasks, and listen.
+        """Read mechanism and tasks, and subscribe.
 
         Args:
-            node: Who controls.
+            node: Node that controls.
             settings: Its parameters.
-            problems: Remembers messages that cannot be used.
-            stop: Called with what is wrong when motors must not be driven any further.
+            problems: Counts invalid messages.
+            stop: Called with the fault and its reason when the motors must stop.
 
         Raises:
             UkDynamicsError: Anything wrong in parameters or files.
@@ -65,7 +66,7 @@ class ServoLoop:
         self.mechanism = mechanism
         rate = settings["update_rate"]
         self.controller = make_servo(node, settings, mechanism, 1.0 / rate if rate else None)
-        self.commands = chosen_commands(node, settings, mechanism)
+        self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism)
         self.command: MotorCommand | None = None
         self.running = False
         self._node = node
@@ -80,12 +81,12 @@ class ServoLoop:
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._stamp = Time()
         self._answered: tuple[int, Setpoint] | None = None
-        self._heard, self._said = Watchdog(), Watchdog()
+        self._subscribed, self._sent = Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
         self._guard = StateGuard(mechanism.model, settings, simulated=simulated)
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._structure = StructureInput(node, mechanism, problems)
-        # tasks begin with the control, unless the machine has a time of its own
+        # tasks start with the control, unless the mechanism itself depends on time
         shared = mechanism.driven_by_time
         self._origin = self._structure.origin if shared else TimeOrigin(simulated=False)
         self._t: float | None = None
@@ -102,13 +103,13 @@ class ServoLoop:
         self._topics = TaskTopics(node, self.controller.servo)
 
     def start(self) -> None:
-        """Answer states from now on; before the first one nothing is commanded."""
+        """Answer states from now on; nothing is commanded before the first one."""
         self._origin.reset()
         self._t = None
         self.references.forget()
         self._guard.forget()
         self._states.watchdog.forget()
-        self._heard = Watchdog()
+        self._subscribed.forget()
         self.command = None
         self._answered = None
         self._timing.start()
@@ -116,12 +117,13 @@ class ServoLoop:
 
     @property
     def efforts(self) -> Array | None:
-        """What the motors are given, (motors,), in N or N·m.
+        """Present efforts of the motors, (motors,), in N or N·m.
 
-        None: nothing, or the process has slept so long that others have taken its command back.
+        None: there are none, or the process was suspended for so long that the command has been
+        replaced by the watchdog.
         """
         longest = self._settings["state_timeout"] + self._settings["ramp_time"]
-        if self.command is None or self._said.age > longest:
+        if self.command is None or self._sent.age > longest:
             return None
         return self.command.efforts
 
@@ -130,24 +132,24 @@ class ServoLoop:
         self.commands.send(efforts, self._stamp)
 
     def relax(self) -> None:
-        """Answer states no more, and let the machine be at rest."""
+        """Stop answering states, and send the final message."""
         self.running = False
         self._timing.stop()
         self.commands.rest(self._stamp)
 
     def look(self) -> None:
-        """Watch what no state tells: that none comes, that nobody listens."""
+        """Check what no state shows: that none comes, or that the commands have no subscriber."""
         if not self.running:
             return
         if doubt := self._guard.silence():
             self._end(*doubt)
-        elif self.commands.listeners:
-            self._heard.feed()
-        elif self._heard.fed and self._heard.age > self._settings["listener_timeout"]:
-            self._end(Fault.NO_LISTENER, f"nobody listens to {self.commands.topic} any more")
+        elif self.commands.subscribers:
+            self._subscribed.feed()
+        elif self._subscribed.fed and self._subscribed.age > self._settings["listener_timeout"]:
+            self._end(Fault.NO_LISTENER, f"no subscriber of {self.commands.topic} any more")
 
     def destroy(self) -> None:
-        """Stop listening, and send nothing any more."""
+        """Unsubscribe, and destroy the publishers."""
         self.running = False
         self._timing.stop()
         self._node.destroy_subscription(self._states.subscription)
@@ -158,13 +160,13 @@ class ServoLoop:
         self.commands.destroy()
 
     def report(self, report: Report) -> None:
-        """Add what states come, and what was decided for the last one."""
+        """Add the timing of states, and the decision on the last one."""
         self._timing.report(report)
-        report_states(report, self._states, self._settings["state_timeout"])
+        self._states.report(report, self._settings["state_timeout"])
         command = self.command
         if command is None or not self.running:
             return
-        report.add("time_origin", str(self._origin.total))
+        report.add(TIME_ORIGIN, str(self._origin.total))
         reader = self._states.reader
         state = State(self._t or 0.0, reader.q, reader.v)
         report_dynamics(
@@ -202,8 +204,8 @@ class ServoLoop:
             return
         if self._answered is None:
             self._begin(reader.effort)
-        elif at == self._answered[0]:  # said again: no time has passed, and the answer stands
-            self._said.feed()
+        elif at == self._answered[0]:  # the same state again: no time has passed
+            self._sent.feed()
             self.commands.drive(self._answered[1], stamp)
             return
         self._timing.begin(stamp)
@@ -224,27 +226,27 @@ class ServoLoop:
         if not np.isfinite(command.efforts).all():
             self._end(Fault.SOLVER_FAILURE, f"the efforts are not finite at t = {state.t:.6g} s")
             return
-        if doubt := self._guard.silence():  # the process was stopped while it computed
+        if doubt := self._guard.silence():  # the process was suspended while it computed
             self._end(*doubt)
             return
         self.command = command
         self._answered = at, setpoint
-        self._said.feed()  # first: the process may be stopped in between
+        self._sent.feed()  # first: the process may be suspended in between
         self.commands.drive(setpoint, stamp)
         self._timing.end(stamp)
         self._topics.publish(stamp, state, command, self.references.followed)
 
     def _begin(self, efforts: Array) -> None:
-        """Start from the first measured state.
+        """Start at the first measured state.
 
         Args:
-            efforts: Measured at the joints, (nv,), in N or N·m; zero where they are not.
+            efforts: Measured at the joints, (nv,), in N or N·m; zero where not measured.
         """
         self.controller.reset(self._to_motors @ efforts)
         self._desired.reset()
 
     def _decide(self, state: State) -> tuple[MotorCommand, Setpoint]:
-        """What to do at a measured state."""
+        """Command and setpoint for a measured state."""
         followed = self.references.followed
         if self._by_trajectory:
             desired = self._desired.desired_state(state, self._structure.inputs())

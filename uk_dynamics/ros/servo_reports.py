@@ -1,4 +1,4 @@
-"""What servo_controller reports of its decisions."""
+"""Diagnostics of the decisions of servo_controller."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.servo_modes import TASKS, ServoModes
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.ros.diagnostics import Report
+from uk_dynamics.ros.reports import largest
 
 
 def report_decision(
     report: Report, modes: ServoModes, errors: Array, decision: MotorCommand, warning: float
 ) -> None:
-    """Add mode, tracking error, what tasks miss, efforts and their limits.
+    """Add mode, tracking error, unachieved accelerations, efforts and their limits.
 
     Args:
         report: To be filled.
-        modes: What decided.
-        errors: How far the machine is from where it shall be, (rows,), in m or rad.
-        decision: What was decided.
+        modes: The servo laws.
+        errors: Tracking errors, (rows,), in m or rad.
+        decision: The last decision.
         warning: Tracking error above which to warn, in m or rad.
     """
-    error = _largest(errors)
+    error = largest(errors)
     report.add("mode", modes.mode)
-    report.add("in_transfer", str(modes.in_transfer).lower())
+    report.add("in_transfer", modes.in_transfer)
     report.add("tracking_error", error)
     if error > warning:
         worst = int(np.argmax(np.abs(errors)))
@@ -34,11 +35,11 @@ def report_decision(
         _report_tasks(report, modes, decision)
     report.add("unreachable", ", ".join(decision.unreachable) or "none")
     if decision.unreachable:
-        report.warn(f"the motors cannot move {', '.join(decision.unreachable)} as asked")
-    report.add("largest_effort", _largest(decision.efforts))
+        report.warn(f"the motors cannot produce the motion of {', '.join(decision.unreachable)}")
+    report.add("largest_effort", largest(decision.efforts))
     limited = ", ".join(f"{motor}: {limit}" for motor, limit in decision.limited_by.items())
     report.add("limited_by", limited or "none")
-    report.add("settled", str(decision.settled).lower())
+    report.add("settled", decision.settled)
     for limit in dict.fromkeys(decision.limited_by.values()):
         motors = [motor for motor, by in decision.limited_by.items() if by == limit]
         report.warn(f"{limit} limit reached: {', '.join(motors)}")
@@ -50,13 +51,9 @@ def _report_tasks(report: Report, modes: ServoModes, command: Command) -> None:
     report.add("actuation", command.actuation)
     report.add("task_rank", command.servo.rank)
     report.add("task_rows", len(command.tracking_error))
-    report.add("unreachable_residual", _largest(command.servo.residual))
+    report.add("unreachable_residual", largest(command.servo.residual))
     for task in modes.tasks.names:
         report.add(f"missing.{task}", command.missing.get(task, 0.0))
     if command.missing:
         parts = ", ".join(f"{task}: {size:.3g} m/s²" for task, size in command.missing.items())
-        report.warn(f"tasks do not get all they ask for, {parts}")
-
-
-def _largest(values: Array) -> float:
-    return float(np.max(np.abs(values))) if len(values) else 0.0
+        report.warn(f"tasks do not get their full desired acceleration, {parts}")

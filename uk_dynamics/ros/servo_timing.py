@@ -1,4 +1,4 @@
-"""The time side of a servo loop: how fast states are answered, and how regularly they come."""
+"""Timing of a servo loop: response times, and the regularity of states."""
 
 from __future__ import annotations
 
@@ -14,18 +14,14 @@ from uk_dynamics.ros.quiet_collector import QuietCollector
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_rate
 
-_PLAUSIBLE = 10.0  # s; an older stamp is not of this clock
+_PLAUSIBLE = 10.0  # s; an older stamp comes from another clock
 
 
 class ServoTiming:
-    """Measures, and keeps Python's garbage collector out of the way while the loop runs."""
+    """Measures response times, and schedules garbage collection while the loop runs."""
 
     def __init__(self, period: float | None) -> None:
-        """Prepare.
-
-        Args:
-            period: Between states, in s; None: not known.
-        """
+        """Prepare; ``period`` between states in s, None: not known."""
         self._rate = RateMonitor()
         self._periods = PeriodMonitor(period)
         self._period = period
@@ -47,13 +43,13 @@ class ServoTiming:
         self._collector.stop()
 
     def begin(self, stamp: Time) -> None:
-        """A state has come that will be answered."""
+        """A state has arrived that will be answered."""
         self._began = time.perf_counter()
         self._rate.tick()
         self._periods.tick(nanoseconds(stamp))
 
     def end(self, stamp: Time) -> None:
-        """The answer has been sent; there is time until the next state."""
+        """The answer has been sent; the loop waits for the next state."""
         self._responses.add(time.perf_counter() - self._began)
         delay = (time.time_ns() - nanoseconds(stamp)) * 1e-9
         if 0.0 <= delay < _PLAUSIBLE:
@@ -61,15 +57,15 @@ class ServoTiming:
         self._collector.idle()
 
     def report(self, report: Report) -> None:
-        """Add what was measured."""
-        self._collector.idle()  # where no states come, there is time as well
+        """Add the measurements."""
+        self._collector.idle()  # also where no states arrive
         report_rate(report, self._rate)
         periods = self._periods.report()
         report.add("stamp_rate", periods.rate)
         report.add("missed_periods", periods.missed)
         if periods.off and self._period is not None:
             report.warn(
-                f"states come {periods.rate:.4g} times per second of their stamps, "
+                f"by their stamps states come {periods.rate:.4g} times per second, "
                 f"update_rate is {1.0 / self._period:.4g}"
             )
         for name, histogram in (("response", self._responses), ("delay", self._delays)):

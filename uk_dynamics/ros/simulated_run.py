@@ -1,4 +1,4 @@
-"""A simulated machine on its topics: efforts come in, states and solutions go out."""
+"""A simulated mechanism with its topics: efforts in, states and solutions out."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.ros.active_constraints import ConstraintSwitches
 from uk_dynamics.ros.clock import Watchdog
-from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS, JOINT_COMMANDS
+from uk_dynamics.ros.common_parameters import JOINT_STATE, command_topic
+from uk_dynamics.ros.constraint_switches import ConstraintSwitches
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.inputs import EffortInput
@@ -19,23 +19,23 @@ from uk_dynamics.ros.machine import SimulatedMachine
 from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, start_state
 from uk_dynamics.ros.messages import JointStateMessage
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import LATCHED_QOS, PUBLISHED_QOS
 from uk_dynamics.ros.reports import report_dynamics
-from uk_dynamics.ros.shared_time import ORIGIN_QOS
 from uk_dynamics.ros.simulation_time import SimulationTime
 from uk_dynamics.ros.structure_input import structural_references
 
-# s after a reset in which commands do not release the brakes: they come from a controller that was
-# driving, is surprised by the jump, and stops
-_SURPRISE = 1.0
+# s after a reset in which commands do not release the brakes: they come from a controller that is
+# about to stop because of the jump
+_AFTER_RESET = 1.0
 
 
 class SimulatedRun:
-    """Steps of a machine under the efforts that were commanded last.
+    """Steps of a mechanism under the efforts that were commanded last.
 
     Attributes:
-        machine: What moves.
+        machine: The simulated mechanism.
         steps_per_state: Steps from one published state to the next.
-        failure: Why it cannot go on; empty when it can.
+        failure: Why the simulation has stopped; empty when it has not.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class SimulatedRun:
         on_command: Callable[[], None] | None = None,
         on_state: Callable[[Time], None] | None = None,
     ) -> None:
-        """Read the mechanism, advertise and listen.
+        """Read the mechanism, publish and subscribe.
 
         Args:
-            node: Who simulates.
+            node: Node that simulates.
             settings: Its parameters.
-            problems: Remembers messages that cannot be used.
-            accept: In lockstep: tells by the stamp of a command what is wrong with it, if anything.
-            on_command: In lockstep: called after each usable command.
+            problems: Counts invalid messages.
+            accept: In lockstep: returns what is wrong with the stamp of a command, if anything.
+            on_command: In lockstep: called after each valid command.
             on_state: In lockstep: called with the stamp before each state is published.
 
         Raises:
@@ -78,33 +78,31 @@ class SimulatedRun:
         self._last_reset = Watchdog()
         self._on_state = on_state
         self._time = SimulationTime(node, publish=settings["publish_clock"], from_zero=self._waits)
-        by_joint = settings["command_mode"] == "joint_state"
-        usual_topic = JOINT_COMMANDS if by_joint else EFFORT_COMMANDS
         self._commands = EffortInput(
             node,
             mechanism,
             problems,
-            topic=settings["command_topic"] or usual_topic,
-            by_joint=by_joint,
+            topic=command_topic(settings),
+            by_joint=settings["command_mode"] == JOINT_STATE,
             accept=accept,
             on_command=on_command,
         )
         self._states = JointStateMessage(
             mechanism.joint_names, position=True, velocity=True, effort=True
         )
-        self._publisher = node.create_publisher(JointState, "joint_states", 10)
+        self._publisher = node.create_publisher(JointState, "joint_states", PUBLISHED_QOS)
         self._topics = DynamicsTopics(node, mechanism)
         self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
         self._switches = ConstraintSwitches(node, self.machine, lambda: self._time.stamp)
         self._origin_publisher = None
         if mechanism.driven_by_time:
-            self._origin_publisher = node.create_publisher(Time, "~/time_origin", ORIGIN_QOS)
-        self._tell_origin()
+            self._origin_publisher = node.create_publisher(Time, "~/time_origin", LATCHED_QOS)
+        self._publish_origin()
 
     def advance(self) -> bool:
-        """Take a step, and publish the state where one is due; tell whether it succeeded."""
+        """Take a step, publish the state where one is due, and return whether it succeeded."""
         machine = self.machine
-        if self._settings["brakes"] and self._last_reset.age < _SURPRISE:
+        if self._settings["brakes"] and self._last_reset.age < _AFTER_RESET:
             self._commands.watchdog.forget()
         if self.brakes_hold or self.commands_are_stale:
             self._commands.efforts[:] = 0.0
@@ -123,7 +121,7 @@ class SimulatedRun:
         return True
 
     def publish(self) -> None:
-        """Publish state and solution as they are now."""
+        """Publish the present state and solution."""
         machine, states = self.machine, self._states
         self._time.publish()
         stamp = states.message.header.stamp = self._time.stamp
@@ -137,45 +135,45 @@ class SimulatedRun:
             self._topics.publish(stamp, machine.state, machine.solution(), machine.inputs)
 
     def reset(self) -> None:
-        """Back to the start, as if nobody had ever said anything."""
+        """Return to the start, and forget all commands and references."""
         self.failure = ""
-        if not self._waits:  # in lockstep commands answer a state, and none is left over
+        if not self._waits:  # in lockstep every command answers a state, and none is left over
             self._last_reset.feed()
         self._commands.efforts[:] = 0.0
         self._commands.watchdog.forget()
         self._references.followed.clear()
         self.machine.reset()
         self._time.reset()
-        self._tell_origin()
+        self._publish_origin()
         self._switches.publish()
 
     @property
     def brakes_hold(self) -> bool:
-        """Whether brakes hold the machine until the first command comes."""
+        """Whether brakes hold the mechanism until the first command arrives."""
         return self._settings["brakes"] and not self._commands.watchdog.fed
 
     @property
     def commands_are_stale(self) -> bool:
-        """Whether no command has come for too long."""
+        """Whether the last command has expired."""
         if self._waits:
             return False
         timeout = self._settings["command_timeout"]
         watchdog = self._commands.watchdog
         return timeout > 0.0 and watchdog.fed and watchdog.age > timeout
 
-    def _tell_origin(self) -> None:
-        """Tell which stamp is t = 0."""
+    def _publish_origin(self) -> None:
+        """Publish the stamp of t = 0."""
         if self._origin_publisher is not None:
             self._origin_publisher.publish(self._time.origin)
 
     def report_time(self, report: Report) -> None:
-        """Add how far it is, and whether it may move."""
+        """Add time, brakes and real-time factor."""
         report.add("time", self.machine.state.t)
-        report.add("brakes_hold", str(self.brakes_hold).lower())
+        report.add("brakes_hold", self.brakes_hold)
         report.add("real_time_factor", self._time.factor())
 
     def report_machine(self, report: Report) -> None:
-        """Add the state of the machine, and what is wrong with it."""
+        """Add the state of the mechanism, and its problems."""
         machine = self.machine
         if machine.mechanism.hierarchy.switchable:
             report.add("active_constraints", ", ".join(sorted(machine.active.names)) or "none")

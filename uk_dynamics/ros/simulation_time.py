@@ -1,4 +1,4 @@
-"""The time of a simulation as others see it: stamps, and ``/clock`` on request."""
+"""The time of a simulation: stamps, and ``/clock`` on request."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class SimulationTime:
     """Stamps of a simulation whose time t starts at zero.
 
     Under ``/clock``, and in lockstep, the stamp is t. Otherwise it is the instant of the last
-    reset plus t: at a real-time factor of one, without pauses, the time on everybody's clock.
+    reset plus t: at a real-time factor of one, without pauses, the wall-clock time.
 
     Attributes:
-        stamp: Of the current state.
+        stamp: That of the current state.
     """
 
     def __init__(self, node: Node, *, publish: bool, from_zero: bool = False) -> None:
         """Start at t = 0.
 
         Args:
-            node: Who simulates.
+            node: Node that simulates.
             publish: Whether to publish ``/clock``.
             from_zero: Whether the stamp is t in any case.
         """
@@ -35,7 +35,6 @@ class SimulationTime:
         self._message = ClockMessage()
         self._counts_from_zero = publish or from_zero or runs_on_simulated_time(node)
         self._wall = Clock(clock_type=ClockType.SYSTEM_TIME)
-        self._seen = (0.0, time.perf_counter())
         self.reset()
 
     def reset(self) -> None:
@@ -58,7 +57,7 @@ class SimulationTime:
         write_stamp(self.stamp, self._origin + round(t * 1e9))
 
     def publish(self) -> None:
-        """Publish ``/clock``, if it is asked for."""
+        """Publish ``/clock``, if requested."""
         if self._publisher is not None:
             self._message.clock = self.stamp
             self._publisher.publish(self._message)

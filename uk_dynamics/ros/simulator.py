@@ -1,9 +1,9 @@
-"""The simulator node: the machine, when there is no machine."""
+"""The simulator node: a mechanism that moves under the commanded efforts."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -13,30 +13,28 @@ from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.clock import steady_clock
+from uk_dynamics.ros.common_parameters import JOINT_STATE
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.lockstep import Lockstep
-from uk_dynamics.ros.mechanism_source import DESCRIPTION_QOS
 from uk_dynamics.ros.pacing import Pacer
 from uk_dynamics.ros.parameter_tables import SIMULATOR
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import LATCHED_QOS
 from uk_dynamics.ros.rate_monitor import RateMonitor
 from uk_dynamics.ros.reports import report_rate
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.simulated_run import SimulatedRun
 
-_PAUSED_PERIOD = 0.02  # s; who comes late also learns where a paused machine stands
-_HURRY_PERIOD = 0.001  # s; as fast as possible, but messages get their turn
-_HURRY_WORK = 0.005  # s
+_PAUSED_PERIOD = 0.02  # s; late subscribers receive the state of a paused simulation too
+_UNPACED_PERIOD = 0.001  # s; as fast as possible, with pauses for messages
+_UNPACED_WORK = 0.005  # s of steps between two pauses
 
 
 class Simulator(Node):
-    """Moves a mechanism under the efforts of ``effort_controller/commands``."""
+    """Simulates a mechanism under the efforts of its command topic."""
 
     def __init__(self, **options: Any) -> None:
         """Read the mechanism and start.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
@@ -71,7 +69,7 @@ class Simulator(Node):
     def _make_lockstep(self) -> Lockstep | None:
         if not self._settings["lockstep"]:
             return None
-        if self._settings["command_mode"] != "joint_state":
+        if self._settings["command_mode"] != JOINT_STATE:
             raise InputError(
                 "needs command_mode joint_state: other commands have no stamp", place="lockstep"
             )
@@ -80,14 +78,14 @@ class Simulator(Node):
     def _publish_description(self, text: str) -> object:
         if not self._settings["publish_robot_description"]:
             return None
-        publisher = self.create_publisher(String, "robot_description", DESCRIPTION_QOS)
+        publisher = self.create_publisher(String, "robot_description", LATCHED_QOS)
         publisher.publish(String(data=text))
         return publisher
 
     def _start_ticking(self) -> object:
         factor = self._settings["real_time_factor"]
         self._pacer = Pacer(self._run.machine.step_size, factor) if factor else None
-        period = self._pacer.period if self._pacer else _HURRY_PERIOD
+        period = self._pacer.period if self._pacer else _UNPACED_PERIOD
         self._monitor.nominal_period = self._pacer.period if self._pacer else None
         self._monitor.pause()
         return self.create_timer(period, self._tick, clock=steady_clock())
@@ -100,7 +98,7 @@ class Simulator(Node):
         if self._paused or self._lockstep is not None:
             return
         if self._pacer is None:
-            end = time.perf_counter() + _HURRY_WORK
+            end = time.perf_counter() + _UNPACED_WORK
             count = 1
             while self._advance() and time.perf_counter() < end:
                 count += 1
@@ -112,26 +110,26 @@ class Simulator(Node):
         self._monitor.tick(count)
 
     def _tick_paused(self) -> None:
-        if self._paused and self._lockstep is None:  # else an answer would come
+        if self._paused and self._lockstep is None:  # in lockstep it would be answered
             self._run.publish()
 
     def _answer(self) -> None:
-        """In lockstep: the awaited command has come, go on to the next state."""
+        """In lockstep: go on to the next state after the expected command."""
         for _ in range(self._run.steps_per_state):
             if not self._advance():
                 return
         self._monitor.tick(self._run.steps_per_state)
 
     def _advance(self) -> bool:
-        """Take a step; tell whether it succeeded."""
+        """Take a step; return whether it succeeded."""
         if self._run.advance():
             return True
         self._set_paused(True)
-        self.get_logger().error(f"{self._run.failure}; ~/reset starts again")
+        self.get_logger().error(f"{self._run.failure}; call ~/reset to start again")
         return False
 
     def _expect(self, stamp: Time) -> None:
-        """In lockstep: a state goes out, its answer is awaited."""
+        """In lockstep: wait for the answer to a state."""
         if self._lockstep is not None and not self._paused:
             self._lockstep.expect(stamp)
 
@@ -154,7 +152,7 @@ class Simulator(Node):
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if not self._paused:
-            response.message = "the simulation runs; pause it first"
+            response.message = "the simulation is running; pause it first"
             return response
         response.success = not self._run.failure and self._advance()
         if response.success:
@@ -170,7 +168,7 @@ class Simulator(Node):
         return response
 
     def _report(self, report: Report) -> None:
-        report.add("paused", str(self._paused).lower())
+        report.add("paused", self._paused)
         self._run.report_time(report)
         report_rate(report, self._monitor)
         if self._lockstep is not None:
@@ -180,10 +178,7 @@ class Simulator(Node):
         self._run.report_machine(report)
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the simulator until it is told to end."""
-    return run_node(Simulator, args)
-
+main = partial(run_node, Simulator)
 
 if __name__ == "__main__":
     raise SystemExit(main())

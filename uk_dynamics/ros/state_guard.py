@@ -1,4 +1,4 @@
-"""Whether a state can follow the one before it."""
+"""Checks whether a state can follow the one before it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.safety import Fault
 
-_WINDOW = 0.5  # s in which velocities must add up to the way
+_WINDOW = 0.5  # s over which integrated velocities are compared with positions
 
 
 class Doubt(NamedTuple):
-    """Why a state cannot be relied on.
+    """Why a state is not trusted.
 
     Attributes:
-        fault: Kind of the doubt.
-        reason: What was seen, for the user.
+        fault: Kind of fault.
+        reason: What was measured, for the user.
     """
 
     fault: Fault
@@ -39,13 +39,14 @@ class StateGuard:
         simulated: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the limits.
+        """Prepare.
 
         Args:
             model: Its joints have one degree of freedom each.
-            settings: Has ``position_jump``, ``speed_factor`` and ``state_timeout``; read at every
+            settings: With ``position_jump``, ``speed_factor`` and ``state_timeout``; read at every
                 state.
-            simulated: Whether stamps are those of ``/clock``, whose time stands still or runs.
+            simulated: Whether stamps are those of ``/clock``, whose time may stand still or run
+                fast.
             clock: Real time, in s.
         """
         self._names = model.velocity_names
@@ -54,7 +55,7 @@ class StateGuard:
         self._simulated = simulated
         self._clock = clock
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
-        self._origin, self._way = np.zeros(model.nq), np.zeros(model.nv)
+        self._window_q, self._integral = np.zeros(model.nq), np.zeros(model.nv)
         self.forget()
 
     def forget(self) -> None:
@@ -64,9 +65,9 @@ class StateGuard:
         self._fresh: float | None = None
 
     def silence(self) -> Doubt | None:
-        """What is wrong when no state comes, or time stands still; None when nothing is.
+        """The fault when no state comes, or stamps stand still; None when there is none.
 
-        Before time has begun to go on, as with a simulation that is yet paused, it may stand.
+        Stamps may stand still until they have advanced once, as in a simulation that is paused.
         """
         if self._fresh is None:
             return None
@@ -76,19 +77,19 @@ class StateGuard:
         return Doubt(Fault.STALE_STATE, f"no usable joint_states for {age:.3g} s")
 
     def check(self, stamp: int, q: Array, v: Array) -> Doubt | None:
-        """What is wrong with a state, None when nothing is.
+        """The fault of a state, None when there is none.
 
         Args:
             stamp: In ns.
             q: Positions, (nq,), in m or rad.
             v: Velocities, (nv,), in m/s or rad/s.
         """
-        now = self._clock()  # once: the process may be stopped anywhere in here
-        doubt = self.silence() or self._against_limits(v)
+        now = self._clock()  # once: the process may be suspended anywhere in here
+        doubt = self.silence() or self._check_speed(v)
         if self._stamp is None:
-            self._leave_from(stamp, q)
+            self._start_window(stamp, q)
         elif doubt is None:
-            doubt = self._against_clock(stamp, self._stamp, now) or self._against_last(stamp, q, v)
+            doubt = self._check_stamp(stamp, self._stamp, now) or self._check_motion(stamp, q, v)
         self._advanced |= self._stamp is not None and stamp != self._stamp
         if stamp != self._stamp or not self._advanced or self._simulated:
             self._fresh = now
@@ -96,7 +97,7 @@ class StateGuard:
         self._q[:], self._v[:] = q, v
         return doubt
 
-    def _against_limits(self, v: Array) -> Doubt | None:
+    def _check_speed(self, v: Array) -> Doubt | None:
         fastest = self._settings["speed_factor"] * self._speed_limit
         if not (np.abs(v) > fastest).any():
             return None
@@ -104,7 +105,7 @@ class StateGuard:
         reason = f"{self._names[joint]} moves at {v[joint]:.3g}, its limit is {fastest[joint]:.3g}"
         return Doubt(Fault.OVER_SPEED, reason)
 
-    def _against_clock(self, stamp: int, last: int, now: float) -> Doubt | None:
+    def _check_stamp(self, stamp: int, last: int, now: float) -> Doubt | None:
         elapsed = (stamp - last) * 1e-9
         if elapsed < 0.0:
             return Doubt(Fault.TIME_BACKWARDS, f"time went back by {-elapsed:.6g} s")
@@ -113,30 +114,31 @@ class StateGuard:
             return Doubt(Fault.TIME_JUMP, f"time went on by {elapsed:.6g} s within {passed:.3g} s")
         return None
 
-    def _against_last(self, stamp: int, q: Array, v: Array) -> Doubt | None:
+    def _check_motion(self, stamp: int, q: Array, v: Array) -> Doubt | None:
         elapsed = (stamp - (self._stamp or 0)) * 1e-9
         # the mean of both velocities leaves an error of third order in the elapsed time
         step = 0.5 * elapsed * (v + self._v)
-        self._way += step
-        doubt = self._beside(q - self._q - step, "jumped by", elapsed)
-        since = (stamp - self._begin) * 1e-9
+        self._integral += step
+        doubt = self._compare(q - self._q - step, "jumped by", elapsed)
+        since = (stamp - self._window_start) * 1e-9
         if doubt is None:  # encoders that stand still while velocities go on
-            doubt = self._beside(q - self._origin - self._way, "is beside its velocity by", since)
+            error = q - self._window_q - self._integral
+            doubt = self._compare(error, "differs from its integrated velocity by", since)
         if since > _WINDOW:
-            self._leave_from(stamp, q)
+            self._start_window(stamp, q)
         return doubt
 
-    def _beside(self, gap: Array, what: str, elapsed: float) -> Doubt | None:
-        """Doubt where a way differs too much from that of the velocities, gap (nv,)."""
-        size = np.abs(gap)
+    def _compare(self, error: Array, what: str, elapsed: float) -> Doubt | None:
+        """The fault where positions differ too much from integrated velocities, (nv,)."""
+        size = np.abs(error)
         if not (size > self._settings["position_jump"]).any():
             return None
         joint = int(np.argmax(size))
         reason = f"{self._names[joint]} {what} {size[joint]:.3g} within {elapsed:.3g} s"
         return Doubt(Fault.POSITION_JUMP, reason)
 
-    def _leave_from(self, stamp: int, q: Array) -> None:
-        """Add up velocities from here."""
-        self._begin = stamp
-        self._origin[:] = q
-        self._way[:] = 0.0
+    def _start_window(self, stamp: int, q: Array) -> None:
+        """Integrate velocities from here."""
+        self._window_start = stamp
+        self._window_q[:] = q
+        self._integral[:] = 0.0

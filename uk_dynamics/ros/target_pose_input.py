@@ -1,4 +1,4 @@
-"""Poses that come over ROS, for frame tasks whose references are live."""
+"""Target poses that come over ROS, for frame tasks with a live reference."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from uk_dynamics.mechanism.specification import ConstraintSpec
 from uk_dynamics.mechanism.target_pose import reference_of_pose
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.diagnostics import MessageProblems
-from uk_dynamics.ros.inputs import COMMAND_QOS
 from uk_dynamics.ros.live_references import LiveReferences
-from uk_dynamics.ros.message_readers import LARGEST
+from uk_dynamics.ros.messages import LARGEST
 from uk_dynamics.ros.parameters import Parameters
+from uk_dynamics.ros.qos import COMMAND_QOS
 
 _TOPIC = "target_pose"
 
 
 class TargetPoseInput:
-    """Poses from ``~/target_pose``: a smooth approach begins, whatever was followed before.
+    """Poses from ``~/target_pose``: a smooth approach replaces the present reference.
 
-    It is for the frame task with a live reference where there is one; each also has a topic of its
-    own, ``~/<task>/target_pose``.
+    Each live frame task has its own topic ``~/<task>/target_pose``; ``~/target_pose`` is for the
+    only one, where there is just one.
     """
 
     def __init__(
@@ -42,12 +42,12 @@ class TargetPoseInput:
         """Subscribe.
 
         Args:
-            node: Who listens.
-            settings: Has the limits of the approach; read at every pose.
-            tasks: What may be driven.
+            node: Node that subscribes.
+            settings: With the limits of the approach; read at every pose.
+            tasks: The tasks.
             live: What the live tasks follow.
-            problems: Remembers messages that cannot be used.
-            now: Time of the references, in s; None while nothing is controlled.
+            problems: Counts invalid messages.
+            now: Time of the references, in s; None while the controller is not running.
         """
         self._node = node
         self._settings = settings
@@ -73,7 +73,7 @@ class TargetPoseInput:
         ]
 
     def destroy(self) -> None:
-        """Stop listening."""
+        """Unsubscribe."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
@@ -82,19 +82,19 @@ class TargetPoseInput:
             self._problems.note(topic, problem)
 
     def _follow(self, task: ConstraintSpec | None, message: PoseStamped) -> str:
-        """Approach a pose from now on, or return what is wrong with the message."""
+        """Start to approach a pose, or return what is wrong with the message."""
         if task is None:
             names = ", ".join(f"~/{task.name}/{_TOPIC}" for task in self._tasks)
             return f"there are several tasks: {names}" if names else "no frame task is live"
         now = self._now()
         if now is None:
-            return "nothing is controlled yet"
+            return "the controller has not received a state yet"
         frame = task.parent.link if task.parent is not None else ""
         if message.header.frame_id != frame:
             return f'frame_id is "{message.header.frame_id:.40}", expected "{frame}"'
         p, o = message.pose.position, message.pose.orientation
         if not all(abs(x) < LARGEST for x in (p.x, p.y, p.z)):  # false for nan
-            return "position has numbers that cannot be used"
+            return "position is not finite"
         present = self._live.present(task.name, now)
         try:
             target = reference_of_pose(

@@ -1,4 +1,4 @@
-"""Records the topics of running nodes as MCAP, as they are on the wire."""
+"""Records the topics of running nodes as MCAP, as they are serialized."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -19,15 +18,14 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.common_parameters import EFFORT_COMMANDS
+from uk_dynamics.ros.qos import RECORDING_QOS
 from uk_dynamics.simulation.mcap_file import GrowingFile
 from uk_dynamics.simulation.mcap_log import CHUNK, MISSING
 from uk_dynamics.simulation.mcap_schemas import SCHEMAS
 from uk_dynamics.simulation.mcap_topics import START, description
 
-# Hears every publisher, and has room for what comes while a chunk is written.
-_QOS = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
-# The writer keeps an entry of its index for every chunk until the end: large ones keep that small,
-# and are ended after a while all the same. What cannot end them, mcap before 1.5, gets small ones.
+# The writer keeps an index entry for every chunk until the end: large chunks keep the index small,
+# and a timer ends them. Writers that cannot end a chunk (mcap before 1.5) get small chunks.
 _CHUNK = 1 << 20  # bytes
 _LONGEST = 1.0  # s, from a message to the file
 _TOPICS: tuple[tuple[str, type], ...] = (
@@ -44,18 +42,18 @@ _TOPICS: tuple[tuple[str, type], ...] = (
 
 
 class TopicRecorder:
-    """Writes what a node hears; close it at the end.
+    """Writes all messages that a node receives; close it at the end.
 
     Attributes:
         counts: Messages written, by topic.
     """
 
     def __init__(self, node: Node, mechanism: Mechanism, path: Path) -> None:
-        """Start to record.
+        """Start recording.
 
         Args:
-            node: Who listens; relative topics are in its namespace.
-            mechanism: What moves.
+            node: Node that subscribes; relative topics are in its namespace.
+            mechanism: The mechanism.
             path: File to write, ``.mcap``.
 
         Raises:
@@ -85,7 +83,9 @@ class TopicRecorder:
             full = node.resolve_topic_name(topic)
             self.counts[full] = 0
             channel = self._writer.register_channel(full, "cdr", schemas[name])
-            node.create_subscription(kind, topic, self._listener(full, channel), _QOS, raw=True)
+            node.create_subscription(
+                kind, topic, self._receiver(full, channel), RECORDING_QOS, raw=True
+            )
         if ends:
             node.create_timer(_LONGEST, self._flush, clock=steady_clock())
 
@@ -99,12 +99,12 @@ class TopicRecorder:
         if self._open:
             self._writer.flush()
 
-    def _listener(self, topic: str, channel: int) -> Callable[[bytes], None]:
-        def hear(message: bytes) -> None:
+    def _receiver(self, topic: str, channel: int) -> Callable[[bytes], None]:
+        def receive(message: bytes) -> None:
             if not self._open:
                 return
             now = time.time_ns()
             self._writer.add_message(channel, now, message, now)
             self.counts[topic] += 1
 
-        return hear
+        return receive

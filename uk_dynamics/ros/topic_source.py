@@ -1,8 +1,8 @@
-"""What a view shows of a machine that is heard through its topics."""
+"""Source of a view: a mechanism whose state comes from topics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,12 @@ Array = NDArray[np.float64]
 
 
 class TopicSource:
-    """Listens to ``joint_states``, and asks a simulator for what the buttons say.
+    """Shows ``joint_states``; the buttons call the services of a simulator.
 
     Attributes:
-        controls: Those of the simulator.
-        can_pose: A machine is moved by its motors only.
-        duration: Endless.
+        controls: The buttons.
+        can_pose: False: only its motors move the mechanism.
+        duration: 0: unlimited.
     """
 
     controls = ("play", "pause", "step", "reset")
@@ -45,14 +45,14 @@ class TopicSource:
         *,
         tasks: Tasks | None = None,
     ) -> None:
-        """Listen.
+        """Subscribe.
 
         Args:
-            node: Who listens.
-            mechanism: What is shown.
+            node: Node that subscribes.
+            mechanism: The mechanism.
             simulator: Name of the node that simulates it, if one does.
-            state_timeout: Age of a state above which the view says so, in s.
-            tasks: Whose references are wanted, if any.
+            state_timeout: Age of a state above which the view shows a warning, in s.
+            tasks: Tasks whose references are shown, if any.
         """
         problems = MessageProblems(node.get_logger())
         self._state_timeout = state_timeout
@@ -63,52 +63,48 @@ class TopicSource:
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._t = 0.0
-        self._resting = mechanism.initial_guess
+        self._initial = mechanism.initial_guess
         self._answer = ""
-        clients = {
-            "pause": node.create_client(SetBool, f"{simulator}/pause"),
-            "step": node.create_client(Trigger, f"{simulator}/step"),
-            "reset": node.create_client(Trigger, f"{simulator}/reset"),
-        }
-        self._services: dict[str, tuple[Any, Callable[[], Any]]] = {
-            "play": (clients["pause"], lambda: SetBool.Request(data=False)),
-            "pause": (clients["pause"], lambda: SetBool.Request(data=True)),
-            "step": (clients["step"], Trigger.Request),
-            "reset": (clients["reset"], Trigger.Request),
+        pause = node.create_client(SetBool, f"{simulator}/pause")
+        self._services = {
+            "play": (pause, SetBool.Request(data=False)),
+            "pause": (pause, SetBool.Request(data=True)),
+            "step": (node.create_client(Trigger, f"{simulator}/step"), Trigger.Request()),
+            "reset": (node.create_client(Trigger, f"{simulator}/reset"), Trigger.Request()),
         }
 
     def control(self, action: str) -> None:
         """Call a service of the simulator."""
         client, request = self._services[action]
         if not client.service_is_ready():
-            self._answer = f"no service {client.srv_name}: a real machine has no {action}"
+            self._answer = f"no service {client.srv_name}: a real mechanism has no {action}"
             return
         self._answer = ""
         if action == "reset":
             self._origin.reset()
-        client.call_async(request()).add_done_callback(self._on_answer)
+        client.call_async(request).add_done_callback(self._on_answer)
 
     def seek(self, t: float) -> None:
-        """What is live cannot be searched: nothing happens."""
+        """Do nothing: a live mechanism has no timeline."""
 
     def lead_joints(self, targets: Mapping[str, float]) -> None:
-        """A machine is moved by its motors only: nothing happens."""
+        """Do nothing: only its motors move the mechanism."""
 
     def lead_frame(self, link: str, target: Array) -> None:
-        """A machine is moved by its motors only: nothing happens."""
+        """Do nothing: only its motors move the mechanism."""
 
     def frame(self, elapsed: float) -> Snapshot:
-        """The last state that was heard, with the efforts measured there."""
+        """The last state, with the efforts measured there."""
         reader, watchdog = self._states.reader, self._states.watchdog
         if not watchdog.fed:
-            state = State(0.0, self._resting, np.zeros(len(reader.v)))
+            state = State(0.0, self._initial, np.zeros(len(reader.v)))
             topic = self._states.subscription.topic_name
             return Snapshot(state, Inputs(), np.zeros(len(self._motors)), f"nothing on {topic} yet")
         age, message = watchdog.age, self._answer
         if age > self._state_timeout:
             message = f"{message}; " * bool(message) + f"the last state is {age:.1f} s old"
         tau = reader.effort.copy()
-        state = State(self._t, reader.q.copy(), reader.v.copy())
+        state = self._states.state(self._t)
         inputs = self._structure.inputs(tau)
         efforts = self._motors @ tau
         return Snapshot(
@@ -116,7 +112,7 @@ class TopicSource:
             inputs,
             efforts,
             message,
-            "heard from topics",
+            "from topics",
             task_time=self._task_time,
             followed=dict(self._control.followed) if self._control else {},
         )

@@ -1,9 +1,9 @@
-"""The viewer node: a machine in the browser, real or simulated, seen through its topics."""
+"""The viewer node: a real or simulated mechanism in the browser."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rclpy.node import Node
@@ -12,40 +12,33 @@ from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.mechanism_source import load_mechanism
+from uk_dynamics.ros.parameter_tables import VIEWER
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.run_node import run_node
 from uk_dynamics.ros.topic_source import TopicSource
-from uk_dynamics.ros.viewing_parameters import VIEWER
 from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
 from uk_dynamics.viewing.server import address, close_server, load_viser, open_server
 
-_UNSEEN_PERIOD = 0.2  # s between pictures that nobody looks at
+_UNSEEN_PERIOD = 0.2  # s between frames without a client
 
 
 class Viewer(Node):
     """Shows the mechanism of ``joint_states``; it publishes nothing."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism, listen and serve.
-
-        Args:
-            **options: Passed on to the node: namespace, parameter_overrides ...
+        """Read the mechanism, subscribe and serve.
 
         Raises:
             UkDynamicsError: Anything wrong in the parameters or files, or nothing can be served.
         """
-        load_viser()  # now: a node that is there should answer soon
+        load_viser()  # before the node exists, so that it answers at once
         super().__init__("viewer", **options)
         self._server: Any = None
         settings = Parameters(self, VIEWER)
         mechanism = load_mechanism(self, settings)
         tasks = Tasks.from_file(settings["tasks"], mechanism) if settings["tasks"] else None
         source = TopicSource(
-            self,
-            mechanism,
-            settings["simulator"],
-            settings["state_timeout"],
-            tasks=tasks,
+            self, mechanism, settings["simulator"], settings["state_timeout"], tasks=tasks
         )
         title = f"{self.get_namespace()} {mechanism.name}".strip("/ ").replace("_", " ")
         self._server = open_server(settings["host"], settings["port"], title)
@@ -58,7 +51,7 @@ class Viewer(Node):
 
     @property
     def url(self) -> str:
-        """Where a browser finds the view."""
+        """Address of the view."""
         return address(self._server)
 
     def destroy_node(self) -> None:
@@ -69,9 +62,9 @@ class Viewer(Node):
         super().destroy_node()
 
     def _show(self) -> None:
-        """Show a picture, unless nobody looks or the last one took too long.
+        """Show a frame, less often without a client or after a slow frame.
 
-        A timer that is always late would leave no time to messages and services.
+        A timer that is always late would leave no time for messages and services.
         """
         began = time.perf_counter()
         rest = self._took if self._server.get_clients() else _UNSEEN_PERIOD
@@ -84,10 +77,7 @@ class Viewer(Node):
         self._took, self._last = time.perf_counter() - began, began
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the viewer until it is told to end."""
-    return run_node(Viewer, args)
-
+main = partial(run_node, Viewer)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""What launch files start beside a machine so that somebody sees it: RViz, the view, a recorder."""
+"""RViz, the browser view and the recorder in launch files."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def watchers(
         given: Arguments by name.
         files: Parameters ``mechanism`` and ``tasks``.
         root: Link whose axes are the world's.
-        after: Processes whose last words are recorded too.
+        after: Processes whose final messages are recorded too.
 
     Raises:
-        InputError: What an argument asks for is not installed, or names no recording.
+        InputError: What an argument requests is not installed, or the recording has a wrong name.
     """
     package = "uk_dynamics"
     started = []
