@@ -7,10 +7,10 @@ from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.compilation.library import announce, is_cached
 from uk_dynamics.compilation.limits import check, check_size
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 
-def dynamics(mechanism: Mechanism, backend: str) -> InterpretedDynamics:
+def dynamics(mechanism: ResolvedMechanism, backend: str) -> InterpretedDynamics:
     """Compiled dynamics of a mechanism.
 
     Args:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from uk_dynamics.compilation.cache_policy import locked, note_use, trim
 from uk_dynamics.compilation.compiler import CompilationError, Compiler
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 OTHER_CACHE = "set XDG_CACHE_HOME to a directory of your own, from which programs may run"
 _LAYERS = ("core", "model", "constraints", "forces", "mechanism", "compilation")
@@ -37,7 +37,7 @@ def directory() -> Path:
     return home / "uk_dynamics" / "compiled"
 
 
-def key_of(mechanism: Mechanism, compiler: Compiler, part: str = "") -> str:
+def key_of(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> str:
     """Name of the entry: digest of robot, mechanism file, this package and the compiler."""
     digest = hashlib.sha256()
     for text in (
@@ -54,7 +54,7 @@ def key_of(mechanism: Mechanism, compiler: Compiler, part: str = "") -> str:
 
 
 def library_for(
-    mechanism: Mechanism, compiler: Compiler, source: Callable[[], str], part: str = ""
+    mechanism: ResolvedMechanism, compiler: Compiler, source: Callable[[], str], part: str = ""
 ) -> Path:
     """The library of a mechanism, compiled when there is none.
 
@@ -86,7 +86,7 @@ def forget(library: Path) -> None:
     library.with_suffix(".sha256").unlink(missing_ok=True)
 
 
-def find(mechanism: Mechanism, compiler: Compiler, part: str = "") -> Entry:
+def find(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> Entry:
     """Where the library of a mechanism is, or would be."""
     key = key_of(mechanism, compiler, part)
     return Entry(directory() / f"{mechanism.name}{part}-{key[:24]}.so", key)

@@ -28,7 +28,7 @@ from uk_dynamics.mechanism.batch import (
     without_forces,
 )
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.rollout import Plan, Rollout
 from uk_dynamics.mechanism.state import Array, Inputs, State
 
@@ -43,7 +43,7 @@ class CompiledDynamics(InterpretedDynamics):
     is singular or something has no value, are left to the parent.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
         """Load the mechanism's library; compile it when it is not in the cache.
 
         Raises:

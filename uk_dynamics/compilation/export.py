@@ -11,7 +11,7 @@ from uk_dynamics.compilation.export_batch import batch_files
 from uk_dynamics.compilation.generate import declarations, definitions
 from uk_dynamics.compilation.limits import check
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.whole_file import whole_file
 
 # What other programs see.
@@ -70,7 +70,7 @@ int main(void) {{
 """
 
 
-def export(mechanism: Mechanism, directory: Path) -> tuple[Path, ...]:
+def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     """Write ``NAME.c``, ``NAME.h``, ``NAME_example.c``, and for batches ``NAME_batch.c`` ….
 
     Args:

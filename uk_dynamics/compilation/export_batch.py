@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uk_dynamics.compilation.generate import batch_declarations, batch_definitions
 from uk_dynamics.compilation.limits import integrates
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 _HEADER = """\
 /* {name}: many states at once, one in each lane of the processor's vectors. Generated; C11 with the
@@ -94,7 +94,7 @@ _ROLLOUT_EXAMPLE = """\
 _STATES, _STEPS = 10, 100
 
 
-def batch_files(mechanism: Mechanism, identifier: str) -> dict[str, str]:
+def batch_files(mechanism: ResolvedMechanism, identifier: str) -> dict[str, str]:
     """Texts of source, header and example, by the end of their names.
 
     Args:

@@ -16,7 +16,7 @@ from uk_dynamics.compilation.sparse_vectors import is_zero
 from uk_dynamics.compilation.symbols import Objects
 from uk_dynamics.compilation.terms import SymbolicTerms, trace
 from uk_dynamics.core.row_basis import handicap
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 _HERE = Path(__file__).parent
 
@@ -34,7 +34,7 @@ _ATTRIBUTES = """
 """
 
 
-def declarations(mechanism: Mechanism, layout: Layout | None = None) -> str:
+def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> str:
     """What a C program needs to know: sizes, and the memory."""
     layout = layout or layout_of(mechanism)
     model = mechanism.model
@@ -44,25 +44,25 @@ def declarations(mechanism: Mechanism, layout: Layout | None = None) -> str:
     return "\n".join(lines) + "\n\n" + layout.c_struct()
 
 
-def source(mechanism: Mechanism) -> str:
+def source(mechanism: ResolvedMechanism) -> str:
     """C source for one state at a time, also as functions of Python where its headers are."""
     return "\n".join(
         ["#include <math.h>\n", declarations(mechanism), definitions(mechanism), part("python.c")]
     )
 
 
-def batch_source(mechanism: Mechanism) -> str:
+def batch_source(mechanism: ResolvedMechanism) -> str:
     """C source for many states at once; needs vectors as GCC and Clang have them."""
     declared = declarations(mechanism), batch_declarations(mechanism)
     return "\n".join(["#include <math.h>\n", *declared, batch_definitions(mechanism)])
 
 
-def batch_declarations(mechanism: Mechanism) -> str:
+def batch_declarations(mechanism: ResolvedMechanism) -> str:
     """What a C program needs to know beside that of single states: arrays of many."""
     return part("batch.h") + ("\n" + part("rollout.h") if integrates(mechanism) else "")
 
 
-def batch_definitions(mechanism: Mechanism) -> str:
+def batch_definitions(mechanism: ResolvedMechanism) -> str:
     """Everything behind the declarations, for many states and their trajectories."""
     terms = trace(mechanism)
     switched = int(bool(mechanism.hierarchy.switchable))
@@ -82,7 +82,7 @@ def batch_definitions(mechanism: Mechanism) -> str:
     )
 
 
-def _trajectories(mechanism: Mechanism) -> list[str]:
+def _trajectories(mechanism: ResolvedMechanism) -> list[str]:
     if not len(mechanism.constraints):
         return [part("rollout.c")]
     return [
@@ -93,7 +93,7 @@ def _trajectories(mechanism: Mechanism) -> list[str]:
 
 
 def definitions(
-    mechanism: Mechanism, terms: SymbolicTerms | None = None, *, pivoted: bool = False
+    mechanism: ResolvedMechanism, terms: SymbolicTerms | None = None, *, pivoted: bool = False
 ) -> str:
     """Everything behind the declarations, for one state, with no need but <math.h>.
 
@@ -119,7 +119,7 @@ def definitions(
     )
 
 
-def _tables(mechanism: Mechanism, terms: SymbolicTerms) -> str:
+def _tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     """Numbers of the mechanism beside its terms."""
     solver = mechanism.spec.solver
     constraints = mechanism.constraints

@@ -18,7 +18,7 @@ from uk_dynamics.compilation.terms import trace
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.batch import BatchSolution, States, empty, put, states, without_forces
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, Inputs
 
 _TERMS = ("M", "F", "A", "bias", "residual", "rate")
@@ -37,7 +37,7 @@ class JaxDynamics(InterpretedDynamics):
         block: States that are evaluated at a time.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
         """Trace the mechanism; JAX compiles it when the first batch comes.
 
         Raises:

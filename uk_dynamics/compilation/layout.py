@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,12 @@ class Layout:
         return "typedef struct {\n" + "\n".join(lines) + "\n} uk_memory;\n"
 
 
-def follows(mechanism: Mechanism) -> bool:
+def follows(mechanism: ResolvedMechanism) -> bool:
     """Whether rows may follow references: those of the file, or poses captured in switching."""
     return bool(mechanism.references.references or mechanism.hierarchy.switchable)
 
 
-def layout_of(mechanism: Mechanism) -> Layout:
+def layout_of(mechanism: ResolvedMechanism) -> Layout:
     """Memory of a mechanism."""
     model = mechanism.model
     rows = len(mechanism.constraints)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uk_dynamics.compilation.compiler import CompilationError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.tasks import Tasks
 
 _METHODS = ("auto", "udwadia_kalaba")
@@ -11,7 +11,7 @@ _METHODS = ("auto", "udwadia_kalaba")
 _MOST_UNASKED = 60
 
 
-def obstacles(mechanism: Mechanism) -> tuple[str, ...]:
+def obstacles(mechanism: ResolvedMechanism) -> tuple[str, ...]:
     """What would have to be left out for a mechanism to be compiled; empty: nothing."""
     found = []
     if mechanism.nonideal is not None:
@@ -32,7 +32,7 @@ def obstacles(mechanism: Mechanism) -> tuple[str, ...]:
     return tuple(found)
 
 
-def check(mechanism: Mechanism) -> None:
+def check(mechanism: ResolvedMechanism) -> None:
     """Refuse what cannot be compiled.
 
     Raises:
@@ -46,7 +46,7 @@ def check(mechanism: Mechanism) -> None:
         )
 
 
-def check_size(mechanism: Mechanism) -> None:
+def check_size(mechanism: ResolvedMechanism) -> None:
     """Refuse what takes so long to compile that somebody should have asked for it.
 
     Raises:
@@ -87,7 +87,7 @@ def check_tasks(tasks: Tasks) -> None:
         )
 
 
-def integrates(mechanism: Mechanism) -> bool:
+def integrates(mechanism: ResolvedMechanism) -> bool:
     """Whether trajectories are compiled as well: q is a vector, and all rows are affine in v."""
     model = mechanism.model
     return mechanism.constraints.linear_in_rates and model.nq == model.nv

@@ -28,7 +28,7 @@ from uk_dynamics.compilation.tree_factor import TreeFactor
 from uk_dynamics.core.row_basis import LEAST_PART
 from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 _TINY = 1e-150
 _MARGIN = 2.0  # a row is safely independent this many rank tolerances from the others
@@ -66,7 +66,7 @@ class RegularSolution:
         return sum(_SLOW.get(x.operation, 1) for x in _operations([*self.qdd, self.nearness]))
 
 
-def rows_to_take(mechanism: Mechanism) -> tuple[int, ...]:
+def rows_to_take(mechanism: ResolvedMechanism) -> tuple[int, ...]:
     """Rows that are independent where the mechanism starts; none where some are switched."""
     if mechanism.hierarchy.switchable:
         return ()
@@ -80,7 +80,7 @@ def rows_to_take(mechanism: Mechanism) -> tuple[int, ...]:
 
 
 def solve(
-    mechanism: Mechanism, terms: SymbolicTerms, taken: tuple[int, ...]
+    mechanism: ResolvedMechanism, terms: SymbolicTerms, taken: tuple[int, ...]
 ) -> RegularSolution | None:
     """Trace the solution that costs least.
 
@@ -100,7 +100,7 @@ def solve(
 
 
 def _solve(
-    mechanism: Mechanism,
+    mechanism: ResolvedMechanism,
     terms: SymbolicTerms,
     taken: tuple[int, ...],
     kind: type[IndependentRows],
@@ -129,7 +129,7 @@ def _solve(
     )
 
 
-def _right_hand_side(mechanism: Mechanism, terms: SymbolicTerms) -> list[Scalar]:
+def _right_hand_side(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> list[Scalar]:
     constraints = mechanism.constraints
     stabilize = terms.graph.variable("stabilize")
     b: list[Scalar] = []
@@ -143,7 +143,7 @@ def _right_hand_side(mechanism: Mechanism, terms: SymbolicTerms) -> list[Scalar]
 
 
 def _nearness(
-    mechanism: Mechanism,
+    mechanism: ResolvedMechanism,
     terms: SymbolicTerms,
     rows: IndependentRows,
     scales: list[Scalar],

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.layout import Layout
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.factorization import Factorization
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.solver import Solver
 from uk_dynamics.mechanism.state import Array, Inputs
 from uk_dynamics.mechanism.structural_rows import StructuralRows
@@ -21,7 +21,7 @@ class CompiledStructure:
         layout: Of the memory.
     """
 
-    def __init__(self, mechanism: Mechanism, layout: Layout, memory: Array) -> None:
+    def __init__(self, mechanism: ResolvedMechanism, layout: Layout, memory: Array) -> None:
         """Prepare.
 
         Args:

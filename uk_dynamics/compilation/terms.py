@@ -10,7 +10,7 @@ from uk_dynamics.compilation.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.row_family import Rows
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.model.bodies import bodies, body_frames
 
@@ -37,7 +37,7 @@ class SymbolicTerms(NamedTuple):
     graph: Graph
 
 
-def trace(mechanism: Mechanism) -> SymbolicTerms:
+def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
     """Run the interpreted code once on symbols.
 
     Args:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.mechanism.assembly_search import Assembly, Search
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism.tasks import Tasks
 
 __all__ = ["Assembly", "assemble", "assemble_on_tasks"]
 
@@ -22,7 +19,11 @@ _TASK_STEPS = 8
 
 
 def assemble(
-    mechanism: Mechanism, guess: Array, hold: tuple[str, ...], tolerance: float, t: float = 0.0
+    mechanism: ResolvedMechanism,
+    guess: Array,
+    hold: tuple[str, ...],
+    tolerance: float,
+    t: float = 0.0,
 ) -> Assembly:
     """Close the loops inside the joint limits; constraints of velocities alone hold no position.
 
@@ -55,7 +56,11 @@ def assemble(
 
 
 def _lead(
-    mechanism: Mechanism, search: Search, guess: Array, free: NDArray[np.bool_], tolerance: float
+    mechanism: ResolvedMechanism,
+    search: Search,
+    guess: Array,
+    free: NDArray[np.bool_],
+    tolerance: float,
 ) -> Assembly | None:
     """Lead the held coordinates to the guess from the initial guess, closed; None: it got lost."""
     if free.all():
@@ -74,7 +79,7 @@ def _lead(
 
 
 def assemble_on_tasks(
-    mechanism: Mechanism,
+    mechanism: ResolvedMechanism,
     tasks: Tasks,
     guess: Array,
     hold: tuple[str, ...],
@@ -139,7 +144,7 @@ def _errors(tasks: Tasks, residual: Array) -> list[float]:
     return [float(error) for error in errors / tasks.constraints.reference_scale]
 
 
-def _free(mechanism: Mechanism, hold: tuple[str, ...]) -> NDArray[np.bool_]:
+def _free(mechanism: ResolvedMechanism, hold: tuple[str, ...]) -> NDArray[np.bool_]:
     """Velocity coordinates that are not held, (nv,)."""
     free = np.ones(mechanism.model.nv, dtype=bool)
     for name in hold:
@@ -147,7 +152,7 @@ def _free(mechanism: Mechanism, hold: tuple[str, ...]) -> NDArray[np.bool_]:
     return free
 
 
-def _velocities(mechanism: Mechanism, name: str) -> list[int]:
+def _velocities(mechanism: ResolvedMechanism, name: str) -> list[int]:
     """Velocity coordinates of a joint: one, or all of a floating or planar joint.
 
     The positions of a floating or planar joint, such as ``root.x``, can only be held together.

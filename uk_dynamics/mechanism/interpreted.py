@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -14,6 +14,7 @@ from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.batch import BatchSolution, evaluate_each, states, without_forces
 from uk_dynamics.mechanism.equation_terms import EquationTerms
 from uk_dynamics.mechanism.nonideal_forces import NonidealForces
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.rollout import Plan, Rollout, RolloutMethod, plan, roll_each
 from uk_dynamics.mechanism.solver import Solver
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, Residual, State
@@ -21,9 +22,6 @@ from uk_dynamics.mechanism.state_projection import StateProjection
 from uk_dynamics.mechanism.structural_rows import StructuralRows
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
 
 _NOTHING = Inputs()
 
@@ -52,7 +50,7 @@ class InterpretedDynamics:
         rows: Number of constraint rows, m.
     """
 
-    def __init__(self, mechanism: Mechanism, model: RobotModel | None = None) -> None:
+    def __init__(self, mechanism: ResolvedMechanism, model: RobotModel | None = None) -> None:
         """Allocate the workspace.
 
         Args:

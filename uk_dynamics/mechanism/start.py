@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uk_dynamics.core.mass_factor import coordinate_scale
 from uk_dynamics.core.row_basis import ZERO_ROW
 from uk_dynamics.exceptions import StateError
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism.tasks import Tasks
 
 _NEWTON_STEPS = 30
 _ROUNDING = 1e-12  # of rates, against the largest of them
 
 
 def consistent_velocity(
-    mechanism: Mechanism,
+    mechanism: ResolvedMechanism,
     t: float,
     q: Array,
     v: Array,

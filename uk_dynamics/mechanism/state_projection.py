@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +10,12 @@ from numpy.typing import NDArray
 from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.projection import ProjectionFailedError, project_position, project_velocity
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.solver import Solver
 from uk_dynamics.mechanism.state import Array, Inputs, State
 from uk_dynamics.mechanism.structural_rows import StructuralRows
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
 
 _LOOSEST = 0.2  # rank tolerance of a projection from far away
 # For rows that are not affine in the velocities:
@@ -32,7 +29,7 @@ class StateProjection:
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: ResolvedMechanism,
         model: RobotModel,
         workspace: Workspace,
         rows: StructuralRows,

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.servo import servo_efforts
 from uk_dynamics.exceptions import UndeterminedMotionError
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, State
+from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.tasks import Tasks
 
 _STEP = 1e-5  # rad or m, of the fastest coordinate
 _NOTICEABLE = 1e-6  # of the accelerations per rad or m: what is below is rounding of differences
@@ -50,7 +47,7 @@ class TaskReport:
 
 
 def task_report(
-    mechanism: Mechanism,
+    mechanism: ResolvedMechanism,
     tasks: Tasks,
     factorization: Factorization,
     workspace: Workspace,
@@ -117,7 +114,7 @@ def task_report(
     )
 
 
-def _reason(mechanism: Mechanism, A: Array, motion: Array, q: Array, v: Array) -> str:
+def _reason(mechanism: ResolvedMechanism, A: Array, motion: Array, q: Array, v: Array) -> str:
     """Whether what motors move acts on the tasks later, through forces that depend on it.
 
     Args:
