@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import uk_dynamics
 from uk_dynamics.compilation.cache_policy import locked, note_use, trim
 from uk_dynamics.compilation.compiler import CompilationError, Compiler
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
@@ -139,7 +140,7 @@ def _mark(library: Path, key: str) -> str:
 def _code_digest() -> str:
     """Digest of all code that a compiled mechanism comes from."""
     digest = hashlib.sha256()
-    package = Path(__file__).resolve().parent.parent
+    package = Path(uk_dynamics.__file__).resolve().parent
     for layer in _LAYERS:
         for folder, folders, names in os.walk(package / layer):  # half the time of Path.rglob
             folders.sort()

@@ -13,14 +13,15 @@ import numpy as np
 from uk_dynamics.compilation.batch_call import (
     Answers,
     BatchCall,
-    Common,
     TrajectoriesCall,
     batch_call,
     empty_answers,
     trajectories_call,
 )
-from uk_dynamics.mechanism.batch import BatchSolution, States
-from uk_dynamics.mechanism.rollout import Plan, Rollout, Stopped
+from uk_dynamics.compilation.common_inputs import CommonInputs
+from uk_dynamics.mechanism.batch import States
+from uk_dynamics.mechanism.rollout import Plan
+from uk_dynamics.mechanism.state import BatchSolution, Rollout, Stopped
 
 _WORTH_A_THREAD = 1024  # states; to start one costs as much as some hundred
 _REASONS = {
@@ -56,7 +57,7 @@ class CompiledBatch:
             self.rollout.restype = ctypes.c_int
 
     def evaluate(
-        self, given: States, common: Common, *, forces: bool, threads: int | None
+        self, given: States, common: CommonInputs, *, forces: bool, threads: int | None
     ) -> Answers:
         """Answers at all states.
 
@@ -79,7 +80,7 @@ class CompiledBatch:
         in_parts(run, count, threads, self.width)
         return answers
 
-    def roll(self, given: Plan, common: Common, threads: int | None) -> Rollout:
+    def roll(self, given: Plan, common: CommonInputs, threads: int | None) -> Rollout:
         """Trajectories.
 
         Args:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.c_source import LANES, SCALAR, number
-from uk_dynamics.compilation.layout import Layout, follows, layout_of
+from uk_dynamics.compilation.layout import Layout, layout_of
 from uk_dynamics.compilation.limits import integrates
 from uk_dynamics.compilation.mechanism_functions import regular_function, terms_function
 from uk_dynamics.compilation.sparse_vectors import is_zero
@@ -110,7 +110,7 @@ def definitions(
     return "\n".join(
         [
             _tables(mechanism, terms),
-            f"#define UK_FOLLOWED {'m->followed' if follows(mechanism) else '0'}",
+            f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
             terms_function(mechanism, terms, SCALAR),
             part("solve.c"),
             regular_part,

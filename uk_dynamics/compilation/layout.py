@@ -119,16 +119,11 @@ class Layout:
         return "typedef struct {\n" + "\n".join(lines) + "\n} uk_memory;\n"
 
 
-def follows(mechanism: ResolvedMechanism) -> bool:
-    """Whether rows may follow references: those of the file, or poses captured in switching."""
-    return bool(mechanism.references.references or mechanism.hierarchy.switchable)
-
-
 def layout_of(mechanism: ResolvedMechanism) -> Layout:
     """Memory of a mechanism."""
     model = mechanism.model
     rows = len(mechanism.constraints)
-    return Layout(model.nq, model.nv, rows, followed=follows(mechanism))
+    return Layout(model.nq, model.nv, rows, followed=mechanism.follows_references)
 
 
 _SCALARS = ("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished")

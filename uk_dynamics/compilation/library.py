@@ -133,6 +133,21 @@ def _fault(library: Path) -> str:
 
 
 @functools.cache
-def announce(problem: str) -> None:
-    """Log a warning, the same one only once."""
-    _log.warning(problem)
+def announce(message: str, level: int = logging.WARNING) -> None:
+    """Log a message, the same one only once."""
+    _log.log(level, message)
+
+
+class _Once:
+    """A log in which every message stands once."""
+
+    def info(self, message: str) -> None:
+        """Say that something happens."""
+        announce(message, logging.INFO)
+
+    def warning(self, message: str) -> None:
+        """Say that something is not as it could be."""
+        announce(message)
+
+
+ONCE = _Once()

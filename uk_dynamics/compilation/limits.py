@@ -8,7 +8,7 @@ from uk_dynamics.mechanism.tasks import Tasks
 
 _METHODS = ("auto", "udwadia_kalaba")
 # Velocities up to which compiling takes less than a minute or so; it grows with their third power.
-_MOST_UNASKED = 60
+LARGEST_UNASKED = 60
 
 
 def obstacles(mechanism: ResolvedMechanism) -> tuple[str, ...]:
@@ -47,13 +47,13 @@ def check(mechanism: ResolvedMechanism) -> None:
 
 
 def check_size(mechanism: ResolvedMechanism) -> None:
-    """Refuse what takes so long to compile that somebody should have asked for it.
+    """Refuse a mechanism that takes so long to compile that a user has to ask for it.
 
     Raises:
-        CompilationError: It would take minutes; says how to have it done.
+        CompilationError: It would take minutes; says how to compile it.
     """
     nv = mechanism.model.nv
-    if nv > _MOST_UNASKED:
+    if nv > LARGEST_UNASKED:
         raise CompilationError(
             f"{nv} velocities take minutes to compile; uk_dynamics compile does it, once",
             file=mechanism.spec.file,

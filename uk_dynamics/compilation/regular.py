@@ -28,7 +28,9 @@ from uk_dynamics.compilation.tree_factor import TreeFactor
 from uk_dynamics.core.row_basis import LEAST_PART
 from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.start import start
 
 _TINY = 1e-150
 _MARGIN = 2.0  # a row is safely independent this many rank tolerances from the others
@@ -71,7 +73,7 @@ def rows_to_take(mechanism: ResolvedMechanism) -> tuple[int, ...]:
     if mechanism.hierarchy.switchable:
         return ()
     try:
-        reactions = mechanism.dynamics("interpreted").evaluate(mechanism.start()).reactions
+        reactions = InterpretedDynamics(mechanism).evaluate(start(mechanism)).reactions
     except UkDynamicsError:  # loops that do not close: no place to look at
         return ()
     if not isinstance(reactions, UdwadiaKalaba):

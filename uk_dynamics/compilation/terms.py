@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
-from uk_dynamics.compilation.layout import follows
 from uk_dynamics.compilation.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
@@ -52,7 +51,7 @@ def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
     kinematics = cast(FrameKinematics, tree)
     q_array, v_array = cast(Array, q), cast(Array, v)
     reference = None
-    if follows(mechanism):
+    if mechanism.follows_references:
         m = len(mechanism.constraints)
         parts = cast(Array, graph.variables("followed", 3 * m).reshape(3, m))
         reference = ReferenceSample(*parts)

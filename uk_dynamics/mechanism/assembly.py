@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.exceptions import AssemblyError
 from uk_dynamics.mechanism.assembly_search import Assembly, Search
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.mechanism.tasks import Tasks
 
-__all__ = ["Assembly", "assemble", "assemble_on_tasks"]
+__all__ = ["Assembly", "assemble", "assemble_on_tasks", "closed_configuration"]
+
+_log = logging.getLogger(__name__)
 
 _LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed directly
 _TASK_STEPS = 8
@@ -134,6 +138,34 @@ def assemble_on_tasks(
         for name, rows in tasks.constraints.slices.items()
     }
     return replace(best, q=there, closed=False, reason=reason, violations=violations)
+
+
+def closed_configuration(
+    mechanism: ResolvedMechanism, result: Assembly, tasks: Tasks | None = None, t: float = 0.0
+) -> Array:
+    """The configuration of a successful assembly, (nq,); joints outside their limits are logged.
+
+    Args:
+        mechanism: What was assembled.
+        result: How.
+        tasks: On whose references it was to be.
+        t: Time of the references, in s.
+
+    Raises:
+        AssemblyError: Some loop does not close, or a reference is out of reach.
+    """
+    if not result.closed:
+        off = tasks is not None and set(result.violations) <= set(tasks.names)
+        raise AssemblyError(
+            result.reason,
+            result.violations,
+            mechanism.model.positions_by_name(result.q),
+            problem=f"the references are out of reach at t = {t:g} s" if off else "",
+            file=tasks.spec.file if tasks is not None and off else mechanism.spec.file,
+        )
+    for violation in result.limit_violations:
+        _log.warning("%s: %s", mechanism.name, violation)
+    return result.q
 
 
 def _errors(tasks: Tasks, residual: Array) -> list[float]:

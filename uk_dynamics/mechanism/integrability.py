@@ -12,6 +12,7 @@ from uk_dynamics.constraints.live_reference import Live
 from uk_dynamics.constraints.row_family import Rows
 from uk_dynamics.core.integrability import PfaffianSystem, integrability
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, State
 
@@ -180,7 +181,7 @@ def _sample(
 ) -> list[Point]:
     """Configurations on the constraints, the given one first; fewer where they are hard to find."""
     generator = np.random.default_rng(seed)
-    dynamics = mechanism.dynamics()
+    dynamics = InterpretedDynamics(mechanism)
     model = mechanism.model
     points: list[Point] = [(0.0, q)]
     spread = _SPREAD * min(1.0, mechanism.spec.model.length)

@@ -14,7 +14,7 @@ from scipy.optimize import root
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import ActivationError, SimulationError
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.model.workspace import Workspace
@@ -43,7 +43,7 @@ class Switched:
 
 def switch(
     mechanism: ResolvedMechanism,
-    dynamics: InterpretedDynamics,
+    dynamics: Dynamics,
     state: State,
     changes: Mapping[str, bool],
     inputs: Inputs,

@@ -9,6 +9,7 @@ import numpy as np
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.servo import servo_efforts
 from uk_dynamics.exceptions import UndeterminedMotionError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, State
 from uk_dynamics.mechanism.tasks import Tasks
@@ -68,7 +69,7 @@ def task_report(
     A, S = rows.A, mechanism.actuators.matrix
     wanted = rows.right_hand_side(constraints.damping, constraints.stiffness)
     try:
-        free = mechanism.dynamics().evaluate(State(0.0, q, v)).qdd
+        free = InterpretedDynamics(mechanism).evaluate(State(0.0, q, v)).qdd
     except UndeterminedMotionError:  # then nobody knows what is missing either
         free, wanted = np.zeros(mechanism.model.nv), np.zeros(len(A))
     servo = servo_efforts(
@@ -126,7 +127,7 @@ def _reason(mechanism: ResolvedMechanism, A: Array, motion: Array, q: Array, v: 
     """
     if not len(mechanism.actuators):
         return "there are no motors"
-    dynamics = mechanism.dynamics()
+    dynamics = InterpretedDynamics(mechanism)
     sizes = np.abs(motion).max(axis=0)
     if not sizes.any():
         return "the motors move nothing: the structure holds all that they act on"

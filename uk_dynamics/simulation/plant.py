@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
-from uk_dynamics.mechanism.backends import Backend
+from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
 from uk_dynamics.mechanism.switching import Switched, switch

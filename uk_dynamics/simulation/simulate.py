@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.core.adaptive import Tolerances
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.backends import Backend
+from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, State
 from uk_dynamics.simulation.advance import METHODS, Advance
