@@ -115,8 +115,8 @@ def register(commands: Commands) -> None:
         "--backend",
         choices=("auto", "cached", "interpreted", "compiled"),
         default="cached",
-        help="what evaluates the mechanism: compiled if it has been compiled before (cached), if it"
-        " can be (auto), in any case, or never",
+        help="what evaluates the mechanism: C if it was compiled before (cached), C if it can be"
+        " compiled in about a minute (auto), C in any case, or Python",
     )
     output = parser.add_argument_group("output")
     output.add_argument(

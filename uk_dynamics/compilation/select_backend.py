@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Literal
 
 from uk_dynamics.compilation.background import Job
@@ -23,14 +24,29 @@ Unready = Literal["defer", "wait"]
 Choice = Literal["interpreted", "compiled", "deferred", "jax"]
 
 
-def select_backend(
-    mechanism: ResolvedMechanism,
-    backend: str = "auto",
-    *,
-    unready: Unready = "defer",
-    after: int = MANY,
-    log: Log = ONCE,
-) -> Dynamics:
+@dataclass(frozen=True)
+class Selection:
+    """What a caller asks for.
+
+    Attributes:
+        backend: See the table of :func:`select_backend`.
+        unready: What ``auto`` does where the library is not in the cache.
+        after: Calls of the evaluator before compiling begins in the background; 0: it begins now.
+        log: Where ``auto`` says what it does.
+    """
+
+    backend: str = "auto"
+    unready: Unready = "defer"
+    after: int = MANY
+    log: Log = ONCE
+
+    @classmethod
+    def of(cls, given: str | Selection) -> Selection:
+        """The selection behind the name of a backend."""
+        return cls(given) if isinstance(given, str) else given
+
+
+def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "auto") -> Dynamics:
     """The evaluator of a mechanism.
 
     ============= ================ ================================= ==========================
@@ -58,16 +74,14 @@ def select_backend(
 
     Args:
         mechanism: What to evaluate.
-        backend: See the table.
-        unready: What ``auto`` does where the library is not in the cache.
-        after: Evaluations before compiling begins in the background; 0: it begins now.
-        log: Where ``auto`` says what it does.
+        selection: The name of a backend, or more.
 
     Raises:
         InputError: There is no such backend, or JAX is not installed.
         CompilationError: See the table.
     """
-    choice = choose(mechanism, backend, unready=unready, log=log)
+    asked = Selection.of(selection)
+    choice = choose(mechanism, asked)
     if choice == "jax":
         from uk_dynamics.compilation.jax_dynamics import JaxDynamics
 
@@ -80,9 +94,9 @@ def select_backend(
         try:
             return CompiledDynamics(mechanism)
         except CompilationError as error:
-            if backend == "compiled":
+            if asked.backend == "compiled":
                 raise
-            log.warning(not_compiled(mechanism.name, str(error)))
+            asked.log.warning(not_compiled(mechanism.name, str(error)))
             return InterpretedDynamics(mechanism)
     interpreted = InterpretedDynamics(mechanism)
 
@@ -97,20 +111,19 @@ def select_backend(
         cached=lambda: is_cached(mechanism),
         job=Job.of(mechanism),
         name=mechanism.name,
-        log=log,
-        after=after,
+        log=asked.log,
+        after=asked.after,
     )
     return DeferredDynamics(deferred)
 
 
-def choose(
-    subject: ResolvedMechanism | Tasks, backend: str, *, unready: Unready, log: Log
-) -> Choice:
+def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
     """The entry of the table for a mechanism, or for the servo law of tasks.
 
     Raises:
         InputError: There is no such backend.
     """
+    backend = asked.backend
     if backend == "auto":
         backend = os.environ.get(VARIABLE, "auto")
     if backend not in BACKENDS:
@@ -133,6 +146,6 @@ def choose(
         if find_compiler() is None:
             raise no_compiler()
     except CompilationError as error:
-        log.warning(not_compiled(mechanism.name, str(error)))
+        asked.log.warning(not_compiled(mechanism.name, str(error)))
         return "interpreted"
-    return "deferred" if unready == "defer" else "compiled"
+    return "deferred" if asked.unready == "defer" else "compiled"

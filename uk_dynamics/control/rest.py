@@ -23,6 +23,7 @@ from uk_dynamics.core.motion_efforts import motion_efforts
 from uk_dynamics.core.stabilization import position_gains
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.allocation import Allocation, Weights
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 
@@ -74,7 +75,7 @@ class RestController(ABC):
         self.preload = sharing.preload
         self.internal: InternalEfforts | None = None
         self._weights = sharing.weights
-        self._dynamics = mechanism.dynamics()
+        self._dynamics = InterpretedDynamics(mechanism)
         self.limits = MotorLimits(mechanism, control_period)
         # One row per admissible motion; how many there are is known at a state only.
         self._allocations: dict[int, LimitedAllocation] = {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from uk_dynamics.compilation.background import Job
 from uk_dynamics.compilation.compiler import CompilationError
-from uk_dynamics.compilation.deferred import MANY, Deferred, Log, not_compiled
-from uk_dynamics.compilation.library import ONCE, is_servo_cached
-from uk_dynamics.compilation.select_backend import Unready, choose
+from uk_dynamics.compilation.deferred import Deferred, not_compiled
+from uk_dynamics.compilation.library import is_servo_cached
+from uk_dynamics.compilation.select_backend import Selection, choose
 from uk_dynamics.control.interpreted_servo import InterpretedServo
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
@@ -23,28 +23,23 @@ from uk_dynamics.mechanism.tasks import Tasks
 
 def servo_evaluator(
     tasks: Tasks,
-    backend: str,
+    selection: str | Selection,
     *,
     friction: bool = True,
-    unready: Unready = "defer",
-    after: int = MANY,
-    log: Log = ONCE,
 ) -> ServoEvaluator:
     """The evaluator of the servo law of tasks.
 
     Args:
         tasks: What motors are to do.
-        backend: See :func:`select_backend`; there is no law in JAX.
+        selection: The name of a backend, or more; see :func:`select_backend`.
         friction: Whether friction and damping are fed forward.
-        unready: What ``auto`` does where the library is not in the cache.
-        after: Evaluations before compiling begins in the background; 0: it begins now.
-        log: Where ``auto`` says what it does.
 
     Raises:
         InputError: There is no such backend.
         CompilationError: With ``compiled``: something cannot be compiled.
     """
-    choice = choose(tasks, backend, unready=unready, log=log)
+    asked = Selection.of(selection)
+    choice = choose(tasks, asked)
     if choice == "jax":
         raise InputError("the servo law is not written for JAX", place="backend")
     interpreted = InterpretedServo(tasks, friction=friction)
@@ -64,16 +59,16 @@ def servo_evaluator(
                 cached=lambda: is_servo_cached(tasks),
                 job=Job.of(tasks),
                 name=name,
-                log=log,
-                after=after,
+                log=asked.log,
+                after=asked.after,
             )
         )
     try:
         return compiled()
     except CompilationError as error:
-        if backend == "compiled":
+        if asked.backend == "compiled":
             raise
-        log.warning(not_compiled(name, str(error)))
+        asked.log.warning(not_compiled(name, str(error)))
         return interpreted
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from uk_dynamics.compilation.select_backend import Selection
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.bumpless_start import BumplessStart
 from uk_dynamics.control.command import Command, missing_by_task, selected
@@ -60,7 +61,7 @@ class ServoController:
         control_period: float | None = None,
         friction: Literal["model", "none"] = "model",
         blend_time: float = 0.0,
-        backend: str = "cached",
+        backend: str | Selection = "cached",
     ) -> None:
         """Prepare the evaluation.
 
@@ -74,8 +75,8 @@ class ServoController:
                 feedback.
             blend_time: Time in which the first error decays along a smooth path, in s; 0: feedback
                 acts on the whole of it at once.
-            backend: Who evaluates the law: ``interpreted``; ``compiled``; ``auto``, compiled where
-                that is possible; ``cached``, where that has been done before.
+            backend: What evaluates the law; see :func:`select_backend`. By default ``cached``: a
+                controller is often part of a simulation, whose numbers must not change midway.
 
         Raises:
             InputError: The mechanism has no motors, or the tasks belong to another mechanism, or

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from uk_dynamics.compilation.select_backend import Selection
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.effort_transfer import EffortTransfer
@@ -46,7 +47,7 @@ class ServoModes:
         tasks: Tasks | None,
         control_period: float | None,
         *,
-        backend: str = "cached",
+        backend: str | Selection = "cached",
     ) -> None:
         """Prepare the laws; ``tasks`` is in force, or ``hold`` where there are none.
 
@@ -54,7 +55,7 @@ class ServoModes:
             mechanism: What is controlled.
             tasks: What it shall do; None: weights are those of effort limits, preload is zero.
             control_period: Time for which efforts are held, in s; None: unknown.
-            backend: Who evaluates the law of ``tasks``, as of :class:`ServoController`.
+            backend: What evaluates the law of ``tasks``, as of :class:`ServoController`.
 
         Raises:
             InputError: There are no motors, or rate limits and no control period.

@@ -10,6 +10,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.core.solution import Solution
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.ros.constraint_wrenches import ConstraintWrenches
@@ -28,7 +29,7 @@ class DynamicsTopics:
             mechanism: Whose dynamics it is.
         """
         self._mechanism = mechanism
-        self._dynamics = mechanism.dynamics()
+        self._dynamics = InterpretedDynamics(mechanism)
         self._row_scale = mechanism.constraints.reference_scale  # to N m, of rows of angles
         self._motion_publisher = node.create_publisher(JointTrajectory, "~/dynamics", 10)
         self._forces_publisher = node.create_publisher(JointState, "~/constraint_forces", 10)

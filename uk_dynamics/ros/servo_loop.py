@@ -11,13 +11,15 @@ from rclpy.node import Node
 from uk_dynamics.control.desired_motion import DesiredMotion, Setpoint
 from uk_dynamics.control.servo_modes import TASKS, Decision
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.chosen_commands import chosen_commands
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.diagnostics import MessageProblems, Report
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.live_settings import LiveSettings
-from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, make_servo
+from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, make_servo, selection
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.reference_inputs import ReferenceInputs
@@ -70,10 +72,10 @@ class ServoLoop:
         self._node = node
         self._settings = settings
         self._stop = stop
-        self._dynamics = mechanism.dynamics()
+        self._dynamics: Dynamics = InterpretedDynamics(mechanism)
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
         if self._by_trajectory:
-            self._dynamics = make_dynamics(node, settings, mechanism)
+            self._dynamics = make_dynamics(mechanism, selection(node, settings))
         self._desired = DesiredMotion(mechanism, self._dynamics)
         self._timing = ServoTiming(self.controller.control_period)
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)

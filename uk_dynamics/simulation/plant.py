@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from uk_dynamics.compilation.select_backend import Selection, select_backend
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
 from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.mechanism import Mechanism
@@ -37,7 +38,7 @@ class Plant:
         controller: Controller | None,
         *,
         continuous: bool,
-        backend: Backend = "interpreted",
+        backend: Backend = "cached",
     ) -> None:
         """Put the pieces together.
 
@@ -48,7 +49,8 @@ class Plant:
             continuous: Whether it decides at every instant.
             backend: What evaluates the mechanism.
         """
-        self.dynamics = mechanism.dynamics(backend)
+        # one evaluator from the first step to the last: the numbers must not change midway
+        self.dynamics = select_backend(mechanism, Selection(backend, unready="wait"))
         self.continuous = continuous and controller is not None
         self._actuators = mechanism.actuators
         self._mechanism = mechanism

@@ -73,8 +73,8 @@ def simulate(
         events: Constraints to switch on or off, as (time in s, {name: on}); velocities jump there,
             and the trajectory tells the energy that was lost.
         progress: Called with the simulated time since the start, in s, at every sample.
-        backend: What evaluates the mechanism, as in ``mechanism.dynamics()``: compiled where that
-            has been done before, unless something else is asked for.
+        backend: What evaluates the mechanism from the first step to the last: ``cached``, in C
+            where it was compiled before; ``compiled`` and ``auto`` compile it first.
         recording: File for the samples, written also after an error or Ctrl-C: ``.npz`` or
             ``.csv`` at the end, ``.mcap`` as they come, so that it can be read up to the last
             16 kB after a crash.
