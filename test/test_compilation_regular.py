@@ -2,26 +2,19 @@
 
 import numpy as np
 import pytest
-from mechanism_builder import near, pinned_arm, shipped
+from mechanism_builder import near, shipped
 
-from uk_dynamics.compilation import compiler, redundant_rows, regular
+from uk_dynamics.compilation import redundant_rows, regular
 from uk_dynamics.compilation.gram_schmidt import GramSchmidt
 from uk_dynamics.compilation.reflections import Reflections
 from uk_dynamics.compilation.sparse_vectors import sparse, weighted
 from uk_dynamics.compilation.symbols import Graph, as_objects
 from uk_dynamics.compilation.terms import SymbolicTerms
 from uk_dynamics.compilation.tree_factor import TreeFactor
-from uk_dynamics.core.solution import Status
-from uk_dynamics.mechanism.batch import STATUSES
-from uk_dynamics.mechanism.state import Inputs
 
 KINDS = (GramSchmidt, Reflections)
 PARENTS = (-1, 0, 1, 0, 3, 4)  # two branches
 TAKEN = (0, 1, 3)
-
-needs_compiler = pytest.mark.skipif(
-    compiler.find_compiler() is None, reason="there is no C compiler on this machine"
-)
 
 
 class Example:
@@ -99,48 +92,3 @@ def test_a_mass_that_is_not_positive_is_told_from_one_that_is():
 def test_rows_are_taken_that_are_independent_at_the_start():
     assert regular.rows_to_take(shipped("five_bar")) == (0, 2, 3)
     assert regular.rows_to_take(shipped("landing_leg")) == ()  # switched
-
-
-def agree(second, q, t):
-    """An arm with a joint held twice, by rows of which the second is an expression, at some states.
-
-    All evaluations are compared with the interpreted ones, which are given back.
-    """
-    machine = pinned_arm(
-        f"  one: {{type: joint, joint: j1}}\n  two: {{type: expression, expression: {second}}}\n"
-    )
-    compiled, interpreted = machine.dynamics("compiled"), machine.dynamics("interpreted")
-    v, tau = np.tile([0.2, 0.5], (len(q), 1)), np.tile([0.7, -0.2], (len(q), 1))
-    batch = compiled.evaluate_batch(q, v, tau, t=t)
-    solutions = []
-    for k in range(len(q)):
-        state, inputs = machine.state(q[k], v[k], t[k]), Inputs(tau=tau[k])
-        expected = interpreted.evaluate(state, inputs)
-        found = compiled.evaluate(state, inputs)
-        assert found.rank == expected.rank == batch.rank[k]
-        assert found.status is expected.status is STATUSES[batch.status[k]]
-        assert list(found.determined) == list(expected.determined) == list(batch.determined[k])
-        for acceleration in (found.qdd, batch.qdd[k]):
-            near(acceleration, expected.qdd, relative=1e-10)
-        for multipliers in (found.multipliers, batch.multipliers[k]):
-            near(multipliers, expected.multipliers, relative=1e-9)
-        solutions.append(expected)
-    return solutions
-
-
-@needs_compiler
-def test_rows_that_want_nearly_the_same_are_chosen_as_by_the_interpreted_evaluator():
-    # either row satisfied alone, the accelerations would differ by as much
-    apart = np.repeat([1e-16, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-7, 1e-4], 4)
-    q = np.tile([0.3, -0.4], (len(apart), 1))
-    solutions = agree("1.0*j1 + exp(t)", q, np.log(apart))
-    holds = [solution.status is Status.OK for solution in solutions]
-    assert holds == list(apart < 1e-6)
-
-
-@needs_compiler
-def test_rows_that_are_nearly_the_same_have_the_rank_of_the_rank_rule():
-    part = np.repeat([1e-16, 1e-14, 1e-13, 1e-12, 1e-10, 1e-7, 5e-5, 2e-4, 1e-2], 4)
-    q = np.stack([np.full(len(part), 0.3), np.log(part)], axis=1)
-    solutions = agree("1.0*j1 + exp(j2)", q, np.zeros(len(part)))
-    assert [solution.rank for solution in solutions] == list(np.where(part < 1e-4, 1, 2))

@@ -301,7 +301,8 @@ SPREAD = "tasks:\n  turn: {type: joint, joint: crank, feedback: {form: generaliz
     ("text", "place"),
     [(GAUSS, "distribution: gauss"), (SPREAD, "tasks.turn.feedback.form: generalized_inverse")],
 )
-def test_what_cannot_be_compiled_is_named(text, place, caplog):
+def test_what_cannot_be_compiled_is_named(text, place, caplog, monkeypatch):
+    monkeypatch.delenv("UK_DYNAMICS_BACKEND")
     machine = shipped("five_bar")
     tasks = of(machine, text)
     with pytest.raises(CompilationError, match=place):
@@ -314,10 +315,12 @@ def test_what_cannot_be_compiled_is_named(text, place, caplog):
 
 
 def test_backends_are_chosen_by_name(monkeypatch, tmp_path):
+    monkeypatch.delenv("UK_DYNAMICS_BACKEND")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     machine = shipped("five_bar")
     tasks = of(machine, "tasks:\n  turn: {type: joint, joint: middle}\n")
     assert isinstance(servo_evaluator(tasks, "cached"), InterpretedServo)
+    assert isinstance(servo_evaluator(tasks, "compiled"), CompiledServo)
     assert isinstance(servo_evaluator(tasks, "auto"), CompiledServo)
     # references and gains are inputs of what is compiled
     more = "reference: {type: sinusoid, amplitude: 0.1, frequency: 1.0}"
