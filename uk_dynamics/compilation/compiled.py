@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.compilation.common_inputs import CommonInputs
-from uk_dynamics.compilation.compiled_batch import CompiledBatch, to_solution
+from uk_dynamics.compilation.compiled_batch import CompiledBatch, CompiledProjection, to_solution
 from uk_dynamics.compilation.compiled_call import CompiledCall
-from uk_dynamics.compilation.compiled_projection import CompiledProjection
 from uk_dynamics.compilation.compiled_solution import CompiledSolution
 from uk_dynamics.compilation.compiler import CompilationError
 from uk_dynamics.compilation.fallback import Fallback
-from uk_dynamics.compilation.layout import layout_of
+from uk_dynamics.compilation.layout import integrates, layout_of
 from uk_dynamics.compilation.library import announce, batch_library_of, library_of
-from uk_dynamics.compilation.limits import integrates
 from uk_dynamics.compilation.structure import CompiledStructure
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.mechanism.batch import evaluate_each, put, states, without_forces
@@ -79,14 +77,15 @@ class CompiledDynamics(Fallback):
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
         """Constrained acceleration alone; see :meth:`Dynamics.acceleration`."""
-        if not self._followed:
-            found: Any = self._accelerate(t, q, v, tau)
-            if found is NotImplemented:
-                found = self._call.acceleration_any(t, q, v, tau)
-            if found is not None:
-                answer: Array = found
-                return answer
-        return self.fallback.acceleration(q, v, tau, t)
+        if self._followed:
+            self._structure.follow(t, _NOTHING)
+        found: Any = self._accelerate(t, q, v, tau)
+        if found is NotImplemented:
+            found = self._call.acceleration_any(t, q, v, tau)
+        if found is None:
+            return self.fallback.acceleration(q, v, tau, t)
+        answer: Array = found
+        return answer
 
     def evaluate_batch(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uk_dynamics.compilation.generate import batch_declarations, batch_definitions
-from uk_dynamics.compilation.limits import integrates
+from uk_dynamics.compilation.layout import integrates
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.start import start
 

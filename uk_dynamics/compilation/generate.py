@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.c_source import LANES, SCALAR, number
-from uk_dynamics.compilation.layout import Layout, layout_of
-from uk_dynamics.compilation.limits import integrates
+from uk_dynamics.compilation.layout import Layout, integrates, layout_of
 from uk_dynamics.compilation.mechanism_functions import regular_function, terms_function
 from uk_dynamics.compilation.sparse_vectors import is_zero
 from uk_dynamics.compilation.symbols import Objects

@@ -126,4 +126,10 @@ def layout_of(mechanism: ResolvedMechanism) -> Layout:
     return Layout(model.nq, model.nv, rows, followed=mechanism.follows_references)
 
 
+def integrates(mechanism: ResolvedMechanism) -> bool:
+    """Whether trajectories are compiled as well: q is a vector, and all rows are affine in v."""
+    model = mechanism.model
+    return mechanism.constraints.linear_in_rates and model.nq == model.nv
+
+
 _SCALARS = ("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished")

@@ -85,9 +85,3 @@ def check_tasks(tasks: Tasks) -> None:
             f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
             file=tasks.spec.file,
         )
-
-
-def integrates(mechanism: ResolvedMechanism) -> bool:
-    """Whether trajectories are compiled as well: q is a vector, and all rows are affine in v."""
-    model = mechanism.model
-    return mechanism.constraints.linear_in_rates and model.nq == model.nv

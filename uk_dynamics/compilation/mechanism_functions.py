@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from uk_dynamics.compilation import regular
-from uk_dynamics.compilation.c_function import function
 from uk_dynamics.compilation.c_source import LANES, Dialect, Writer
-from uk_dynamics.compilation.pieces import in_pieces
+from uk_dynamics.compilation.pieces import function, in_pieces
 from uk_dynamics.compilation.sparse_vectors import is_zero
 from uk_dynamics.compilation.terms import SymbolicTerms, as_inputs
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.compilation.c_function import function
 from uk_dynamics.compilation.c_source import number
 from uk_dynamics.compilation.generate import declarations, definitions, part, table
+from uk_dynamics.compilation.pieces import function
 from uk_dynamics.compilation.servo_layout import ServoLayout
 from uk_dynamics.compilation.servo_terms import error_targets, gap_targets, targets, trace_tasks
 from uk_dynamics.compilation.terms import trace

@@ -122,9 +122,7 @@ class Demonstration:
         with own_domain() as domain, NodeProcesses(self._directory) as processes:
             self._say(f"{name}: {', '.join(self._nodes)} on ROS_DOMAIN_ID={domain}")
             if not is_cached(self._mechanism):
-                self._say(
-                    "a first start compiles it, where there is a C compiler: some seconds"
-                )
+                self._say("a first start compiles it, where there is a C compiler: some seconds")
             if (port := self._parameters["viewer"]["port"]) is not None:
                 self._say(f"in the browser: http://{LOOPBACK}:{port}")
             for node in self._nodes:
