@@ -61,8 +61,8 @@ def test_what_decides_on_the_rank_is_that_of_the_whitened_rows(kind):
     example = Example(kind)
     rows, whitened = example.rows, example.A @ np.linalg.cholesky(np.linalg.inv(example.M))
     near(np.array(rows.squares), (whitened**2).sum(axis=1), relative=1e-12)
-    assert rows.remainders.keys() == {2}
-    assert rows.remainders[2] == pytest.approx(0.0, abs=1e-28)  # the square of rounding
+    assert rows.residual_squares.keys() == {2}
+    assert rows.residual_squares[2] == pytest.approx(0.0, abs=1e-28)  # the square of rounding
     scaled = whitened / np.sqrt(rows.squares)[:, None]
     expected = (np.linalg.pinv(scaled[list(TAKEN)]) ** 2).sum()
     assert rows.inverse_square(rows.squares) == pytest.approx(expected, rel=1e-12)
@@ -90,5 +90,5 @@ def test_a_mass_that_is_not_positive_is_told_from_one_that_is():
 
 
 def test_rows_are_taken_that_are_independent_at_the_start():
-    assert regular.rows_to_take(shipped("five_bar")) == (0, 2, 3)
-    assert regular.rows_to_take(shipped("landing_leg")) == ()  # switched
+    assert regular.independent_at_start(shipped("five_bar")) == (0, 2, 3)
+    assert regular.independent_at_start(shipped("landing_leg")) == ()  # switched

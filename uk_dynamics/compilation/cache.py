@@ -1,8 +1,8 @@
 """Compiled mechanisms in the user's cache directory, found again by what they were made from.
 
-An entry is a library and the digest of its bytes; one that does not match is made anew, never
-loaded. Processes that want the same entry at once wait for the first of them. What stays is said in
-:mod:`uk_dynamics.compilation.cache_policy`.
+An entry is a library and the digest of its bytes; one that does not match is compiled again,
+never loaded. Processes that want the same entry at once wait for the first of them. Which entries
+stay is decided in :mod:`uk_dynamics.compilation.cache_policy`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import uk_dynamics
 from uk_dynamics.compilation.cache_policy import locked, note_use, trim
 from uk_dynamics.compilation.compiler import CompilationError, Compiler
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
@@ -83,7 +82,7 @@ def library_for(
 
 
 def forget(library: Path) -> None:
-    """Have an entry made anew."""
+    """Have an entry compiled again."""
     library.with_suffix(".sha256").unlink(missing_ok=True)
 
 
@@ -140,7 +139,7 @@ def _mark(library: Path, key: str) -> str:
 def _code_digest() -> str:
     """Digest of all code that a compiled mechanism comes from."""
     digest = hashlib.sha256()
-    package = Path(uk_dynamics.__file__).resolve().parent
+    package = next(p for p in Path(__file__).resolve().parents if p.name == "uk_dynamics")
     for layer in _LAYERS:
         for folder, folders, names in os.walk(package / layer):  # half the time of Path.rglob
             folders.sort()

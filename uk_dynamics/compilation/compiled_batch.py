@@ -119,7 +119,7 @@ def in_parts(
     width: int,
     worth: int = _WORTH_A_THREAD,
 ) -> None:
-    """Call ``run(first, end)`` for parts of 0 … count, beside each other where that pays.
+    """Call ``run(first, end)`` for parts of 0 … count, in parallel where that pays.
 
     Args:
         run: Releases the interpreter's lock for most of its time.

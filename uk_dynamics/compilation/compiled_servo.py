@@ -33,7 +33,7 @@ class CompiledServo:
         """Load the library; compile it when it is not in the cache.
 
         Args:
-            tasks: What motors shall do.
+            tasks: Their rows and references.
             otherwise: Answers what C does not.
             friction: Whether friction and damping are fed forward.
 
@@ -66,7 +66,7 @@ class CompiledServo:
             self._structure.follow(state.t, inputs)
         elif inputs.references:
             return self._otherwise.gap(state, inputs)
-        return self._call.gap(state)
+        return self._call.closure_error(state)
 
     def errors(self, state: State, references: References | None = None) -> TrackingErrors:
         """Residuals and rates of the task rows."""

@@ -57,7 +57,7 @@ def batch_source(mechanism: ResolvedMechanism) -> str:
 
 
 def batch_declarations(mechanism: ResolvedMechanism) -> str:
-    """What a C program needs to know beside that of single states: arrays of many."""
+    """Further declarations for many states: arrays of them."""
     return part("batch.h") + ("\n" + part("rollout.h") if integrates(mechanism) else "")
 
 
@@ -99,8 +99,8 @@ def definitions(
     Args:
         mechanism: What is evaluated.
         terms: Its terms, where they are traced already.
-        pivoted: Whether rows are always taken by their remainders, which leaves their reflections
-            in the memory for whoever needs the admissible motions.
+        pivoted: Whether rows are always pivoted by their residual norm, which leaves their
+            reflections in the memory for callers that need the admissible motions.
     """
     terms = terms or trace(mechanism)
     regular_part = "#define UK_REGULAR 0"
@@ -119,7 +119,7 @@ def definitions(
 
 
 def _tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
-    """Numbers of the mechanism beside its terms."""
+    """Constants of the mechanism, apart from its terms."""
     solver = mechanism.spec.solver
     constraints = mechanism.constraints
     parents = mechanism.model.velocity_parents
@@ -144,7 +144,7 @@ def _tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
 
 
 def part(name: str) -> str:
-    """A file of C beside this one."""
+    """A file of C that is not generated."""
     return (_HERE / name).read_text(encoding="utf-8")
 
 

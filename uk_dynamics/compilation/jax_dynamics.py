@@ -191,8 +191,8 @@ class JaxDynamics(Fallback):
         terms = {name: jnp.moveaxis(x, -1, 0) for name, x in run(self.tape, inputs).items()}
         constraints = self._mechanism.constraints
         damping, stiffness = constraints.damping, constraints.stiffness
-        pull = damping * terms["rate"] + stiffness * terms["residual"]
-        b = -active * (terms["bias"] + stabilize * pull)
+        stabilization = damping * terms["rate"] + stiffness * terms["residual"]
+        b = -active * (terms["bias"] + stabilize * stabilization)
         A = terms["A"] * active[:, None]
         solve = partial(jax_solve.motion, rule=self._rule)
         found = jax.vmap(solve)(terms["M"], terms["F"] + tau, A, b)

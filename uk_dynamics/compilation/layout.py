@@ -92,7 +92,7 @@ class Layout:
             ("inverse_scale", m, ""),
             ("square", m, ""),
             ("reference", m, ""),
-            ("order", m, "rows as they were taken"),
+            ("order", m, "independent rows, in the order of elimination"),
             ("beta", m, ""),
             ("R", m, ""),
             ("coordinates", m, ""),

@@ -1,4 +1,4 @@
-"""What of a mechanism and its tasks cannot be compiled, by name."""
+"""Parts of mechanisms and tasks that cannot be compiled, by name."""
 
 from __future__ import annotations
 

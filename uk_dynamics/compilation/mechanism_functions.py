@@ -50,8 +50,8 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: 
 
 def regular_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
     """The solution at regular states; nothing where the mechanism has hardly any."""
-    taken = regular.rows_to_take(mechanism)
-    found = regular.solve(mechanism, as_inputs(terms), taken) if taken else None
+    independent = regular.independent_at_start(mechanism)
+    found = regular.solve(mechanism, as_inputs(terms), independent) if independent else None
     if found is None:
         return "#define UK_REGULAR 0"
     writer = Writer(dialect)
@@ -81,7 +81,7 @@ def regular_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect
         forces=pieces.calls[1],
         found="return regular;" if many else "return 1;",
     )
-    return f"#define UK_REGULAR {found.rank} /* rows taken */\n" + pieces.functions + text
+    return f"#define UK_REGULAR {found.rank} /* independent rows */\n" + pieces.functions + text
 
 
 def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> list[tuple[str, Any]]:

@@ -30,7 +30,7 @@ class Pieces:
     Attributes:
         functions: C text of all pieces.
         calls: C statements that do what each block says.
-        shared: Size of the array ``shared``, which whoever calls has to declare.
+        shared: Size of the array ``shared``, which the caller has to declare.
     """
 
     functions: str

@@ -13,7 +13,7 @@ class ServoLayout(Layout):
         motors: Number of motors.
         task_rows: Rows of the tasks.
         errors: Where the answers of ``uk_errors`` are.
-        decision: Where those of ``uk_servo`` are, beside those of the mechanism.
+        decision: Where those of ``uk_servo`` are, behind those of the mechanism.
         allocation: Where those of ``uk_allocate`` are.
     """
 
