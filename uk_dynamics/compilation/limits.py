@@ -46,20 +46,6 @@ def check(mechanism: ResolvedMechanism) -> None:
         )
 
 
-def check_size(mechanism: ResolvedMechanism) -> None:
-    """Refuse a mechanism that takes so long to compile that a user has to ask for it.
-
-    Raises:
-        CompilationError: It would take minutes; says how to compile it.
-    """
-    nv = mechanism.model.nv
-    if nv > LARGEST_UNASKED:
-        raise CompilationError(
-            f"{nv} velocities take minutes to compile; uk_dynamics compile does it, once",
-            file=mechanism.spec.file,
-        )
-
-
 def task_obstacles(tasks: Tasks) -> tuple[str, ...]:
     """What tasks have that the compiled servo law does not know; empty: nothing."""
     found = []

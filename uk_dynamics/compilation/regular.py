@@ -7,9 +7,9 @@ zeros are never computed.
 Let N be the sum of squares of the pseudoinverse of these r rows, each scaled to its own size;
 their smallest singular value is at least 1/√N. At each of r steps pivoting would find a row with a
 residual norm of at least 1/√(r N): where that is above the rank tolerance, the rank is not smaller.
-Nor is it larger where the other rows depend on these up to rounding; and where those hold as well, up
-to rounding, any choice among all rows gives the same motion. Rounding is here what √N magnifies to
-1e-12. In all other states rows are pivoted by their residual norm.
+Nor is it larger where the other rows depend on these up to rounding; and where those hold as well,
+up to rounding, any choice among all rows gives the same motion. Rounding is here what √N magnifies
+to 1e-12. In all other states rows are pivoted by their residual norm.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from uk_dynamics.compilation.background import Job
 from uk_dynamics.compilation.compiler import CompilationError, find_compiler, no_compiler
 from uk_dynamics.compilation.deferred import MANY, Deferred, DeferredDynamics, Log, not_compiled
 from uk_dynamics.compilation.library import ONCE, is_cached, is_servo_cached
-from uk_dynamics.compilation.limits import check, check_size, check_tasks
+from uk_dynamics.compilation.limits import LARGEST_UNASKED, obstacles, task_obstacles
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import BACKENDS, Dynamics
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
@@ -138,14 +138,17 @@ def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
         return "compiled"
     if backend == "cached":
         return "interpreted"
-    try:
-        check(mechanism)
-        check_size(mechanism)
-        if tasks is not None:
-            check_tasks(tasks)
-        if find_compiler() is None:
-            raise no_compiler()
-    except CompilationError as error:
-        asked.log.warning(not_compiled(mechanism.name, str(error)))
+    found = obstacles(mechanism) + (task_obstacles(tasks) if tasks is not None else ())
+    if found:  # nothing that a user could do about
+        asked.log.info(not_compiled(mechanism.name, f"C does not know {', '.join(found)}"))
+        return "interpreted"
+    problem = ""
+    if mechanism.model.nv > LARGEST_UNASKED:
+        nv = mechanism.model.nv
+        problem = f"{nv} velocities take minutes to compile; uk_dynamics compile does it, once"
+    elif find_compiler() is None:
+        problem = str(no_compiler())
+    if problem:
+        asked.log.warning(not_compiled(mechanism.name, problem))
         return "interpreted"
     return "deferred" if asked.unready == "defer" else "compiled"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -26,9 +25,7 @@ from uk_dynamics.mechanism.state import (
     State,
 )
 from uk_dynamics.mechanism.switching import Switched, switch
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism.tasks import Tasks
 
 
 class Mechanism(ResolvedMechanism):
