@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,8 +10,7 @@ from uk_dynamics.mechanism.state import Array, Inputs
 from uk_dynamics.mechanism.structural_rows import StructuralRows
 
 
-@dataclass(frozen=True)
-class CommonInputs:
+class CommonInputs(NamedTuple):
     """Inputs common to many states.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -127,7 +126,7 @@ class CompiledDynamics(Fallback):
         if self._needs_fallback(shared) or self._batch is None or not self._batch.rolls:
             return roll_each(self, given, shared)
         halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
-        common = self._common(halves, replace(shared, stabilize=not given.project))
+        common = self._common(halves, shared)._replace(stabilize=not given.project)
         return self._batch.roll(given, common, threads)
 
     def project(self, state: State, inputs: Inputs | None = None) -> State:
