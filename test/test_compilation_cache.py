@@ -14,6 +14,7 @@ from mechanism_builder import mechanism
 from uk_dynamics.cli.main import main
 from uk_dynamics.compilation import cache, cache_policy, compiler
 from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.compilation.select_backend import Selection, select_backend
 
 PARTS = (
     '<link name="base"/><link name="l1"><inertial><mass value="1"/>'
@@ -127,13 +128,15 @@ def test_a_cache_that_cannot_be_written_is_an_error_with_a_remedy(monkeypatch, t
         evaluate()
 
 
-def test_a_cache_that_cannot_be_used_is_told_once(entries, caplog):
+def test_a_cache_that_cannot_be_used_is_told_once(entries, caplog, monkeypatch):
+    monkeypatch.delenv("UK_DYNAMICS_BACKEND")
     path = cache.find(mechanism(PARTS), compiler.find_compiler()).library
     path.mkdir(parents=True)  # where the library belongs
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             machine = mechanism(PARTS)
-            assert machine.dynamics("auto").evaluate(machine.state()).rank == 0
+            dynamics = select_backend(machine, Selection(unready="wait"))
+            assert dynamics.evaluate(machine.state()).rank == 0
     assert [r.message.count("Is a directory; set XDG_CACHE_HOME") for r in caplog.records] == [1]
 
 

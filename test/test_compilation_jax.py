@@ -1,44 +1,21 @@
-"""Batches in JAX: what the other evaluators say of the same states, to 1e-9 in float64."""
+"""Batches in JAX: sizes, precision, and use in programs of JAX; see also test_conformance."""
 
 from functools import cache
 
 import numpy as np
 import pytest
-from mechanism_builder import closed_states, mechanism, pinned_arm, shipped
+from mechanism_builder import closed_states, pinned_arm, shipped
 
 from uk_dynamics.compilation.jax_tape import double_precision
-from uk_dynamics.core.solution import Status
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.batch import STATUSES
-from uk_dynamics.mechanism.state import ActiveConstraints, Inputs
 
 jax = pytest.importorskip("jax")
-
-# Of the largest acceleration or force at the state, as for the evaluator in C: rounding times
-# conditions of up to 1e4, and for multipliers that condition again.
-RELATIVE = {"qdd": 1e-9, "constraint_force": 1e-9, "residual": 1e-9, "multipliers": 1e-8}
 
 
 @cache
 def in_jax(machine):
     """What is compiled once per mechanism and size."""
     return machine.dynamics("jax")
-
-
-def compare(machine, q, v, tau=None, t=0.0, inputs=None):
-    """A batch against single interpreted evaluations; gives the batch."""
-    inputs = inputs or Inputs()
-    batch = in_jax(machine).evaluate_batch(q, v, tau, t=t, inputs=inputs)
-    expected = machine.dynamics("interpreted").evaluate_batch(q, v, tau, t=t, inputs=inputs)
-    for name in ("rank", "status", "determined"):
-        assert np.array_equal(getattr(batch, name), getattr(expected, name)), name
-    size = np.abs(expected.qdd).max(axis=1, initial=1.0)
-    for name, relative in RELATIVE.items():
-        right = getattr(expected, name)
-        scale = np.abs(right).max(axis=1, initial=0.0).clip(min=size)
-        off = np.abs(getattr(batch, name) - right).max(axis=1, initial=0.0)
-        assert (off <= relative * scale).all(), name
-    return batch
 
 
 def some(machine, count):
@@ -48,58 +25,6 @@ def some(machine, count):
     q, v = np.array([s.q for s in states]), np.array([s.v for s in states])
     off = np.array([machine.model.integrate(x, 1e-3 * rng.standard_normal(v.shape[1])) for x in q])
     return np.vstack([q, off]), np.vstack([v, v]), rng.standard_normal((2 * count, v.shape[1]))
-
-
-def test_a_batch_is_what_the_interpreted_evaluator_says():
-    machine = shipped("five_bar")  # one of its rows depends on the others
-    compare(machine, *some(machine, 30))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["stewart_platform", "rolling_disc", "spiral_particle"])
-def test_a_batch_is_what_the_interpreted_evaluator_says_of_others(name):
-    machine = shipped(name)
-    compare(machine, *some(machine, 12), inputs=Inputs(stabilize=False))
-
-
-def test_states_of_different_rank_do_not_disturb_each_other():
-    machine = shipped("five_bar")
-    angles = np.array([0.0, 1e-9, 0.3, 1e-4, 3e-4, 0.0, -0.7, 1e-2, 1.0])
-    q = angles[:, None] * np.array([1.0, -1.0, 1.0, 1.0])
-    v = np.where(np.arange(9)[:, None] % 2, 2.0, 0.0) * np.array([1.0, -1.0, 1.0, 1.0])
-    q[4] += [1e-2, 0.0, 0.0, 0.0]  # open: the redundant row stands out
-    assert len(set(compare(machine, q, v).rank)) == 3
-
-
-@pytest.mark.slow
-def test_contradictions_times_references_and_switches_are_those_of_the_state():
-    two = pinned_arm(
-        "  one: {type: joint, joint: j1}\n  two: {type: expression, expression: j1 + 0.5*t**2}\n"
-    )
-    zeros = np.zeros((3, len(two.model.velocity_names)))
-    batch = compare(two, zeros, zeros, t=[0.0, 1.0, 2.0], inputs=Inputs(stabilize=False))
-    assert {STATUSES[s] for s in batch.status} == {Status.INCONSISTENT}
-    moved = pinned_arm(
-        "  drive: {type: joint, joint: j2,"
-        " reference: {type: sinusoid, amplitude: 0.3, frequency: 1.0}}\n",
-        lengths=(1.0, 0.7, 0.5),
-    )
-    q, v = np.random.default_rng(2).uniform(-1.0, 1.0, (2, 5, 3))
-    compare(moved, q, v, t=np.linspace(0.0, 0.7, 5))
-    leg = shipped("landing_leg")
-    q = leg.start().q + np.linspace(0.0, 0.01, 5)[:, None]
-    off = ActiveConstraints(frozenset())
-    assert set(compare(leg, q, np.ones_like(q), inputs=Inputs(active=off)).rank) == {0}
-
-
-@pytest.mark.slow
-def test_states_without_an_answer_are_left_to_the_other_evaluator():
-    parts = (
-        '<link name="base"/><link name="l1"/>'
-        '<joint name="j1" type="continuous"><parent link="base"/><child link="l1"/></joint>'
-    )
-    held = mechanism(parts, "constraints:\n  hold: {type: joint, joint: j1}\n")
-    compare(held, np.zeros((3, 1)), np.ones((3, 1)))
 
 
 def test_sizes_and_blocks_change_nothing():

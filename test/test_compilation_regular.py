@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 import pytest
-from mechanism_builder import near, pinned_arm, shipped
+from mechanism_builder import near, shipped
 
-from uk_dynamics.compilation import compiler, redundant_rows, regular
+from uk_dynamics.compilation import redundant_rows, regular
 from uk_dynamics.compilation.generate import batch_source, source
 from uk_dynamics.compilation.gram_schmidt import GramSchmidt
 from uk_dynamics.compilation.reflections import Reflections
@@ -16,18 +16,11 @@ from uk_dynamics.compilation.symbols import Graph, as_objects
 from uk_dynamics.compilation.terms import SymbolicTerms
 from uk_dynamics.compilation.tree_factor import TreeFactor
 from uk_dynamics.core import rank_rule
-from uk_dynamics.core.solution import Status
-from uk_dynamics.mechanism.batch import STATUSES
-from uk_dynamics.mechanism.state import Inputs
 from uk_dynamics.mechanism.tasks import Tasks
 
 KINDS = (GramSchmidt, Reflections)
 PARENTS = (-1, 0, 1, 0, 3, 4)  # two branches
 TAKEN = (0, 1, 3)
-
-needs_compiler = pytest.mark.skipif(
-    compiler.find_compiler() is None, reason="there is no C compiler on this machine"
-)
 
 
 class Example:
@@ -74,8 +67,8 @@ def test_what_decides_on_the_rank_is_that_of_the_whitened_rows(kind):
     example = Example(kind)
     rows, whitened = example.rows, example.A @ np.linalg.cholesky(np.linalg.inv(example.M))
     near(np.array(rows.squares), (whitened**2).sum(axis=1), relative=1e-12)
-    assert rows.remainders.keys() == {2}
-    assert rows.remainders[2] == pytest.approx(0.0, abs=1e-28)  # the square of rounding
+    assert rows.residual_squares.keys() == {2}
+    assert rows.residual_squares[2] == pytest.approx(0.0, abs=1e-28)  # the square of rounding
     scaled = whitened / np.sqrt(rows.squares)[:, None]
     expected = (np.linalg.pinv(scaled[list(TAKEN)]) ** 2).sum()
     assert rows.inverse_square(rows.squares) == pytest.approx(expected, rel=1e-12)
@@ -103,53 +96,8 @@ def test_a_mass_that_is_not_positive_is_told_from_one_that_is():
 
 
 def test_rows_are_taken_that_are_independent_at_the_start():
-    assert regular.rows_to_take(shipped("five_bar")) == (0, 2, 3)
-    assert regular.rows_to_take(shipped("landing_leg")) == ()  # switched
-
-
-def agree(second, q, t):
-    """An arm with a joint held twice, by rows of which the second is an expression, at some states.
-
-    All evaluations are compared with the interpreted ones, which are given back.
-    """
-    machine = pinned_arm(
-        f"  one: {{type: joint, joint: j1}}\n  two: {{type: expression, expression: {second}}}\n"
-    )
-    compiled, interpreted = machine.dynamics("compiled"), machine.dynamics("interpreted")
-    v, tau = np.tile([0.2, 0.5], (len(q), 1)), np.tile([0.7, -0.2], (len(q), 1))
-    batch = compiled.evaluate_batch(q, v, tau, t=t)
-    solutions = []
-    for k in range(len(q)):
-        state, inputs = machine.state(q[k], v[k], t[k]), Inputs(tau=tau[k])
-        expected = interpreted.evaluate(state, inputs)
-        found = compiled.evaluate(state, inputs)
-        assert found.rank == expected.rank == batch.rank[k]
-        assert found.status is expected.status is STATUSES[batch.status[k]]
-        assert list(found.determined) == list(expected.determined) == list(batch.determined[k])
-        for acceleration in (found.qdd, batch.qdd[k]):
-            near(acceleration, expected.qdd, relative=1e-10)
-        for multipliers in (found.multipliers, batch.multipliers[k]):
-            near(multipliers, expected.multipliers, relative=1e-9)
-        solutions.append(expected)
-    return solutions
-
-
-@needs_compiler
-def test_rows_that_want_nearly_the_same_are_chosen_as_by_the_interpreted_evaluator():
-    # either row satisfied alone, the accelerations would differ by as much
-    apart = np.repeat([1e-16, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-7, 1e-4], 4)
-    q = np.tile([0.3, -0.4], (len(apart), 1))
-    solutions = agree("1.0*j1 + exp(t)", q, np.log(apart))
-    holds = [solution.status is Status.OK for solution in solutions]
-    assert holds == list(apart < 1e-6)
-
-
-@needs_compiler
-def test_rows_that_are_nearly_the_same_have_the_rank_of_the_rank_rule():
-    part = np.repeat([1e-16, 1e-14, 1e-13, 1e-12, 1e-10, 1e-7, 5e-5, 2e-4, 1e-2], 4)
-    q = np.stack([np.full(len(part), 0.3), np.log(part)], axis=1)
-    solutions = agree("1.0*j1 + exp(j2)", q, np.zeros(len(part)))
-    assert [solution.rank for solution in solutions] == list(np.where(part < 1e-4, 1, 2))
+    assert regular.independent_at_start(shipped("five_bar")) == (0, 2, 3)
+    assert regular.independent_at_start(shipped("landing_leg")) == ()  # switched
 
 
 def test_c_has_each_constant_of_the_rank_rule_once_and_from_python():

@@ -129,5 +129,5 @@ def test_loops_that_cannot_be_closed_stop_at_the_start(backend):
 def test_slips_are_named(options, place):
     given = {"q": np.zeros((1, 4)), "v": np.zeros((1, 4)), "steps": 4, "dt": 1e-3} | options
     with pytest.raises((InputError, StateError)) as caught:
-        shipped("five_bar").dynamics().rollout(**given)
+        shipped("five_bar").dynamics("interpreted").rollout(**given)
     assert caught.value.place == place

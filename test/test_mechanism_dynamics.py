@@ -33,24 +33,6 @@ TIP = """
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_equation_of_motion_holds(name):
-    machine = shipped(name)
-    dynamics = machine.dynamics()
-    for state, inputs, _ in cases(machine):
-        M, F, A, b = machine.terms(state, inputs)
-        solution = dynamics.evaluate(state, inputs)
-        assert solution.status is Status.OK
-        size = np.max(np.abs(M) @ np.abs(solution.qdd)) + np.max(np.abs(F))
-        near(M @ solution.qdd, F + solution.constraint_force, size)
-        near(A @ solution.qdd, b, np.max(np.abs(A) @ np.abs(solution.qdd), initial=1.0))
-        near(solution.residual, A @ solution.qdd - b)
-        # The force is a combination of the rows; the multipliers are the smallest that make it.
-        near(A.T @ solution.multipliers, solution.constraint_force, size)
-        least = np.linalg.lstsq(A.T, solution.constraint_force, rcond=1e-6)[0]
-        near(solution.multipliers, least, size, relative=1e-6)  # redundant rows: eps/s again
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_gauss_principle(name):
     """Among all accelerations the constraints admit, q̈ is the M-nearest to the free one."""
     machine = shipped(name)
@@ -415,8 +397,3 @@ def test_far_off_the_constraints_numbers_stay_finite(q, v, name):
 def test_efforts_are_checked(efforts, message):
     with pytest.raises(InputError, match=message):
         shipped("four_bar").inputs(efforts=efforts)
-
-
-def test_the_backend_must_exist():
-    with pytest.raises(InputError, match="there are: auto, cached, interpreted, compiled"):
-        shipped("four_bar").dynamics("fastest")

@@ -80,7 +80,7 @@ def _measure(
     functions: dict[str, Callable[[], object]] = {}
     errors: dict[str, float] = {}
     notes: dict[str, str] = {}
-    dense = mechanism.dynamics("interpreted") if mechanism.local is None else None
+    dense = InterpretedDynamics(mechanism) if mechanism.local is None else None
     clusters = by_clusters(mechanism)
     expected = clusters.evaluate(state, inputs).qdd
     functions[CLUSTERS] = lambda: clusters.evaluate(state, inputs)

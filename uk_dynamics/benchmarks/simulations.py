@@ -15,6 +15,7 @@ from uk_dynamics.benchmarks.peer import PeerError
 from uk_dynamics.benchmarks.pinocchio_peer import PinocchioPeer
 from uk_dynamics.compilation.compiled import CompiledDynamics
 from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.simulation.simulate import simulate
@@ -129,7 +130,7 @@ def _zero(mechanism: Mechanism) -> Array:
 
 def _drift(mechanism: Mechanism, path: list[State]) -> tuple[float, float]:
     """Relative change of the energy along a path, and the violation at its end."""
-    dynamics = mechanism.dynamics("interpreted")
+    dynamics = InterpretedDynamics(mechanism)
     energies = [dynamics.energy(state) for state in path]
     totals = np.array([energy.total for energy in energies])
     kinetic = max(energy.kinetic for energy in energies)

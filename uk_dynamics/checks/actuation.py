@@ -12,6 +12,7 @@ from uk_dynamics.checks.subject import Subject
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.control.servo_examination import servo_controllability
 from uk_dynamics.exceptions import UndeterminedMotionError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.tasks import Tasks
 
 _NOTHING = 1e-9  # of the acceleration that the motor would cause without constraints
@@ -51,7 +52,7 @@ def actuation(subject: Subject) -> Iterator[Finding]:
 def _idle_motors(subject: Subject) -> Iterator[Finding]:
     """Motors whose effort the constraint forces balance completely."""
     motors = subject.mechanism.actuators
-    factorization = subject.mechanism.dynamics("interpreted").prepare(subject.state).factorization
+    factorization = InterpretedDynamics(subject.mechanism).prepare(subject.state).factorization
     motion, unconstrained = factorization.admissible_coordinates(motors.matrix)
     moved = np.linalg.norm(motion, axis=0)
     for name, part, whole in zip(motors.names, moved, unconstrained, strict=True):

@@ -10,6 +10,7 @@ from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.report import MechanismReport
 from uk_dynamics.mechanism.state import State
 
@@ -60,7 +61,7 @@ def singularity(subject: Subject) -> Iterator[Finding]:
 def _around(subject: Subject) -> Iterator[MechanismReport]:
     mechanism, q = subject.mechanism, subject.assembly.q
     chance = np.random.default_rng(0)
-    dynamics = mechanism.dynamics("interpreted")
+    dynamics = InterpretedDynamics(mechanism)
     for _ in range(_NEIGHBOURS):
         step = chance.standard_normal(mechanism.model.nv)
         step *= _STEP / max(float(np.abs(step).max(initial=0.0)), 1e-30)

@@ -9,6 +9,7 @@ from functools import cached_property
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
 from uk_dynamics.mechanism.assembly import Assembly
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.report import MechanismReport
 from uk_dynamics.mechanism.state import Array, State
@@ -77,6 +78,6 @@ class Subject:
     def solution(self) -> Solution | UndeterminedMotionError:
         """Solution without efforts at the start, or the error if there is none."""
         try:
-            return self.mechanism.dynamics("interpreted").evaluate(self.state)
+            return InterpretedDynamics(self.mechanism).evaluate(self.state)
         except UndeterminedMotionError as error:
             return error

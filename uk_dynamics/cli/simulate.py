@@ -95,8 +95,8 @@ def register(commands: Commands) -> None:
         "--backend",
         choices=("auto", "cached", "interpreted", "compiled"),
         default="cached",
-        help="evaluator: compiled if the mechanism has been compiled before (cached), if possible"
-        " (auto), always (compiled), or never (interpreted)",
+        help="evaluator: compiled if the mechanism has been compiled before (cached), compiled"
+        " if that takes about a minute at most (auto), compiled in any case, or interpreted",
     )
     output = parser.add_argument_group("output")
     output.add_argument(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.compilation.common_inputs import CommonInputs
 from uk_dynamics.mechanism.batch import States
 from uk_dynamics.mechanism.rollout import Plan
 from uk_dynamics.mechanism.state import Array
@@ -53,21 +54,6 @@ class TrajectoriesCall(ctypes.Structure):
     )
 
 
-@dataclass(frozen=True)
-class Common:
-    """What states of a batch share.
-
-    Attributes:
-        stabilize: Whether b contains the stabilisation.
-        active: 1 for rows that act, (m,).
-        followed: References of the rows: values, rates, accelerations, (1, 3 m) or (K, 3 m).
-    """
-
-    stabilize: bool
-    active: Array
-    followed: Array | None
-
-
 @dataclass(frozen=True, eq=False)
 class Answers:
     """What C answers, an array per field; None: not asked for."""
@@ -90,7 +76,9 @@ def empty_answers(count: int, nv: int, rows: int, *, forces: bool) -> Answers:
     return Answers(*map(np.empty, shapes))
 
 
-def batch_call(given: States, common: Common, answers: Answers, first: int, end: int) -> BatchCall:
+def batch_call(
+    given: States, common: CommonInputs, answers: Answers, first: int, end: int
+) -> BatchCall:
     """The structure for states first … end."""
     followed = common.followed
     many = len(given.t) > 1
@@ -113,7 +101,7 @@ def batch_call(given: States, common: Common, answers: Answers, first: int, end:
 
 
 def trajectories_call(
-    given: Plan, common: Common, first: int, end: int, outputs: dict[str, Array]
+    given: Plan, common: CommonInputs, first: int, end: int, outputs: dict[str, Array]
 ) -> TrajectoriesCall:
     """The structure for trajectories first … end."""
     states, steps, nv = given.tau.shape

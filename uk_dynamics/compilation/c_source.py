@@ -122,7 +122,7 @@ class Writer:
                 self._add(text, (name,), node.operands, kind)
 
     def _define_sine_and_cosine(self, node: Symbol) -> None:
-        """Both at once: whoever needs one of an angle mostly needs the other."""
+        """Both at once: code that needs one of them mostly needs the other."""
         (angle,) = node.operands
         names = []
         for function in ("sin", "cos"):
@@ -144,7 +144,7 @@ class Writer:
         if node.operation == "negate":
             return f"-{operands[0]}"
         prefix = self._dialect.prefix
-        # a vector beside a literal is not enough here: both must be vectors
+        # a vector and a literal are not enough here: both must be vectors
         full = [self._full(x) for x in node.operands]
         if node.operation in _COMPARISONS:
             return f"{full[0]} {node.operation} {full[1]}"

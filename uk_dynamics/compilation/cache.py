@@ -1,8 +1,8 @@
 """Compiled mechanisms in the user's cache directory, found again by what they were made from.
 
-An entry is a library and the digest of its bytes; one that does not match is made anew, never
-loaded. Processes that want the same entry at once wait for the first of them. What stays is said in
-:mod:`uk_dynamics.compilation.cache_policy`.
+An entry is a library and the digest of its bytes; one that does not match is compiled again,
+never loaded. Processes that want the same entry at once wait for the first of them. Which entries
+stay is decided in :mod:`uk_dynamics.compilation.cache_policy`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from uk_dynamics.compilation.cache_policy import locked, note_use, trim
 from uk_dynamics.compilation.compiler import CompilationError, Compiler
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 OTHER_CACHE = "set XDG_CACHE_HOME to a directory of your own, from which programs may run"
 _LAYERS = ("core", "model", "constraints", "forces", "mechanism", "compilation")
@@ -37,7 +37,7 @@ def directory() -> Path:
     return home / "uk_dynamics" / "compiled"
 
 
-def key_of(mechanism: Mechanism, compiler: Compiler, part: str = "") -> str:
+def key_of(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> str:
     """Name of the entry: digest of robot, mechanism file, this package and the compiler."""
     digest = hashlib.sha256()
     for text in (
@@ -54,7 +54,7 @@ def key_of(mechanism: Mechanism, compiler: Compiler, part: str = "") -> str:
 
 
 def library_for(
-    mechanism: Mechanism, compiler: Compiler, source: Callable[[], str], part: str = ""
+    mechanism: ResolvedMechanism, compiler: Compiler, source: Callable[[], str], part: str = ""
 ) -> Path:
     """The library of a mechanism, compiled when there is none.
 
@@ -82,11 +82,11 @@ def library_for(
 
 
 def forget(library: Path) -> None:
-    """Have an entry made anew."""
+    """Have an entry compiled again."""
     library.with_suffix(".sha256").unlink(missing_ok=True)
 
 
-def find(mechanism: Mechanism, compiler: Compiler, part: str = "") -> Entry:
+def find(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> Entry:
     """Where the library of a mechanism is, or would be."""
     key = key_of(mechanism, compiler, part)
     return Entry(directory() / f"{mechanism.name}{part}-{key[:24]}.so", key)
@@ -139,7 +139,7 @@ def _mark(library: Path, key: str) -> str:
 def _code_digest() -> str:
     """Digest of all code that a compiled mechanism comes from."""
     digest = hashlib.sha256()
-    package = Path(__file__).resolve().parent.parent
+    package = next(p for p in Path(__file__).resolve().parents if p.name == "uk_dynamics")
     for layer in _LAYERS:
         for folder, folders, names in os.walk(package / layer):  # half the time of Path.rglob
             folders.sort()

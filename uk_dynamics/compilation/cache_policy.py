@@ -1,9 +1,9 @@
 """Which compiled libraries stay in the cache: those used lately, within a size.
 
-When an entry is made, others go that nobody has used for long, then the least recently used until
-the rest is small enough, and what builders left that were killed. An entry used a moment ago stays
-whatever it takes: a process may be about to load it. (One that is loaded may go: its pages stay.)
-Several processes may do all this at once.
+When an entry is made, those unused for long are removed, then the least recently used until the
+rest is small enough, and the temporary files of processes that were killed. An entry used within
+the last hour stays: a process may be about to load it. (One that is loaded may be removed: its
+pages stay.) Several processes may do all this at once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BUILD = 86400.0  # s: no compiler works for so long
 
 
 class Removed(NamedTuple):
-    """What went.
+    """Removed entries.
 
     Attributes:
         libraries: How many.
@@ -93,7 +93,7 @@ def locked(library: Path, *, wait: bool = True) -> Iterator[bool]:
                 yield False
                 return
             if not _is(path, file.fileno()):
-                continue  # whoever removed the entry took the file with it
+                continue  # the file was removed with its entry
             yield True
             return
 
@@ -122,7 +122,7 @@ def _remove(library: Path) -> bool:
         with locked(library, wait=False) as held:
             if not held:
                 return False
-            # the digest first: an entry without one is made anew, never loaded
+            # the digest first: an entry without one is compiled again, never loaded
             for suffix in (".sha256", ".so", ".lock"):
                 library.with_suffix(suffix).unlink(missing_ok=True)
     except OSError:

@@ -6,51 +6,48 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from uk_dynamics.compilation.batch_call import Common
-from uk_dynamics.compilation.compiled_batch import CompiledBatch, to_solution
+from uk_dynamics.compilation.common_inputs import CommonInputs
+from uk_dynamics.compilation.compiled_batch import CompiledBatch, CompiledProjection, to_solution
 from uk_dynamics.compilation.compiled_call import CompiledCall
-from uk_dynamics.compilation.compiled_projection import CompiledProjection
 from uk_dynamics.compilation.compiled_solution import CompiledSolution
 from uk_dynamics.compilation.compiler import CompilationError
-from uk_dynamics.compilation.layout import layout_of
+from uk_dynamics.compilation.fallback import Fallback
+from uk_dynamics.compilation.layout import integrates, layout_of
 from uk_dynamics.compilation.library import announce, batch_library_of, library_of
-from uk_dynamics.compilation.limits import integrates
 from uk_dynamics.compilation.structure import CompiledStructure
 from uk_dynamics.core.solution import Solution
-from uk_dynamics.mechanism.batch import (
-    BatchSolution,
-    States,
-    evaluate_each,
-    put,
-    states,
-    without_forces,
-)
+from uk_dynamics.mechanism.batch import evaluate_each, put, states, without_forces
+from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.rollout import Plan, Rollout
-from uk_dynamics.mechanism.state import Array, Inputs, State
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.rollout import plan, roll_each
+from uk_dynamics.mechanism.state import Array, BatchSolution, Inputs, Rollout, State
 
 _NOTHING = Inputs()
 
 
-class CompiledDynamics(InterpretedDynamics):
-    """Evaluates and projects in C what C knows; everything else as its parent does.
+class CompiledDynamics(Fallback):
+    """Evaluates and projects in C what C knows; everything else is interpreted.
 
     References and captured poses are sampled here, and C follows them. Inputs with non-ideal forces
     (and with references, if no constraint of the file has one), and states where the mass matrix
-    is singular or something has no value, are left to the parent.
+    is singular or something has no value, are left to the interpreted evaluator.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: ResolvedMechanism, fallback: Dynamics | None = None) -> None:
         """Load the mechanism's library; compile it when it is not in the cache.
+
+        Args:
+            mechanism: What to evaluate.
+            fallback: Its interpreted evaluator; None: one of its own.
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
         library = library_of(mechanism)
-        super().__init__(mechanism)
+        super().__init__(fallback or InterpretedDynamics(mechanism))
         self._mechanism = mechanism
         layout = layout_of(mechanism)
         self.layout = layout
@@ -63,30 +60,31 @@ class CompiledDynamics(InterpretedDynamics):
     def evaluate(
         self, state: State, inputs: Inputs | None = None, out: Solution | None = None
     ) -> Solution:
-        """Constrained acceleration and forces, fresh; see :class:`Dynamics`."""
+        """Constrained acceleration and forces, fresh; see :meth:`Dynamics.evaluate`."""
         given = inputs or _NOTHING
         if given.nonideal is not None or given.references or self._followed:
-            if self._leaves(given):
-                return super().evaluate(state, given)
+            if self._needs_fallback(given):
+                return self.fallback.evaluate(state, given)
             self._structure.follow(state.t, given)
         q, v = state.q, state.v
         answers = self._evaluate(state.t, given.stabilize, q, v, given.tau)
         if answers is NotImplemented:
             answers = self._call.evaluate_any(state.t, given.stabilize, q, v, given.tau)
         if answers is None:
-            return super().evaluate(state, given)
+            return self.fallback.evaluate(state, given)
         return CompiledSolution(answers[self._qdd], answers, self._structure)
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
-        """Constrained acceleration alone; see :meth:`InterpretedDynamics.acceleration`."""
-        if not self._followed:
-            found: Any = self._accelerate(t, q, v, tau)
-            if found is NotImplemented:
-                found = self._call.acceleration_any(t, q, v, tau)
-            if found is not None:
-                answer: Array = found
-                return answer
-        return super().acceleration(q, v, tau, t)
+        """Constrained acceleration alone; see :meth:`Dynamics.acceleration`."""
+        if self._followed:
+            self._structure.follow(t, _NOTHING)
+        found: Any = self._accelerate(t, q, v, tau)
+        if found is NotImplemented:
+            found = self._call.acceleration_any(t, q, v, tau)
+        if found is None:
+            return self.fallback.acceleration(q, v, tau, t)
+        answer: Array = found
+        return answer
 
     def evaluate_batch(
         self,
@@ -99,38 +97,65 @@ class CompiledDynamics(InterpretedDynamics):
         forces: bool = True,
         threads: int | None = None,
     ) -> BatchSolution:
-        """Many states at once; see :meth:`InterpretedDynamics.evaluate_batch`."""
+        """Many states at once; see :meth:`Dynamics.evaluate_batch`."""
         shared = without_forces(inputs or _NOTHING)
-        given = states(self._model.nq, self._model.nv, t, q, v, tau)
-        if self._leaves(shared) or self._batch is None:
+        model = self._mechanism.model
+        given = states(model.nq, model.nv, t, q, v, tau)
+        if self._needs_fallback(shared) or self._batch is None:
             return evaluate_each(self, given, shared, forces=forces)
-        common = self._common(given.t, shared, stabilize=shared.stabilize)
+        common = self._common(given.t, shared)
         answers = self._batch.evaluate(given, common, forces=forces, threads=threads)
         solution = to_solution(answers)
-        unanswered = np.flatnonzero(answers.failed)
-        if len(unanswered):
-            self._complete(solution, unanswered, given, shared)
+        for k in np.flatnonzero(answers.failed):  # where C has no answer
+            put(solution, int(k), self.fallback.evaluate(*given.at(int(k), shared)))
         return solution
 
+    def rollout(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        inputs: Inputs | None = None,
+        threads: int | None = None,
+        **options: Any,
+    ) -> Rollout:
+        """Many trajectories at once; see :meth:`Dynamics.rollout`."""
+        shared = without_forces(inputs or _NOTHING)
+        given = plan(self._mechanism.model, q, v, tau, **options)
+        if self._needs_fallback(shared) or self._batch is None or not self._batch.rolls:
+            return roll_each(self, given, shared)
+        halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
+        common = self._common(halves, shared)._replace(stabilize=not given.project)
+        return self._batch.roll(given, common, threads)
+
     def project(self, state: State, inputs: Inputs | None = None) -> State:
-        """The nearest state on the constraints in the metric of M; see :class:`Dynamics`."""
+        """The nearest state on the constraints in the metric of M; see :meth:`Dynamics.project`."""
         given = inputs or _NOTHING
-        if self._compiled_projection is None or self._leaves(given):
-            return super().project(state, given)
+        if self._projection is None or self._needs_fallback(given):
+            return self.fallback.project(state, given)
         if self.layout.followed:
-            sample = self._rows.reference(state.t, given)
-            self._compiled_projection.follow(sample, self.hierarchy.mask(given.active))
-        found = self._compiled_projection.project(state.t, state.q, state.v)
+            rows = self._structure.rows
+            self._projection.follow(
+                rows.reference(state.t, given), rows.hierarchy.mask(given.active)
+            )
+        found = self._projection.project(state.t, state.q, state.v)
         if found is None:  # the other one says why
-            return super().project(state, given)
+            return self.fallback.project(state, given)
         return State(state.t, found[0], found[1])
 
+    def load(self) -> None:
+        """Load now what is otherwise loaded, or compiled, with the first batch or projection."""
+        _ = self._projection
+
     @cached_property
-    def _compiled_projection(self) -> CompiledProjection | None:
+    def _projection(self) -> CompiledProjection | None:
         if self._batch is None or not self._batch.rolls:
             return None
         followed = self.layout.followed
-        return CompiledProjection(self._batch, self._model.nv, self.rows, followed=followed)
+        return CompiledProjection(
+            self._batch, self._mechanism.model.nv, self.rows, followed=followed
+        )
 
     @cached_property
     def _batch(self) -> CompiledBatch | None:
@@ -142,38 +167,14 @@ class CompiledDynamics(InterpretedDynamics):
             announce(f"batches and projections are not compiled: {error}")
             return None
 
-    def _roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
-        if self._leaves(inputs) or self._batch is None or not self._batch.rolls:
-            return super()._roll(given, inputs, threads)
-        halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
-        common = self._common(halves, inputs, stabilize=not given.project)
-        return self._batch.roll(given, common, threads)
-
-    def _leaves(self, inputs: Inputs) -> bool:
+    def _needs_fallback(self, inputs: Inputs) -> bool:
         """Whether inputs are beyond what is compiled."""
         return inputs.nonideal is not None or bool(inputs.references and not self.layout.followed)
 
-    def _common(self, times: Array, inputs: Inputs, *, stabilize: bool) -> Common:
-        """What the rows follow at some instants, and which of them act."""
-        m = max(self.rows, 1)
-        mask = self.hierarchy.mask(inputs.active)
-        active = np.ones(m) if mask is None else mask.astype(float)
-        if not self.layout.followed:
-            return Common(stabilize, active, None)
-        followed = np.zeros((len(times), 3 * m))
-        for row, t in zip(followed, times, strict=True):
-            sample = self._rows.reference(float(t), inputs)
-            if sample is not None:
-                row[:] = np.concatenate(sample)
-        return Common(stabilize, active, followed)
-
-    def _complete(
-        self, solution: BatchSolution, missing: NDArray[np.intp], given: States, inputs: Inputs
-    ) -> None:
-        """Let the interpreted evaluator answer where C has none."""
-        for k in missing:
-            single = super().evaluate(*given.at(int(k), inputs))
-            put(solution, int(k), single)
+    def _common(self, times: Array, inputs: Inputs) -> CommonInputs:
+        return CommonInputs.sample(
+            self._structure.rows, times, inputs, follows=self.layout.followed
+        )
 
     def call(self) -> int:
         """The C function alone, on the inputs of the last evaluation; 0 when it has answers."""

@@ -9,18 +9,21 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.compilation.batch_call import (
     Answers,
     BatchCall,
-    Common,
     TrajectoriesCall,
     batch_call,
     empty_answers,
     trajectories_call,
 )
-from uk_dynamics.mechanism.batch import BatchSolution, States
-from uk_dynamics.mechanism.rollout import Plan, Rollout, Stopped
+from uk_dynamics.compilation.common_inputs import CommonInputs
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism.batch import States
+from uk_dynamics.mechanism.rollout import Plan
+from uk_dynamics.mechanism.state import Array, BatchSolution, Rollout, Stopped
 
 _WORTH_A_THREAD = 1024  # states; to start one costs as much as some hundred
 _REASONS = {
@@ -56,7 +59,7 @@ class CompiledBatch:
             self.rollout.restype = ctypes.c_int
 
     def evaluate(
-        self, given: States, common: Common, *, forces: bool, threads: int | None
+        self, given: States, common: CommonInputs, *, forces: bool, threads: int | None
     ) -> Answers:
         """Answers at all states.
 
@@ -79,7 +82,7 @@ class CompiledBatch:
         in_parts(run, count, threads, self.width)
         return answers
 
-    def roll(self, given: Plan, common: Common, threads: int | None) -> Rollout:
+    def roll(self, given: Plan, common: CommonInputs, threads: int | None) -> Rollout:
         """Trajectories.
 
         Args:
@@ -116,7 +119,7 @@ def in_parts(
     width: int,
     worth: int = _WORTH_A_THREAD,
 ) -> None:
-    """Call ``run(first, end)`` for parts of 0 … count, beside each other where that pays.
+    """Call ``run(first, end)`` for parts of 0 … count, in parallel where that pays.
 
     Args:
         run: Releases the interpreter's lock for most of its time.
@@ -149,3 +152,60 @@ def to_solution(answers: Answers) -> BatchSolution:
         None if determined is None else determined.astype(bool),
         answers.violation,
     )
+
+
+class CompiledProjection:
+    """Keeps the memory of its calls; not to be shared between threads."""
+
+    def __init__(self, batch: CompiledBatch, nv: int, rows: int, *, followed: bool) -> None:
+        """Lay out the memory.
+
+        Args:
+            batch: The library; it must integrate trajectories.
+            nv: Positions and velocities.
+            rows: Constraint rows, m.
+            followed: Whether rows may follow references.
+        """
+        m = max(rows, 1)
+        self._function = batch.rollout
+        self._inputs = np.zeros((2, nv))
+        self._answers = np.zeros((2, nv))
+        self._end = np.zeros(2)
+        self._active = np.ones(m)
+        self._followed = np.zeros(3 * m) if followed else None
+        self._call = TrajectoriesCall(
+            count=1,
+            every=1,
+            project=1,
+            dt=1.0,
+            q=self._inputs[0].ctypes.data,
+            v=self._inputs[1].ctypes.data,
+            active=self._active.ctypes.data,
+            followed=None if self._followed is None else self._followed.ctypes.data,
+            q_out=self._answers[0].ctypes.data,
+            v_out=self._answers[1].ctypes.data,
+            stopped=self._end[:1].ctypes.data,
+            reason=self._end[1:].ctypes.data,
+        )
+        self._reference = ctypes.byref(self._call)
+
+    def follow(self, sample: ReferenceSample | None, mask: NDArray[np.bool_] | None) -> None:
+        """Tell what rows follow from now on, and which of them act; None: nothing, and all."""
+        if self._followed is not None:
+            self._followed[:] = 0.0 if sample is None else np.concatenate(sample)
+        self._active[:] = 1.0 if mask is None else mask
+
+    def project(self, t: float, q: Array, v: Array) -> Array | None:
+        """Positions and velocities on the constraints, (2, nv); None: they cannot be closed.
+
+        Args:
+            t: In s.
+            q: (nv,).
+            v: (nv,).
+        """
+        self._inputs[0] = q
+        self._inputs[1] = v
+        self._call.t = t
+        if self._function(self._reference) or self._end[0] or not np.isfinite(self._answers).all():
+            return None
+        return self._answers.copy()

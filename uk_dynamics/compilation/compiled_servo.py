@@ -33,7 +33,7 @@ class CompiledServo:
         """Load the library; compile it when it is not in the cache.
 
         Args:
-            tasks: What motors shall do.
+            tasks: Their rows and references.
             otherwise: Answers what C does not.
             friction: Whether friction and damping are fed forward.
 

@@ -2,14 +2,92 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.compiled_reactions import CompiledReactions, Owner
+from uk_dynamics.compilation.layout import Layout
+from uk_dynamics.core.factorization import Factorization
+from uk_dynamics.core.methods import Method
 from uk_dynamics.core.solution import Solution, Status
 from uk_dynamics.mechanism.state import Array
+
+
+class Owner(Protocol):
+    """Who evaluated."""
+
+    layout: Layout
+
+    def again(self, answers: Array) -> Factorization:
+        """The factorisation at the state of some answers."""
+
+
+class CompiledReactions:
+    """Forces of one compiled evaluation; see :class:`uk_dynamics.core.solution.Reactions`.
+
+    The coordinates of an ideal force are the force itself, (nv,).
+
+    C keeps what most callers want; for more the state is factorised again.
+    """
+
+    __slots__ = ("_answers", "_force", "_owner")
+
+    def __init__(self, answers: Array, force: Array, owner: Owner) -> None:
+        """Keep a copy of inputs and answers, as the layout of the owner says."""
+        self._answers = answers
+        self._force = force
+        self._owner = owner
+
+    @property
+    def method(self) -> Method:
+        """The compiled form."""
+        return "udwadia_kalaba"
+
+    @property
+    def rank(self) -> int:
+        """Number of independent rows."""
+        return int(self._answers[self._owner.layout["rank"].start])
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the independent rows at unit norm."""
+        return self._again().condition
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        """Whether the multiplier of each row is unique, (m,)."""
+        flags: NDArray[np.bool_] = self._of_rows("determined") != 0.0
+        return flags
+
+    def multipliers(self, coordinates: Array) -> Array:
+        """Multipliers of minimum norm, (m,)."""
+        if np.array_equal(coordinates, self._force):
+            return self._of_rows("multipliers")
+        there = self._again()
+        # The force in the basis of the rows, as if it had to hold its opposite.
+        return there.multipliers(there.holding(-coordinates))
+
+    def ideal_force(self, coordinates: Array) -> Array:
+        """The coordinates themselves."""
+        return coordinates
+
+    def nonideal_force(self, force: Array) -> Array:
+        """Part of a given force that the constraints let through, (nv,)."""
+        return self._again().nonideal_force(force)
+
+    def holding(self, force: Array) -> Array:
+        """Ideal force that keeps a given force from moving the rows, (nv,)."""
+        there = self._again()
+        return there.ideal_force(there.holding(force))
+
+    def _of_rows(self, name: str) -> Array:
+        layout = self._owner.layout
+        return self._answers[layout[name]][: layout.rows]
+
+    def _again(self) -> Factorization:
+        return self._owner.again(self._answers)
+
 
 _STATUS = (Status.OK, Status.NEAR_SINGULAR, Status.INCONSISTENT)
 _NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)

@@ -3,7 +3,7 @@ static void uk_lanes_evaluate(uk_lanes_memory *m) {
   const uk_lanes zero = uk_all(0.0);
   uk_lanes_update(m);
 #if UK_REGULAR
-  /* One lane that is not takes the others with it: they all take their rows by remainders. */
+  /* One irregular lane decides for all: rows are then pivoted in all of them. */
   if (!uk_any(~uk_lanes_regular(m))) {
     uk_lanes total = zero;
     UK_EACH(i, UK_NV) total += m->qdd[i];
@@ -32,8 +32,8 @@ static void uk_lanes_evaluate(uk_lanes_memory *m) {
   UK_EACH(i, UK_NV) ideal[i] = zero;
   UK_EACH(k, UK_COUNT) {
     const uk_lanes y = m->z[k];
-    ideal[k] = m->z[k] = uk_pick(m->taken[k], y - m->qdd[k], zero);
-    m->qdd[k] = uk_pick(m->taken[k], y, m->qdd[k]);
+    ideal[k] = m->z[k] = uk_pick(m->independent[k], y - m->qdd[k], zero);
+    m->qdd[k] = uk_pick(m->independent[k], y, m->qdd[k]);
   }
   for (int k = UK_COUNT - 1; k >= 0; --k) uk_lanes_reflect(m, k, m->qdd);
   if (m->forces) {

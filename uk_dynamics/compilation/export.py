@@ -11,7 +11,8 @@ from uk_dynamics.compilation.export_batch import batch_files
 from uk_dynamics.compilation.generate import declarations, definitions
 from uk_dynamics.compilation.limits import check
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.start import start
 from uk_dynamics.whole_file import whole_file
 
 # What other programs see.
@@ -70,7 +71,7 @@ int main(void) {{
 """
 
 
-def export(mechanism: Mechanism, directory: Path) -> tuple[Path, ...]:
+def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     """Write ``NAME.c``, ``NAME.h``, ``NAME_example.c``, and for batches ``NAME_batch.c`` ….
 
     Args:
@@ -88,7 +89,7 @@ def export(mechanism: Mechanism, directory: Path) -> tuple[Path, ...]:
     identifier = re.sub(r"\W", "_", mechanism.name)
     if not identifier[:1].isalpha():
         identifier = f"mechanism_{identifier}"
-    start = mechanism.start()
+    begin = start(mechanism)
     texts = {
         ".h": _HEADER.format(
             name=mechanism.name,
@@ -102,8 +103,8 @@ def export(mechanism: Mechanism, directory: Path) -> tuple[Path, ...]:
         "_example.c": _EXAMPLE.format(
             name=mechanism.name,
             id=identifier,
-            q=", ".join(repr(float(x)) for x in start.q),
-            v=", ".join(repr(float(x)) for x in start.v),
+            q=", ".join(repr(float(x)) for x in begin.q),
+            v=", ".join(repr(float(x)) for x in begin.v),
             names=", ".join(f'"{name}"' for name in mechanism.model.velocity_names),
         ),
         **batch_files(mechanism, identifier),

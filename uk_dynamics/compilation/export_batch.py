@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from uk_dynamics.compilation.generate import batch_declarations, batch_definitions
-from uk_dynamics.compilation.limits import integrates
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.compilation.layout import integrates
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.start import start
 
 _HEADER = """\
 /* {name}: many states at once, one in each lane of the processor's vectors. Generated; C11 with the
@@ -94,14 +95,14 @@ _ROLLOUT_EXAMPLE = """\
 _STATES, _STEPS = 10, 100
 
 
-def batch_files(mechanism: Mechanism, identifier: str) -> dict[str, str]:
+def batch_files(mechanism: ResolvedMechanism, identifier: str) -> dict[str, str]:
     """Texts of source, header and example, by the end of their names.
 
     Args:
         mechanism: What to write.
         identifier: Its name as C knows it.
     """
-    start = mechanism.start()
+    begin = start(mechanism)
     rolls = integrates(mechanism)
     return {
         "_batch.h": _HEADER.format(
@@ -118,8 +119,8 @@ def batch_files(mechanism: Mechanism, identifier: str) -> dict[str, str]:
             id=identifier,
             states=_STATES,
             title=", and where they move" if rolls else "",
-            q=", ".join(repr(float(x)) for x in start.q),
-            v=", ".join(repr(float(x)) for x in start.v),
+            q=", ".join(repr(float(x)) for x in begin.q),
+            v=", ".join(repr(float(x)) for x in begin.v),
             rollout=_ROLLOUT_EXAMPLE.format(steps=_STEPS) if rolls else "",
         ),
     }

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.c_source import LANES, SCALAR, number
-from uk_dynamics.compilation.layout import Layout, follows, layout_of
-from uk_dynamics.compilation.limits import integrates
+from uk_dynamics.compilation.layout import Layout, integrates, layout_of
 from uk_dynamics.compilation.mechanism_functions import regular_function, terms_function
 from uk_dynamics.compilation.sparse_vectors import is_zero
 from uk_dynamics.compilation.symbols import Objects
 from uk_dynamics.compilation.terms import SymbolicTerms, trace
 from uk_dynamics.core import projection, rank_rule
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 _HERE = Path(__file__).parent
 _OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")
@@ -35,7 +34,7 @@ _ATTRIBUTES = """
 """
 
 
-def declarations(mechanism: Mechanism, layout: Layout | None = None) -> str:
+def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> str:
     """What a C program needs to know: sizes, and the memory."""
     layout = layout or layout_of(mechanism)
     model = mechanism.model
@@ -45,25 +44,25 @@ def declarations(mechanism: Mechanism, layout: Layout | None = None) -> str:
     return "\n".join(lines) + "\n\n" + layout.c_struct()
 
 
-def source(mechanism: Mechanism) -> str:
+def source(mechanism: ResolvedMechanism) -> str:
     """C source for one state at a time, also as functions of Python where its headers are."""
     return "\n".join(
         ["#include <math.h>\n", declarations(mechanism), definitions(mechanism), part("python.c")]
     )
 
 
-def batch_source(mechanism: Mechanism) -> str:
+def batch_source(mechanism: ResolvedMechanism) -> str:
     """C source for many states at once; needs vectors as GCC and Clang have them."""
     declared = declarations(mechanism), batch_declarations(mechanism)
     return "\n".join(["#include <math.h>\n", *declared, batch_definitions(mechanism)])
 
 
-def batch_declarations(mechanism: Mechanism) -> str:
-    """What a C program needs to know beside that of single states: arrays of many."""
+def batch_declarations(mechanism: ResolvedMechanism) -> str:
+    """Further declarations for many states: arrays of them."""
     return part("batch.h") + ("\n" + part("rollout.h") if integrates(mechanism) else "")
 
 
-def batch_definitions(mechanism: Mechanism) -> str:
+def batch_definitions(mechanism: ResolvedMechanism) -> str:
     """Everything behind the declarations, for many states and their trajectories."""
     terms = trace(mechanism)
     switched = int(bool(mechanism.hierarchy.switchable))
@@ -83,7 +82,7 @@ def batch_definitions(mechanism: Mechanism) -> str:
     )
 
 
-def _trajectories(mechanism: Mechanism) -> list[str]:
+def _trajectories(mechanism: ResolvedMechanism) -> list[str]:
     constants = {name: getattr(projection, name) for name in _OF_THE_PROJECTION}
     if not len(mechanism.constraints):
         return [*defines(constants), part("rollout.c")]
@@ -96,15 +95,15 @@ def _trajectories(mechanism: Mechanism) -> list[str]:
 
 
 def definitions(
-    mechanism: Mechanism, terms: SymbolicTerms | None = None, *, pivoted: bool = False
+    mechanism: ResolvedMechanism, terms: SymbolicTerms | None = None, *, pivoted: bool = False
 ) -> str:
     """Everything behind the declarations, for one state, with no need but <math.h>.
 
     Args:
         mechanism: What is evaluated.
         terms: Its terms, where they are traced already.
-        pivoted: Whether rows are always taken by their remainders, which leaves their reflections
-            in the memory for whoever needs the admissible motions.
+        pivoted: Whether rows are always pivoted by their residual norm, which leaves their
+            reflections in the memory for callers that need the admissible motions.
     """
     terms = terms or trace(mechanism)
     regular_part = "#define UK_REGULAR 0"
@@ -113,7 +112,7 @@ def definitions(
     return "\n".join(
         [
             _tables(mechanism, terms),
-            f"#define UK_FOLLOWED {'m->followed' if follows(mechanism) else '0'}",
+            f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
             terms_function(mechanism, terms, SCALAR),
             part("solve.c"),
             regular_part,
@@ -122,8 +121,8 @@ def definitions(
     )
 
 
-def _tables(mechanism: Mechanism, terms: SymbolicTerms) -> str:
-    """Numbers of the mechanism beside its terms."""
+def _tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
+    """Constants of the mechanism, apart from its terms."""
     solver = mechanism.spec.solver
     constraints = mechanism.constraints
     parents = mechanism.model.velocity_parents
@@ -148,7 +147,7 @@ def _tables(mechanism: Mechanism, terms: SymbolicTerms) -> str:
 
 
 def part(name: str) -> str:
-    """A file of C beside this one."""
+    """A file of C that is not generated."""
     return (_HERE / name).read_text(encoding="utf-8")
 
 

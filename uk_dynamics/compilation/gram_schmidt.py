@@ -1,4 +1,4 @@
-"""Rows taken by modified Gram–Schmidt, traced."""
+"""Rows orthogonalised by modified Gram–Schmidt, traced."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ from uk_dynamics.compilation.tree_factor import TreeFactor
 class GramSchmidt(IndependentRows):
     """Modified Gram–Schmidt (Björck, Numerical Methods for Least Squares Problems, section 2.4).
 
-    Of each row u_k is left w_k = u_k − Σ r_ki w_i over the rows i taken before it. Without a root,
+    Of each row u_k is left w_k = u_k − Σ r_ki w_i over the rows i before it. Without a root,
     and short where there are few rows; but rows fill up with the columns of others.
     """
 
-    def __init__(self, rows: list[Sparse], taken: Collection[int], factor: TreeFactor) -> None:
+    def __init__(
+        self, rows: list[Sparse], independent: Collection[int], factor: TreeFactor
+    ) -> None:
         """See :class:`IndependentRows`."""
         self._duals: dict[int, Sparse] = {}  # D⁻¹ w
         self._inverse: dict[int, Scalar] = {}  # 1 / w·D⁻¹w
         self._shares: list[Sparse] = [{} for _ in rows]  # r_ki
         # how w is made of rows
         self._combinations: list[Sparse] = [{r: 1.0} for r in range(len(rows))]
-        super().__init__(rows, taken, factor)
+        super().__init__(rows, independent, factor)
 
-    def _take(self, r: int, others: Sequence[int]) -> None:
-        self._inverse[r] = 1.0 / self._drop(r)
+    def _orthogonalise(self, r: int, others: Sequence[int]) -> None:
+        self._inverse[r] = 1.0 / self._residual_square(r)
         dual = self._duals[r]
         for j in others:
             meeting = dot(dual, self._left[j])
@@ -44,7 +46,7 @@ class GramSchmidt(IndependentRows):
             self.squares[j] = self.squares[j] + share * meeting
             subtract_multiple(self._left[j], share, self._left[r])
 
-    def _drop(self, r: int) -> Scalar:
+    def _residual_square(self, r: int) -> Scalar:
         dual = self._duals[r] = weighted(self._factor.inverse, self._left[r])
         square = dot(dual, self._left[r])
         self.squares[r] = self.squares[r] + square
@@ -60,10 +62,10 @@ class GramSchmidt(IndependentRows):
         multipliers: Sparse = {}
         for r in self.order:
             wanted[r] = b[r] - dot(self._shares[r], wanted)
-            push = (wanted[r] - dot(self._duals[r], whole)) * self._inverse[r]
-            add_multiple(whole, push, self._left[r])
-            add_multiple(force, push, self._left[r])
-            add_multiple(multipliers, push, self._combinations[r])
+            multiplier = (wanted[r] - dot(self._duals[r], whole)) * self._inverse[r]
+            add_multiple(whole, multiplier, self._left[r])
+            add_multiple(force, multiplier, self._left[r])
+            add_multiple(multipliers, multiplier, self._combinations[r])
         return Answer(whole, force, multipliers)
 
     def dependence(self, r: int) -> Sparse:

@@ -1,7 +1,7 @@
-"""Rows taken in a fixed order, traced: how, is a matter of subclasses.
+"""Independent rows in a fixed order, traced; subclasses orthogonalise them.
 
-Rows u are covectors in the metric D⁻¹, and so are the force g that pushes and the force f by which
-rows answer: g + f makes the motion x = D⁻¹ (g + f), and rows want u·x = b.
+Rows u are covectors in the metric D⁻¹, and so are the applied force g and the constraint force f:
+together they make the acceleration x = D⁻¹ (g + f), which is to satisfy u·x = b.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from uk_dynamics.compilation.tree_factor import TreeFactor
 
 
 class Answer(NamedTuple):
-    """How rows answer a force.
+    """The constraint force that answers an applied one.
 
     Attributes:
         whole: g + f.
         force: f.
-        multipliers: Of the rows taken, by row: f = Σ λ u.
+        multipliers: Of the independent rows, by row: f = Σ λ u.
     """
 
     whole: Sparse
@@ -29,63 +29,67 @@ class Answer(NamedTuple):
 
 
 class IndependentRows(ABC):
-    """Some rows, of which some are taken, the shortest one next.
+    """Some rows, of which some are independent: among them the sparsest one is next.
 
     Attributes:
-        order: Rows taken, in this order.
+        order: Independent rows, in this order.
         squares: u·D⁻¹u of each row.
-        remainders: Of each row that is not taken, what those taken leave of its square, by row.
+        residual_squares: Of each dependent row, the square of its residual norm, by row.
     """
 
-    def __init__(self, rows: list[Sparse], taken: Collection[int], factor: TreeFactor) -> None:
-        """Take rows.
+    def __init__(
+        self, rows: list[Sparse], independent: Collection[int], factor: TreeFactor
+    ) -> None:
+        """Orthogonalise rows.
 
         Args:
             rows: All of them.
-            taken: Those to take.
+            independent: Those to orthogonalise.
             factor: D is its part.
         """
         self.order: list[int] = []
         self.squares: list[Scalar] = [0.0] * len(rows)
         self._left = [dict(row) for row in rows]
         self._factor = factor
-        waiting, left = set(taken), set(range(len(rows)))
+        waiting, left = set(independent), set(range(len(rows)))
         while waiting:
             r = min(waiting, key=lambda row: (len(self._left[row]), row))
             waiting.remove(r)
             left.remove(r)
-            self._take(r, sorted(left))
+            self._orthogonalise(r, sorted(left))
             self.order.append(r)
-        self.remainders: dict[int, Scalar] = {r: self._drop(r) for r in sorted(left)}
+        self.residual_squares: dict[int, Scalar] = {
+            r: self._residual_square(r) for r in sorted(left)
+        }
 
     @abstractmethod
-    def _take(self, r: int, others: Sequence[int]) -> None:
-        """Take a row, and remove what others have of it."""
+    def _orthogonalise(self, r: int, others: Sequence[int]) -> None:
+        """Add a row to the basis, and remove its part from the others."""
 
     @abstractmethod
-    def _drop(self, r: int) -> Scalar:
-        """What is left of the square of a row that is not taken."""
+    def _residual_square(self, r: int) -> Scalar:
+        """Square of the residual norm of a dependent row."""
 
     @abstractmethod
     def answer(self, g: Sparse, b: Sequence[Scalar]) -> Answer:
-        """The least f with which the rows taken get what they want.
+        """The least f with which the independent rows are satisfied.
 
         Args:
-            g: The force that pushes.
-            b: What all rows want.
+            g: The applied force.
+            b: Right-hand side of all rows.
         """
 
     @abstractmethod
     def dependence(self, r: int) -> Sparse:
-        """Factors by row, that of row r one, with which r and the rows taken add up to nothing.
+        """Factors by row, that of row r one, with which r and the independent rows add up to zero.
 
         Args:
-            r: A row that is not taken.
+            r: A dependent row.
         """
 
     @abstractmethod
     def inverse_square(self, scales: Sequence[Scalar]) -> Scalar:
-        """Sum of squares of the pseudoinverse of the rows taken, each divided by its scale.
+        """Sum of squares of the pseudoinverse of the independent rows, each divided by its scale.
 
         Args:
             scales: Squares of the scales of all rows.

@@ -9,35 +9,36 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.compilation import jax_solve
-from uk_dynamics.compilation.batch_call import Common
+from uk_dynamics.compilation.common_inputs import CommonInputs
+from uk_dynamics.compilation.fallback import Fallback
 from uk_dynamics.compilation.jax_tape import Arrays, double_precision, jax_modules, run
-from uk_dynamics.compilation.layout import follows
 from uk_dynamics.compilation.limits import check
 from uk_dynamics.compilation.tape import record
 from uk_dynamics.compilation.terms import trace
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.batch import BatchSolution, States, empty, put, states, without_forces
+from uk_dynamics.mechanism.batch import States, empty, put, states, without_forces
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Array, Inputs
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.state import Array, BatchSolution, Inputs
+from uk_dynamics.mechanism.structural_rows import StructuralRows
 
 _TERMS = ("M", "F", "A", "bias", "residual", "rate")
 _MEMORY = 2**30  # bytes of intermediate values at a time
 _FEWEST = 64  # states; fewer are filled up, so that few sizes are compiled
 
 
-class JaxDynamics(InterpretedDynamics):
-    """Evaluates batches in JAX, in float64; everything else as its parent does.
+class JaxDynamics(Fallback):
+    """Evaluates batches in JAX, in float64; everything else is interpreted.
 
     States where the mass matrix is singular, and inputs with non-ideal forces, are left to the
-    parent as well.
+    interpreted evaluator as well.
 
     Attributes:
         tape: What computes the terms.
         block: States that are evaluated at a time.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
         """Trace the mechanism; JAX compiles it when the first batch comes.
 
         Raises:
@@ -46,9 +47,11 @@ class JaxDynamics(InterpretedDynamics):
         """
         jax_modules()
         check(mechanism)
-        super().__init__(mechanism)
+        super().__init__(InterpretedDynamics(mechanism))
+        self._mechanism = mechanism
+        self._structure = StructuralRows(mechanism)
         model, m = mechanism.model, len(mechanism.constraints)
-        self._follows = follows(mechanism)
+        self._follows = mechanism.follows_references
         names = [("q", model.nq), ("v", model.nv), ("followed", 3 * m * self._follows)]
         inputs = ["t", *(f"{name}[{i}]" for name, count in names for i in range(count))]
         terms = trace(mechanism)
@@ -77,16 +80,16 @@ class JaxDynamics(InterpretedDynamics):
         forces: bool = True,
         threads: int | None = None,
     ) -> BatchSolution:
-        """Many states at once; see :meth:`InterpretedDynamics.evaluate_batch`.
+        """Many states at once; see :meth:`Dynamics.evaluate_batch`.
 
         JAX chooses its threads itself. The first call of a size compiles for some seconds; sizes
         are rounded up to powers of two.
         """
         shared = without_forces(inputs or Inputs())
         if shared.nonideal is not None or (shared.references and not self._follows):
-            return super().evaluate_batch(q, v, tau, t=t, inputs=shared, forces=forces)
-        given = states(self._model.nq, self._model.nv, t, q, v, tau)
-        found = empty(len(given.q), self._model.nv, self.rows, forces=forces)
+            return self.fallback.evaluate_batch(q, v, tau, t=t, inputs=shared, forces=forces)
+        given = states(self._mechanism.model.nq, self._mechanism.model.nv, t, q, v, tau)
+        found = empty(len(given.q), self._mechanism.model.nv, self.rows, forces=forces)
         for first in range(0, len(given.q), self.block):
             part = slice(first, min(first + self.block, len(given.q)))
             self._evaluate_block(given, part, shared, found)
@@ -98,11 +101,11 @@ class JaxDynamics(InterpretedDynamics):
         """Answers of some states into their places."""
         count = part.stop - part.start
         size = max(_FEWEST, 2 ** int(np.ceil(np.log2(count))))
-        common = self._common(given.t, inputs)
+        common = CommonInputs.sample(self._structure, given.t, inputs, follows=self._follows)
         many = len(given.t) > 1
         times = given.t[part] if many else given.t
         followed = np.zeros((1, 0)) if common.followed is None else common.followed
-        tau = np.zeros((1, self._model.nv)) if given.tau is None else given.tau[part]
+        tau = np.zeros((1, self._mechanism.model.nv)) if given.tau is None else given.tau[part]
         arrays = [
             _filled(array, size)
             for array in (
@@ -121,21 +124,8 @@ class JaxDynamics(InterpretedDynamics):
         for name, array in arrays_found.items():
             getattr(found, name)[part] = array
         for k in np.flatnonzero(failed):
-            single = super().evaluate(*given.at(part.start + int(k), inputs))
+            single = self.fallback.evaluate(*given.at(part.start + int(k), inputs))
             put(found, part.start + int(k), single)
-
-    def _common(self, times: Array, inputs: Inputs) -> Common:
-        """What the rows follow at some instants, and which of them act."""
-        mask = self.hierarchy.mask(inputs.active)
-        active = np.ones(self.rows) if mask is None else mask.astype(float)
-        followed = None
-        if self._follows:
-            followed = np.zeros((len(times), 3 * self.rows))
-            for row, t in zip(followed, times, strict=True):
-                sample = self._rows.reference(float(t), inputs)
-                if sample is not None:
-                    row[:] = np.concatenate(sample)
-        return Common(inputs.stabilize, active, followed)
 
     @cached_property
     def _function(self) -> Any:
@@ -199,9 +189,10 @@ class JaxDynamics(InterpretedDynamics):
         jax, jnp = jax_modules()
         inputs = jnp.concatenate((t[:, None], q, v, followed), axis=1).T
         terms = {name: jnp.moveaxis(x, -1, 0) for name, x in run(self.tape, inputs).items()}
-        damping, stiffness = self._constraints.damping, self._constraints.stiffness
-        pull = damping * terms["rate"] + stiffness * terms["residual"]
-        b = -active * (terms["bias"] + stabilize * pull)
+        constraints = self._mechanism.constraints
+        damping, stiffness = constraints.damping, constraints.stiffness
+        stabilization = damping * terms["rate"] + stiffness * terms["residual"]
+        b = -active * (terms["bias"] + stabilize * stabilization)
         A = terms["A"] * active[:, None]
         solve = partial(jax_solve.motion, rule=self._rule)
         found = jax.vmap(solve)(terms["M"], terms["F"] + tau, A, b)

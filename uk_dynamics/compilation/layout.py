@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Layout:
             ("inverse_scale", m, ""),
             ("square", m, ""),
             ("reference", m, ""),
-            ("order", m, "rows as they were taken"),
+            ("order", m, "independent rows, in the order of elimination"),
             ("beta", m, ""),
             ("R", m, ""),
             ("coordinates", m, ""),
@@ -119,16 +119,17 @@ class Layout:
         return "typedef struct {\n" + "\n".join(lines) + "\n} uk_memory;\n"
 
 
-def follows(mechanism: Mechanism) -> bool:
-    """Whether rows may follow references: those of the file, or poses captured in switching."""
-    return bool(mechanism.references.references or mechanism.hierarchy.switchable)
-
-
-def layout_of(mechanism: Mechanism) -> Layout:
+def layout_of(mechanism: ResolvedMechanism) -> Layout:
     """Memory of a mechanism."""
     model = mechanism.model
     rows = len(mechanism.constraints)
-    return Layout(model.nq, model.nv, rows, followed=follows(mechanism))
+    return Layout(model.nq, model.nv, rows, followed=mechanism.follows_references)
+
+
+def integrates(mechanism: ResolvedMechanism) -> bool:
+    """Whether trajectories are compiled as well: q is a vector, and all rows are affine in v."""
+    model = mechanism.model
+    return mechanism.constraints.linear_in_rates and model.nq == model.nv
 
 
 _SCALARS = ("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished")

@@ -17,13 +17,13 @@ from pathlib import Path
 from uk_dynamics.compilation.cache import OTHER_CACHE, directory, find, forget, library_for
 from uk_dynamics.compilation.compiler import CompilationError, Compiler, find_compiler, no_compiler
 from uk_dynamics.compilation.limits import check, check_tasks, obstacles, task_obstacles
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.tasks import Tasks
 
 _log = logging.getLogger(__name__)
 
 
-def library_of(mechanism: Mechanism) -> Path:
+def library_of(mechanism: ResolvedMechanism) -> Path:
     """The library for single states; it is made when it is not in the cache.
 
     Raises:
@@ -38,7 +38,7 @@ def library_of(mechanism: Mechanism) -> Path:
     return _library(mechanism, source, "")
 
 
-def batch_library_of(mechanism: Mechanism) -> Path:
+def batch_library_of(mechanism: ResolvedMechanism) -> Path:
     """The library for many states at once; as above.
 
     Raises:
@@ -85,7 +85,7 @@ def servo_part(tasks: Tasks) -> str:
     return f".servo-{digest[:12]}"
 
 
-def is_cached(mechanism: Mechanism) -> bool:
+def is_cached(mechanism: ResolvedMechanism) -> bool:
     """Whether a mechanism has been compiled before, for single states and for batches."""
     compiler = find_compiler()
     if compiler is None or obstacles(mechanism):
@@ -93,7 +93,7 @@ def is_cached(mechanism: Mechanism) -> bool:
     return _has(mechanism, compiler, "", ".batch")
 
 
-def _has(mechanism: Mechanism, compiler: Compiler, *parts: str) -> bool:
+def _has(mechanism: ResolvedMechanism, compiler: Compiler, *parts: str) -> bool:
     try:
         return all(find(mechanism, compiler, part).intact for part in parts)
     except CompilationError:  # no home directory
@@ -101,7 +101,7 @@ def _has(mechanism: Mechanism, compiler: Compiler, *parts: str) -> bool:
 
 
 def _library(
-    mechanism: Mechanism, source: Callable[[], str], part: str, optimization: str = "-O3"
+    mechanism: ResolvedMechanism, source: Callable[[], str], part: str, optimization: str = "-O3"
 ) -> Path:
     check(mechanism)
     compiler = find_compiler()
@@ -133,6 +133,21 @@ def _fault(library: Path) -> str:
 
 
 @functools.cache
-def announce(problem: str) -> None:
-    """Log a warning, the same one only once."""
-    _log.warning(problem)
+def announce(message: str, level: int = logging.WARNING) -> None:
+    """Log a message, the same one only once."""
+    _log.log(level, message)
+
+
+class _Once:
+    """A log in which every message stands once."""
+
+    def info(self, message: str) -> None:
+        """Say that something happens."""
+        announce(message, logging.INFO)
+
+    def warning(self, message: str) -> None:
+        """Say that something is not as it could be."""
+        announce(message)
+
+
+ONCE = _Once()

@@ -1,17 +1,17 @@
-"""What of a mechanism and its tasks cannot be compiled, by name."""
+"""Parts of mechanisms and tasks that cannot be compiled, by name."""
 
 from __future__ import annotations
 
 from uk_dynamics.compilation.compiler import CompilationError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.tasks import Tasks
 
 _METHODS = ("auto", "udwadia_kalaba")
 # Velocities up to which compiling takes less than a minute or so; it grows with their third power.
-_MOST_UNASKED = 60
+LARGEST_UNASKED = 60
 
 
-def obstacles(mechanism: Mechanism) -> tuple[str, ...]:
+def obstacles(mechanism: ResolvedMechanism) -> tuple[str, ...]:
     """What would have to be left out for a mechanism to be compiled; empty: nothing."""
     found = []
     if mechanism.nonideal is not None:
@@ -32,7 +32,7 @@ def obstacles(mechanism: Mechanism) -> tuple[str, ...]:
     return tuple(found)
 
 
-def check(mechanism: Mechanism) -> None:
+def check(mechanism: ResolvedMechanism) -> None:
     """Refuse what cannot be compiled.
 
     Raises:
@@ -42,20 +42,6 @@ def check(mechanism: Mechanism) -> None:
     if found:
         raise CompilationError(
             f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
-            file=mechanism.spec.file,
-        )
-
-
-def check_size(mechanism: Mechanism) -> None:
-    """Refuse what takes so long to compile that somebody should have asked for it.
-
-    Raises:
-        CompilationError: It would take minutes; says how to have it done.
-    """
-    nv = mechanism.model.nv
-    if nv > _MOST_UNASKED:
-        raise CompilationError(
-            f"{nv} velocities take minutes to compile; uk_dynamics compile does it, once",
             file=mechanism.spec.file,
         )
 
@@ -85,9 +71,3 @@ def check_tasks(tasks: Tasks) -> None:
             f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
             file=tasks.spec.file,
         )
-
-
-def integrates(mechanism: Mechanism) -> bool:
-    """Whether trajectories are compiled as well: q is a vector, and all rows are affine in v."""
-    model = mechanism.model
-    return mechanism.constraints.linear_in_rates and model.nq == model.nv

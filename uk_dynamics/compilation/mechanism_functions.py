@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from uk_dynamics.compilation import regular
-from uk_dynamics.compilation.c_function import function
 from uk_dynamics.compilation.c_source import LANES, Dialect, Writer
-from uk_dynamics.compilation.pieces import in_pieces
+from uk_dynamics.compilation.pieces import function, in_pieces
 from uk_dynamics.compilation.sparse_vectors import is_zero
 from uk_dynamics.compilation.terms import SymbolicTerms, as_inputs
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 _SINE_AND_COSINE = """
 static inline void uk_sincos(double x, double *sine, double *cosine) {
@@ -37,7 +36,7 @@ static {truth} {name}({memory} *m{wanted}) {{
 _FORCES = ("ideal_force", "multipliers", "determined", "violation")
 
 
-def terms_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
+def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
     """``uk_terms`` or ``uk_lanes_terms``: M, F, A, bias, residual and rate at a state."""
     many = dialect is LANES
     return ("" if many else _SINE_AND_COSINE) + function(
@@ -49,10 +48,10 @@ def terms_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect)
     )
 
 
-def regular_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
+def regular_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
     """The solution at regular states; nothing where the mechanism has hardly any."""
-    taken = regular.rows_to_take(mechanism)
-    found = regular.solve(mechanism, as_inputs(terms), taken) if taken else None
+    independent = regular.independent_at_start(mechanism)
+    found = regular.solve(mechanism, as_inputs(terms), independent) if independent else None
     if found is None:
         return "#define UK_REGULAR 0"
     writer = Writer(dialect)
@@ -82,7 +81,7 @@ def regular_function(mechanism: Mechanism, terms: SymbolicTerms, dialect: Dialec
         forces=pieces.calls[1],
         found="return regular;" if many else "return 1;",
     )
-    return f"#define UK_REGULAR {found.rank} /* rows taken */\n" + pieces.functions + text
+    return f"#define UK_REGULAR {found.rank} /* independent rows */\n" + pieces.functions + text
 
 
 def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> list[tuple[str, Any]]:

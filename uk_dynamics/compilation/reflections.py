@@ -1,4 +1,4 @@
-"""Rows taken by Householder reflections, traced."""
+"""Rows orthogonalised by Householder reflections, traced."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ class Reflections(IndependentRows):
     That column is gone from all other rows, which keeps them short where there are many.
     """
 
-    def __init__(self, rows: list[Sparse], taken: Collection[int], factor: TreeFactor) -> None:
+    def __init__(
+        self, rows: list[Sparse], independent: Collection[int], factor: TreeFactor
+    ) -> None:
         """See :class:`IndependentRows`."""
-        self._columns: list[int] = []  # what each row taken is turned into
+        self._columns: list[int] = []  # the column of each independent row
         self._vectors: list[tuple[Sparse, Sparse, Scalar]] = []  # v, D⁻¹v, β
         self._inverse: list[Scalar] = []  # one over what the row is there
         self._lower: list[Sparse] = [{} for _ in rows]  # what rows are there, by place
-        super().__init__(rows, taken, factor)
+        super().__init__(rows, independent, factor)
         for r, row in enumerate(rows):
             self.squares[r] = dot(weighted(factor.inverse, row), row)
 
-    def _take(self, r: int, others: Sequence[int]) -> None:
+    def _orthogonalise(self, r: int, others: Sequence[int]) -> None:
         row, metric = self._left[r], self._factor.inverse
         column = max(row)
-        square = self._drop(r)
+        square = self._residual_square(r)
         size = root(square * self._factor.pivots[column])
         head = row[column]
         diagonal = choose(head > 0.0, -size, size)
@@ -53,7 +55,7 @@ class Reflections(IndependentRows):
             if self._reflect(k, self._left[j]):
                 self._lower[j][k] = self._left[j].pop(column)
 
-    def _drop(self, r: int) -> Scalar:
+    def _residual_square(self, r: int) -> Scalar:
         return dot(weighted(self._factor.inverse, self._left[r]), self._left[r])
 
     def _reflect(self, k: int, x: Sparse) -> bool:
@@ -66,7 +68,7 @@ class Reflections(IndependentRows):
         return True
 
     def answer(self, g: Sparse, b: Sequence[Scalar]) -> Answer:
-        """In the columns of the rows taken, then reflected back; see :class:`IndependentRows`."""
+        """In their own columns, then reflected back; see :class:`IndependentRows`."""
         rotated = dict(g)
         for k in range(len(self.order)):
             self._reflect(k, rotated)
@@ -83,7 +85,7 @@ class Reflections(IndependentRows):
         return Answer(whole, force, self._of_rows(missing))
 
     def _of_rows(self, x: Sparse) -> Sparse:
-        """Factors by row with which rows taken add up to x, which is given by place."""
+        """Factors by row with which independent rows add up to x, which is given by place."""
         rest, factors = dict(x), {}
         for k in reversed(range(len(self.order))):
             if k in rest:

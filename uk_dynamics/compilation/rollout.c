@@ -25,8 +25,8 @@ static uk_mask uk_lanes_project(uk_lanes_memory *m) {
     uk_lanes size = zero;
     UK_EACH(r, UK_M) {
       m->residual[r] *= -uk_position_row[r] * m->active[r];
-      const uk_lanes gap = uk_lanes_fabs(m->residual[r]);
-      size = uk_pick(gap <= size, size, gap);
+      const uk_lanes error = uk_lanes_fabs(m->residual[r]);
+      size = uk_pick(error <= size, size, error);
     }
     if (step == 0) {
       smallest = size;

@@ -113,11 +113,11 @@ UK_EXPORT int uk_servo(uk_memory *m) {
 }
 
 /* Largest residual of a structural row that acts; not a number where one is none. */
-UK_EXPORT double uk_gap(uk_memory *m) {
+UK_EXPORT double uk_closure_error(uk_memory *m) {
   double largest = 0.0;
 #if UK_M > 0
   double residual[UK_M];
-  uk_gaps(m->t, m->q, m->v, UK_FOLLOWED, residual);
+  uk_closure_errors(m->t, m->q, m->v, UK_FOLLOWED, residual);
   for (int r = 0; r < UK_M; ++r) {
     const double size = fabs(residual[r]);
     if (m->active[r] != 0.0 && !(size <= largest)) largest = size;

@@ -30,13 +30,18 @@ class ServoCall:
             layout: Of its memory.
         """
         library = ctypes.CDLL(str(path))
-        self._gap: Callable[[Any], float] = library.uk_gap
+        self._closure_error: Callable[[Any], float] = library.uk_closure_error
         self._errors: Callable[[Any], int] = library.uk_errors
         self._servo: Callable[[Any], int] = library.uk_servo
         self._allocate: Callable[[Any], int] = library.uk_allocate
-        for function in (library.uk_gap, library.uk_errors, library.uk_servo, library.uk_allocate):
+        for function in (
+            library.uk_closure_error,
+            library.uk_errors,
+            library.uk_servo,
+            library.uk_allocate,
+        ):
             function.argtypes, function.restype = (ctypes.c_void_p,), ctypes.c_int
-        library.uk_gap.restype = ctypes.c_double
+        library.uk_closure_error.restype = ctypes.c_double
         self._layout = layout
         self.memory = np.zeros(layout.size)
         self.memory[layout["stabilize"]] = 1.0
@@ -56,7 +61,7 @@ class ServoCall:
                 largest: float = found
                 return largest
         self._fill(state)
-        return self._gap(self._address)
+        return self._closure_error(self._address)
 
     def errors(self, state: State, followed: ReferenceSample) -> Array:
         """Residuals, then rates of the task rows, fresh, (2 mt,)."""
@@ -83,7 +88,7 @@ class ServoCall:
         Args:
             state: t, q, v.
             followed: References of the task rows.
-            tau: Generalized forces beside the motors, (nv,); None is zero.
+            tau: Generalized forces besides the motors, (nv,); None is zero.
             pull: b_t at zero bias, (mt,).
             weights: Diagonal of W, (motors,).
             preload: s, (motors,); None is zero.

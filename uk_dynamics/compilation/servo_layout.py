@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uk_dynamics.compilation.layout import Layout, follows
+from uk_dynamics.compilation.layout import Layout
 from uk_dynamics.mechanism.tasks import Tasks
 
 
@@ -13,7 +13,7 @@ class ServoLayout(Layout):
         motors: Number of motors.
         task_rows: Rows of the tasks.
         errors: Where the answers of ``uk_errors`` are.
-        decision: Where those of ``uk_servo`` are, beside those of the mechanism.
+        decision: Where those of ``uk_servo`` are, behind those of the mechanism.
         allocation: Where those of ``uk_allocate`` are.
     """
 
@@ -21,7 +21,7 @@ class ServoLayout(Layout):
         """Lay out tasks of a mechanism."""
         mechanism = tasks.mechanism
         nq, nv, m = mechanism.model.nq, mechanism.model.nv, len(mechanism.constraints)
-        super().__init__(nq, nv, m, followed=follows(mechanism))
+        super().__init__(nq, nv, m, followed=mechanism.follows_references)
         motors, rows = len(mechanism.actuators), len(tasks.constraints)
         self.motors, self.task_rows = motors, rows
         for name, count, comment in (

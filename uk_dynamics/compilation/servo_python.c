@@ -15,13 +15,13 @@ static int uk_servo_inputs(uk_memory *m, PyObject *const *args) {
 }
 
 /* (t, q, v): the largest residual of the structure. */
-static PyObject *uk_python_gap(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+static PyObject *uk_python_closure_error(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   uk_memory *m = uk_memory_of(self);
   if (count != 3 || !uk_copy(args[1], m->q, UK_NQ) || !uk_copy(args[2], m->v, UK_NV))
     Py_RETURN_NOTIMPLEMENTED;
   m->t = PyFloat_AsDouble(args[0]);
   if (PyErr_Occurred()) return NULL;
-  return PyFloat_FromDouble(uk_gap(m));
+  return PyFloat_FromDouble(uk_closure_error(m));
 }
 
 /* (t, q, v, value, rate, acceleration): residuals and rates. */
@@ -62,7 +62,7 @@ static PyObject *uk_python_allocate(PyObject *self, PyObject *const *args, Py_ss
 }
 
 static PyMethodDef uk_servo_methods[] = {
-    {"gap", (PyCFunction)(void (*)(void))uk_python_gap, METH_FASTCALL, NULL},
+    {"closure_error", (PyCFunction)(void (*)(void))uk_python_closure_error, METH_FASTCALL, NULL},
     {"errors", (PyCFunction)(void (*)(void))uk_python_errors, METH_FASTCALL, NULL},
     {"servo", (PyCFunction)(void (*)(void))uk_python_servo, METH_FASTCALL, NULL},
     {"allocate", (PyCFunction)(void (*)(void))uk_python_allocate, METH_FASTCALL, NULL},

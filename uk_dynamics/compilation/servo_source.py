@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.compilation.c_function import function
 from uk_dynamics.compilation.c_source import number
 from uk_dynamics.compilation.generate import declarations, defines, definitions, part, table
+from uk_dynamics.compilation.pieces import function
 from uk_dynamics.compilation.servo_layout import ServoLayout
-from uk_dynamics.compilation.servo_terms import error_targets, gap_targets, targets, trace_tasks
+from uk_dynamics.compilation.servo_terms import (
+    closure_error_targets,
+    error_targets,
+    targets,
+    trace_tasks,
+)
 from uk_dynamics.compilation.terms import trace
 from uk_dynamics.core import bounded_least_squares as search
 from uk_dynamics.core.rank_rule import tie_handicap
@@ -41,7 +46,9 @@ def servo_source(tasks: Tasks) -> str:
             f"static const double uk_motors[][UK_NV] = {{{', '.join(columns)}}};",
             function("uk_task_terms", _STATE, ("A", "bias"), targets(rows)),
             function("uk_task_errors", _STATE, ("residual", "rate"), error_targets(rows)),
-            function("uk_gaps", _STATE, ("residual",), gap_targets(structure, scale)),
+            function(
+                "uk_closure_errors", _STATE, ("residual",), closure_error_targets(structure, scale)
+            ),
             f"#define UK_LEVELS {len(set(levels))}",
             table("int", "uk_level", levels),
             part("row_basis.c"),

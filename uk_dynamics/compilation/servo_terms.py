@@ -64,8 +64,8 @@ def error_targets(tasks: SymbolicTasks) -> list[tuple[str, object]]:
     ]
 
 
-def gap_targets(structure: SymbolicTerms, scale: Array) -> list[tuple[str, object]]:
+def closure_error_targets(structure: SymbolicTerms, scale: Array) -> list[tuple[str, object]]:
     """Places of the residuals of the structure, in m or rad; scale as of the ConstraintSet."""
     residual = zip(structure.residual, scale.tolist(), strict=True)
-    gaps = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in residual]
-    return [(f"residual[{i}]", x) for i, x in enumerate(gaps)]
+    errors = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in residual]
+    return [(f"residual[{i}]", x) for i, x in enumerate(errors)]

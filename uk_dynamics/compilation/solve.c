@@ -3,8 +3,8 @@
  *
  * M = H^T H with H lower triangular and as sparse as the tree (Featherstone, section 6.5); L = H^T
  * is the factor of the fundamental equation. Rows of B = A L^-T are scaled to their own size and
- * reduced by Householder reflections, the row with the largest remainder first: one whose remainder
- * is at most the rank tolerance depends on those taken.
+ * reduced by Householder reflections, the row with the largest residual norm first: one whose norm
+ * is at most the rank tolerance depends on the others.
  */
 
 #include <string.h>
@@ -131,7 +131,7 @@ static int uk_eliminate(uk_memory *m) {
   return count;
 }
 
-/* R^-1 z for the rows taken, in place. */
+/* R^-1 z for the independent rows, in place. */
 static void uk_solve_upper(const uk_memory *m, int rank, double *z) {
   for (int k = rank - 1; k >= 0; --k) {
     double sum = z[k];

@@ -1,5 +1,5 @@
 /* What solve.c does, for several states at once: every lane takes rows in an order of its own and
- * has a rank of its own. Rows that a lane takes stand first in it; `taken` says which do. */
+ * has a rank of its own. Its independent rows stand first; `independent` says which are. */
 
 #define UK_ROWS (UK_M > 0 ? UK_M : 1)
 #define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
@@ -16,7 +16,7 @@ typedef struct {
   uk_lanes W[UK_ROWS][UK_NV], scale[UK_ROWS], square[UK_ROWS], reference[UK_ROWS];
   uk_lanes row[UK_ROWS], beta[UK_ROWS], inverse_R[UK_ROWS], z[UK_ROWS], right[UK_ROWS];
   uk_lanes scratch[UK_NV > UK_ROWS ? UK_NV : UK_ROWS], kernel[UK_ROWS][UK_ROWS];
-  uk_mask taken[UK_ROWS], singular, dependent;
+  uk_mask independent[UK_ROWS], singular, dependent;
   int ordered;
 } uk_lanes_memory;
 
@@ -93,7 +93,7 @@ static inline void uk_lanes_exchange(uk_mask where, uk_lanes *x, uk_lanes *y) {
   *y = uk_pick(where, old, *y);
 }
 
-/* Bring the row with the largest remainder to place k. */
+/* Bring the row with the largest residual norm to place k. */
 static inline void uk_lanes_choose(uk_lanes_memory *m, int k) {
   uk_lanes most = m->square[k], best = uk_all(k);
   for (int j = k + 1; j < UK_M; ++j) {
@@ -121,20 +121,21 @@ static inline void uk_lanes_reflect(const uk_lanes_memory *m, int k, uk_lanes *x
   for (int i = k; i < UK_NV; ++i) x[i] -= s * v[i];
 }
 
-/* Pivoted elimination. A lane that has taken all it can keeps its rows: its reflectors are zero. */
+/* Pivoted elimination. Where a lane has no further independent row its
+ * reflectors are zero. */
 static void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
   uk_mask going = ~(uk_mask)zero;
   m->ordered = 1;
   m->rank = zero;
-  UK_EACH(k, UK_M) m->taken[k] = (uk_mask)zero, m->beta[k] = m->inverse_R[k] = zero;
+  UK_EACH(k, UK_M) m->independent[k] = (uk_mask)zero, m->beta[k] = m->inverse_R[k] = zero;
   UK_EACH(k, UK_COUNT) {
     uk_lanes_choose(m, k);
     uk_lanes *v = m->W[k];
     const uk_lanes norm = uk_lanes_sqrt(uk_lanes_square(v, k));
     going &= norm > tolerance;
     if (!uk_any(going)) break;
-    m->taken[k] = going;
+    m->independent[k] = going;
     m->rank += uk_pick(going, one, zero);
     const uk_lanes diagonal = uk_pick(v[k] > 0.0, -norm, norm);
     const uk_lanes both = 1.0 / (norm * (norm + uk_lanes_fabs(v[k])));
@@ -149,13 +150,13 @@ static void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
       m->square[j] = uk_pick(going, rest, m->square[j]);
       const uk_mask lost = going & ~(rest > UK_DOWNDATE * m->reference[j]);
       if (!uk_any(lost)) continue;
-      const uk_lanes anew = uk_lanes_square(x, k + 1);
-      m->square[j] = uk_pick(lost, anew, m->square[j]);
-      m->reference[j] = uk_pick(lost, anew, m->reference[j]);
+      const uk_lanes fresh = uk_lanes_square(x, k + 1);
+      m->square[j] = uk_pick(lost, fresh, m->square[j]);
+      m->reference[j] = uk_pick(lost, fresh, m->reference[j]);
     }
   }
   m->dependent = (uk_mask)zero;
-  UK_EACH(k, UK_M) m->dependent |= ~m->taken[k];
+  UK_EACH(k, UK_M) m->dependent |= ~m->independent[k];
 }
 
 /* What a lane has of a row, from where the row stands in it; and back. */
@@ -181,17 +182,17 @@ static inline void uk_lanes_to_rows(const uk_lanes_memory *m, const uk_lanes *x,
   }
 }
 
-/* Coordinates z of the smallest x with B x = right on the rows taken. */
+/* Coordinates z of the smallest x with B x = right on the independent rows. */
 static void uk_lanes_coordinates(uk_lanes_memory *m, const uk_lanes *right) {
   uk_lanes_to_places(m, right, m->right);
   UK_EACH(k, UK_COUNT) {
     uk_lanes y = m->right[k] * m->scale[k];
     for (int i = 0; i < k; ++i) y -= m->W[k][i] * m->z[i];
-    m->z[k] = uk_pick(m->taken[k], y * m->inverse_R[k], uk_all(0.0));
+    m->z[k] = uk_pick(m->independent[k], y * m->inverse_R[k], uk_all(0.0));
   }
 }
 
-/* The d of least d^T M d with A d = right on the rows taken. */
+/* The d of least d^T M d with A d = right on the independent rows. */
 static void uk_lanes_correction(uk_lanes_memory *m, const uk_lanes *right, uk_lanes *d) {
   uk_lanes_coordinates(m, right);
   UK_EACH(i, UK_NV) d[i] = i < UK_COUNT ? m->z[i] : uk_all(0.0);
@@ -203,7 +204,7 @@ static inline void uk_lanes_solve_upper(const uk_lanes_memory *m, uk_lanes *z) {
   for (int k = UK_COUNT - 1; k >= 0; --k) {
     uk_lanes sum = z[k];
     for (int i = k + 1; i < UK_COUNT; ++i) sum -= m->W[i][k] * z[i];
-    z[k] = uk_pick(m->taken[k], sum * m->inverse_R[k], uk_all(0.0));
+    z[k] = uk_pick(m->independent[k], sum * m->inverse_R[k], uk_all(0.0));
   }
 }
 
@@ -219,15 +220,15 @@ static inline uk_lanes uk_lanes_normalize(uk_lanes *x) {
 static int uk_lanes_kernel(uk_lanes_memory *m, int scaled) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
   int first = 0;
-  while (first < UK_M && !uk_any(~m->taken[first])) ++first;
+  while (first < UK_M && !uk_any(~m->independent[first])) ++first;
   for (int d = first; d < UK_M; ++d) {
     uk_lanes *x = m->kernel[d];
-    const uk_mask dropped = ~m->taken[d];
+    const uk_mask left_out = ~m->independent[d];
     UK_EACH(k, UK_M) x[k] = zero;
-    UK_EACH(k, UK_COUNT) x[k] = uk_pick(dropped & m->taken[k], m->W[d][k], zero);
+    UK_EACH(k, UK_COUNT) x[k] = uk_pick(left_out & m->independent[k], m->W[d][k], zero);
     uk_lanes_solve_upper(m, x);
     UK_EACH(k, UK_COUNT) x[k] = -x[k];
-    x[d] = uk_pick(dropped, one, x[d]);
+    x[d] = uk_pick(left_out, one, x[d]);
     if (scaled) UK_EACH(k, UK_M) x[k] *= m->scale[k];
     uk_lanes_normalize(x);
     UK_EACH(twice, d > first ? 2 : 0) {
@@ -270,7 +271,7 @@ static void uk_lanes_multipliers(uk_lanes_memory *m) {
 
 static void uk_lanes_check(uk_lanes_memory *m) {
   const uk_lanes zero = uk_all(0.0);
-  uk_lanes size[UK_NV], rest[UK_ROWS], dropped[UK_ROWS];
+  uk_lanes size[UK_NV], rest[UK_ROWS], left_out[UK_ROWS];
   UK_EACH(i, UK_NV) size[i] = m->force[i];
   uk_lanes_whiten(m, size);
   uk_lanes_unwhiten(m, size);
@@ -279,18 +280,18 @@ static void uk_lanes_check(uk_lanes_memory *m) {
     uk_lanes sum = zero;
     UK_EACH(i, UK_NV) {
       const uk_lanes square = m->W[k][i] * m->W[k][i];
-      sum += i < UK_COUNT ? uk_pick(m->taken[i], zero, square) : square;
+      sum += i < UK_COUNT ? uk_pick(m->independent[i], zero, square) : square;
     }
     m->right[k] = sum;
   }
   uk_lanes_to_rows(m, m->right, rest);
-  UK_EACH(k, UK_M) m->right[k] = uk_pick(m->taken[k], zero, uk_all(1.0));
-  uk_lanes_to_rows(m, m->right, dropped);
+  UK_EACH(k, UK_M) m->right[k] = uk_pick(m->independent[k], zero, uk_all(1.0));
+  uk_lanes_to_rows(m, m->right, left_out);
   uk_lanes status = zero;
   UK_EACH(r, UK_M) {
     uk_lanes scale = uk_lanes_fabs(m->b[r]) + UK_NEGLIGIBLE_ACCELERATION;
     UK_EACH(i, UK_NV) scale += uk_lanes_fabs(m->A[r * UK_NV + i]) * size[i];
-    const uk_mask off = (dropped[r] > zero)
+    const uk_mask off = (left_out[r] > zero)
                         & (uk_lanes_fabs(m->violation[r]) > UK_CONSISTENCY_TOLERANCE * scale);
     const uk_mask exact = uk_lanes_sqrt(rest[r]) <= UK_EXACTLY_DEPENDENT;
     const uk_lanes level = uk_pick(exact, uk_all(UK_INCONSISTENT), uk_all(UK_NEAR_SINGULAR));

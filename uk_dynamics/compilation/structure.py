@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.layout import Layout
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.factorization import Factorization
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.solver import Solver
 from uk_dynamics.mechanism.state import Array, Inputs
 from uk_dynamics.mechanism.structural_rows import StructuralRows
@@ -19,9 +19,10 @@ class CompiledStructure:
 
     Attributes:
         layout: Of the memory.
+        rows: The structural rows with what they follow.
     """
 
-    def __init__(self, mechanism: Mechanism, layout: Layout, memory: Array) -> None:
+    def __init__(self, mechanism: ResolvedMechanism, layout: Layout, memory: Array) -> None:
         """Prepare.
 
         Args:
@@ -31,7 +32,7 @@ class CompiledStructure:
         """
         self.layout = layout
         self._model = mechanism.model
-        self._rows = StructuralRows(mechanism)
+        self.rows = StructuralRows(mechanism)
         self._solver = Solver(mechanism)
         self._memory = memory
         self._mask: NDArray[np.bool_] | None = None
@@ -39,9 +40,9 @@ class CompiledStructure:
     def follow(self, t: float, inputs: Inputs) -> None:
         """Tell C what rows follow, and which of them act."""
         memory, layout = self._memory, self.layout
-        sample = self._rows.reference(t, inputs)
+        sample = self.rows.reference(t, inputs)
         memory[layout["followed"]] = 0.0 if sample is None else np.concatenate(sample)
-        mask = self._rows.hierarchy.mask(inputs.active)
+        mask = self.rows.hierarchy.mask(inputs.active)
         if mask is not self._mask:
             self._mask = mask
             memory[layout["active"]] = 1.0 if mask is None else mask
@@ -56,5 +57,5 @@ class CompiledStructure:
         if layout.followed:
             reference = ReferenceSample(*answers[layout["followed"]].reshape(3, layout.rows))
         active = answers[layout["active"]][: layout.rows]
-        A = self._rows.constraints.evaluate(workspace, t, q, v, reference).A * active[:, None]
+        A = self.rows.constraints.evaluate(workspace, t, q, v, reference).A * active[:, None]
         return self._solver.factorize_part(workspace.mass, A, self._solver.rank_tolerance)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
-from uk_dynamics.compilation.layout import follows
 from uk_dynamics.compilation.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.row_family import Rows
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array
 
 
@@ -36,7 +35,7 @@ class SymbolicTerms(NamedTuple):
     graph: Graph
 
 
-def trace(mechanism: Mechanism) -> SymbolicTerms:
+def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
     """Run the interpreted code once on symbols.
 
     Args:
@@ -51,7 +50,7 @@ def trace(mechanism: Mechanism) -> SymbolicTerms:
     kinematics = cast(FrameKinematics, tree)
     q_array, v_array = cast(Array, q), cast(Array, v)
     reference = None
-    if follows(mechanism):
+    if mechanism.follows_references:
         m = len(mechanism.constraints)
         parts = cast(Array, graph.variables("followed", 3 * m).reshape(3, m))
         reference = ReferenceSample(*parts)

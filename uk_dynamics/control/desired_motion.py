@@ -8,6 +8,7 @@ import numpy as np
 
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
 
@@ -45,7 +46,7 @@ class SetpointGenerator:
             dynamics: Projects states onto the constraints; None: the interpreted evaluator.
         """
         self._model = mechanism.model
-        self._dynamics: Dynamics = dynamics or mechanism.dynamics()
+        self._dynamics: Dynamics = dynamics or InterpretedDynamics(mechanism)
         self._state: State | None = None
         self._qdd: Array = np.zeros(mechanism.model.nv)
         self._elapsed = 0.0

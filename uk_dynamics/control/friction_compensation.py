@@ -9,7 +9,7 @@ import numpy as np
 
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.core.solution import Solution
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics, Prepared
+from uk_dynamics.mechanism.dynamics import Dynamics, Prepared
 from uk_dynamics.mechanism.state import Array, Inputs, State
 
 _STEPS = 50
@@ -17,7 +17,7 @@ _AGREEMENT = 1e-11  # of the largest effort
 
 
 def compensate_friction(
-    dynamics: InterpretedDynamics,
+    dynamics: Dynamics,
     prepared: Prepared,
     state: State,
     inputs: Inputs,

@@ -8,6 +8,7 @@ import numpy as np
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 
@@ -85,7 +86,7 @@ class InternalEfforts:
                 raise InputError(f"expected a finite number, found {force}", place=name)
         self.forces = dict(forces)
         self._mechanism = mechanism
-        self._dynamics = mechanism.dynamics()
+        self._dynamics = InterpretedDynamics(mechanism)
         given = np.zeros(len(names), dtype=bool)
         for part in constraints.slices.values():
             given[part] = any(name in forces for name in names[part])

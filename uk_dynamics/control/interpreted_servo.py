@@ -11,7 +11,8 @@ from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.control.limited_allocation import LimitedAllocation
 from uk_dynamics.core.servo import ServoSolution, servo_efforts
 from uk_dynamics.core.solution import Solution
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics, Prepared
+from uk_dynamics.mechanism.dynamics import Prepared
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.servo_evaluation import (
     Demand,
     References,

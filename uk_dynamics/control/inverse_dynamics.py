@@ -19,6 +19,7 @@ from uk_dynamics.core.motion_efforts import motion_efforts
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.allocation import Allocation, Weights
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 
@@ -107,7 +108,7 @@ def inverse_dynamics(
         raise InputError(problem, file=mechanism.spec.file, place="actuators")
     allocation = Allocation.given(actuators, weights, preload)
     inputs = Inputs(tau=mechanism.inputs(tau).tau, active=active, stabilize=False)
-    dynamics = mechanism.dynamics()
+    dynamics = InterpretedDynamics(mechanism)
     prepared = dynamics.prepare(state, inputs)
     check_state(mechanism, prepared.rows, state)
     desired = consistent_acceleration(mechanism, prepared.terms, qdd)

@@ -20,6 +20,7 @@ from uk_dynamics.control.motor_limits import MotorLimits
 from uk_dynamics.core.motion_efforts import motion_efforts
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.allocation import Allocation, Weights
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
 
@@ -69,7 +70,7 @@ class JointSpaceController(ABC):
         self.preload = allocation.preload
         self.internal: InternalEfforts | None = None
         self._weights = allocation.weights
-        self._dynamics = mechanism.dynamics()
+        self._dynamics = InterpretedDynamics(mechanism)
         self.limits = MotorLimits(mechanism, control_period)
         # One row per admissible motion, whose number depends on the state.
         self._allocations: dict[int, LimitedAllocation] = {}

@@ -1,46 +1,109 @@
-"""Which evaluator the servo law of some tasks gets: compiled where that is possible."""
+"""The evaluator of a servo law, by the table of :func:`select_backend`."""
 
 from __future__ import annotations
 
+from uk_dynamics.compilation.background import Job
+from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.compilation.deferred import Deferred, not_compiled
+from uk_dynamics.compilation.library import is_servo_cached
+from uk_dynamics.compilation.select_backend import Selection, choose
 from uk_dynamics.control.interpreted_servo import InterpretedServo
+from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.backends import BACKENDS
-from uk_dynamics.mechanism.servo_evaluation import ServoEvaluator
+from uk_dynamics.mechanism.servo_evaluation import (
+    Demand,
+    References,
+    ServoEvaluator,
+    ServoOutcome,
+    TrackingErrors,
+)
+from uk_dynamics.mechanism.state import Array, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 
 
-def servo_evaluator(tasks: Tasks, backend: str, *, friction: bool = True) -> ServoEvaluator:
-    """Evaluator of the law.
+def servo_evaluator(
+    tasks: Tasks,
+    selection: str | Selection,
+    *,
+    friction: bool = True,
+) -> ServoEvaluator:
+    """The evaluator of the servo law of tasks.
 
     Args:
-        tasks: What motors shall do.
-        backend: As of :meth:`Mechanism.dynamics`.
+        tasks: What motors are to do.
+        selection: The name of a backend, or more; see :func:`select_backend`.
         friction: Whether friction and damping are fed forward.
 
     Raises:
         InputError: There is no such backend.
         CompilationError: With ``compiled``: something cannot be compiled.
     """
-    if backend not in BACKENDS:
-        problem = f'no backend "{backend}"; there are: {", ".join(BACKENDS)}'
-        raise InputError(problem, place="backend")
+    asked = Selection.of(selection)
+    choice = choose(tasks, asked)
+    if choice == "jax":
+        raise InputError("the servo law is not written for JAX", place="backend")
     interpreted = InterpretedServo(tasks, friction=friction)
-    if backend == "interpreted":
+    if choice == "interpreted":
         return interpreted
     from uk_dynamics.compilation.compiled_servo import CompiledServo
-    from uk_dynamics.compilation.compiler import CompilationError
-    from uk_dynamics.compilation.library import announce, is_servo_cached
-    from uk_dynamics.compilation.limits import check, check_size
 
-    if backend == "cached" and not is_servo_cached(tasks):
-        return interpreted
-    try:
-        if backend == "auto" and not is_servo_cached(tasks):
-            check(tasks.mechanism)
-            check_size(tasks.mechanism)
+    def compiled() -> ServoEvaluator:
         return CompiledServo(tasks, interpreted, friction=friction)
+
+    name = f"the servo law of {tasks.mechanism.name}"
+    if choice == "deferred":
+        return DeferredServo(
+            Deferred[ServoEvaluator](
+                interpreted,
+                compiled,
+                cached=lambda: is_servo_cached(tasks),
+                job=Job.of(tasks),
+                name=name,
+                log=asked.log,
+                after=asked.after,
+            )
+        )
+    try:
+        return compiled()
     except CompilationError as error:
-        if backend == "compiled":
+        if asked.backend == "compiled":
             raise
-        announce(f"not compiled, the interpreted servo law is used: {error}")
+        asked.log.warning(not_compiled(name, str(error)))
         return interpreted
+
+
+class DeferredServo:
+    """A :class:`ServoEvaluator` that is interpreted until it is compiled; both agree to rounding.
+
+    It changes over between two evaluations of the law, never within one.
+    """
+
+    def __init__(self, deferred: Deferred[ServoEvaluator]) -> None:
+        """Take the evaluators, interpreted and later compiled."""
+        self._deferred = deferred
+        self._evaluator = deferred.current()
+
+    def loop_closure_error(self, state: State, inputs: Inputs) -> float:
+        """See :meth:`ServoEvaluator.loop_closure_error`."""
+        return self._evaluator.loop_closure_error(state, inputs)
+
+    def errors(self, state: State, references: References | None = None) -> TrackingErrors:
+        """See :meth:`ServoEvaluator.errors`."""
+        return self._evaluator.errors(state, references)
+
+    def evaluate(
+        self, state: State, demand: Demand, references: References | None = None
+    ) -> ServoOutcome:
+        """See :meth:`ServoEvaluator.evaluate`."""
+        self._evaluator = self._deferred.current()
+        return self._evaluator.evaluate(state, demand, references)
+
+    def allocate(
+        self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
+    ) -> tuple[Array, bool]:
+        """See :meth:`ServoEvaluator.allocate`."""
+        return self._evaluator.allocate(servo, demand, lower, upper)
+
+    def forget(self) -> None:
+        """See :meth:`ServoEvaluator.forget`."""
+        self._evaluator.forget()

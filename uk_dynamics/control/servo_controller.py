@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from uk_dynamics.compilation.select_backend import Selection
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.bumpless_start import BumplessStart
 from uk_dynamics.control.command import Command
@@ -62,7 +63,7 @@ class ServoController:
         control_period: float | None = None,
         friction: Literal["model", "none"] = "model",
         blend_time: float = 0.0,
-        backend: str = "cached",
+        backend: str | Selection = "cached",
     ) -> None:
         """Prepare the evaluation.
 
@@ -75,8 +76,8 @@ class ServoController:
                 velocity of the state, including its noise; ``none``: they are left to the feedback.
             blend_time: Time in which the initial error decays along a smooth path, in s; 0:
                 feedback acts on the full error at once.
-            backend: Evaluator of the law: ``interpreted``; ``compiled``; ``auto``, compiled if
-                possible; ``cached``, compiled if it has been compiled before.
+            backend: Evaluator of the law; see :func:`select_backend`. The default is ``cached``: a
+                controller is often part of a simulation, whose numbers must not change midway.
 
         Raises:
             InputError: The mechanism has no motors, the tasks belong to another mechanism, there is

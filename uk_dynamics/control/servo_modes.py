@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from uk_dynamics.compilation.select_backend import Selection
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.effort_transfer import EffortTransfer
@@ -43,7 +44,7 @@ class ServoModes:
         tasks: Tasks | None,
         control_period: float | None,
         *,
-        backend: str = "cached",
+        backend: str | Selection = "cached",
     ) -> None:
         """Prepare the laws; ``tasks`` is selected, or ``hold`` without tasks.
 

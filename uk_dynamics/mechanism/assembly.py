@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.exceptions import AssemblyError
 from uk_dynamics.mechanism.assembly_search import Assembly, Search
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array
+from uk_dynamics.mechanism.tasks import Tasks
 
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.tasks import Tasks
+__all__ = ["Assembly", "assemble", "assemble_on_tasks", "closed_configuration"]
 
-__all__ = ["Assembly", "assemble", "assemble_on_tasks"]
+_log = logging.getLogger(__name__)
 
 _LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed directly
 _TASK_STEPS = 8
 
 
 def assemble(
-    mechanism: Mechanism, guess: Array, hold: tuple[str, ...], tolerance: float, t: float = 0.0
+    mechanism: ResolvedMechanism,
+    guess: Array,
+    hold: tuple[str, ...],
+    tolerance: float,
+    t: float = 0.0,
 ) -> Assembly:
     """Close the loops inside the joint limits; constraints of velocities alone hold no position.
 
@@ -55,7 +60,11 @@ def assemble(
 
 
 def _lead(
-    mechanism: Mechanism, search: Search, guess: Array, free: NDArray[np.bool_], tolerance: float
+    mechanism: ResolvedMechanism,
+    search: Search,
+    guess: Array,
+    free: NDArray[np.bool_],
+    tolerance: float,
 ) -> Assembly | None:
     """Lead the held coordinates to the guess from the initial guess, closed; None: it got lost."""
     if free.all():
@@ -74,7 +83,7 @@ def _lead(
 
 
 def assemble_on_tasks(
-    mechanism: Mechanism,
+    mechanism: ResolvedMechanism,
     tasks: Tasks,
     guess: Array,
     hold: tuple[str, ...],
@@ -131,6 +140,34 @@ def assemble_on_tasks(
     return replace(best, q=there, closed=False, reason=reason, violations=violations)
 
 
+def closed_configuration(
+    mechanism: ResolvedMechanism, result: Assembly, tasks: Tasks | None = None, t: float = 0.0
+) -> Array:
+    """The configuration of a successful assembly, (nq,); joints outside their limits are logged.
+
+    Args:
+        mechanism: What was assembled.
+        result: How.
+        tasks: On whose references it was to be.
+        t: Time of the references, in s.
+
+    Raises:
+        AssemblyError: Some loop does not close, or a reference is out of reach.
+    """
+    if not result.closed:
+        off = tasks is not None and set(result.violations) <= set(tasks.names)
+        raise AssemblyError(
+            result.reason,
+            result.violations,
+            mechanism.model.positions_by_name(result.q),
+            problem=f"the references are out of reach at t = {t:g} s" if off else "",
+            file=tasks.spec.file if tasks is not None and off else mechanism.spec.file,
+        )
+    for violation in result.limit_violations:
+        _log.warning("%s: %s", mechanism.name, violation)
+    return result.q
+
+
 def _errors(tasks: Tasks, residual: Array) -> list[float]:
     """By row of the tasks; rows of velocities have none."""
     held = np.flatnonzero(tasks.constraints.position_rows)
@@ -139,7 +176,7 @@ def _errors(tasks: Tasks, residual: Array) -> list[float]:
     return [float(error) for error in errors / tasks.constraints.reference_scale]
 
 
-def _free(mechanism: Mechanism, hold: tuple[str, ...]) -> NDArray[np.bool_]:
+def _free(mechanism: ResolvedMechanism, hold: tuple[str, ...]) -> NDArray[np.bool_]:
     """Velocity coordinates that are not held, (nv,)."""
     free = np.ones(mechanism.model.nv, dtype=bool)
     for name in hold:
@@ -147,7 +184,7 @@ def _free(mechanism: Mechanism, hold: tuple[str, ...]) -> NDArray[np.bool_]:
     return free
 
 
-def _velocities(mechanism: Mechanism, name: str) -> list[int]:
+def _velocities(mechanism: ResolvedMechanism, name: str) -> list[int]:
     """Velocity coordinates of a joint: one, or all of a floating or planar joint.
 
     The positions of a floating or planar joint, such as ``root.x``, can only be held together.

@@ -9,18 +9,15 @@ an over-constrained mechanism into its singular configurations.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array
+from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.model.coordinates import LimitViolation
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.tasks import Tasks
 
 _MAX_ITERATIONS = 200
 _POLISH = 3  # further steps once closed: quadratic convergence takes the gap to rounding
@@ -57,7 +54,7 @@ class Search:
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: ResolvedMechanism,
         free: NDArray[np.bool_],
         t: float,
         tasks: Tasks | None = None,

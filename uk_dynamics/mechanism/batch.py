@@ -1,45 +1,20 @@
-"""Many states of one mechanism at once: what goes in, what comes out, and the plain way there."""
+"""Many states of one mechanism at once: checked inputs, and one state after the other."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from uk_dynamics.core.solution import Solution, Status
 from uk_dynamics.exceptions import InputError, StateError
-from uk_dynamics.mechanism.state import Array, Inputs, State
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.state import Array, BatchSolution, Inputs, State
 
 #: What the numbers in :attr:`BatchSolution.status` mean.
 STATUSES = tuple(Status)
-
-
-@dataclass(frozen=True, eq=False)
-class BatchSolution:
-    """Constrained motion at K instants, row by row what :class:`Solution` holds.
-
-    Attributes:
-        qdd: Accelerations, (K, nv), rad/s² or m/s².
-        rank: Number of independent rows, (K,).
-        status: Index into ``STATUSES`` = ``tuple(Status)``, (K,); 0 is OK.
-        constraint_force: (K, nv), N m or N; None unless forces were asked for.
-        multipliers: Of minimum norm, (K, m); None likewise.
-        determined: Whether each multiplier is unique, (K, m); None likewise.
-        residual: A q̈ − b, (K, m); None likewise.
-    """
-
-    qdd: Array
-    rank: NDArray[np.intp]
-    status: NDArray[np.int8]
-    constraint_force: Array | None = None
-    multipliers: Array | None = None
-    determined: NDArray[np.bool_] | None = None
-    residual: Array | None = None
 
 
 class States(NamedTuple):
@@ -118,7 +93,7 @@ def states(
 
 
 def evaluate_each(
-    dynamics: InterpretedDynamics, given: States, inputs: Inputs, *, forces: bool
+    dynamics: Dynamics, given: States, inputs: Inputs, *, forces: bool
 ) -> BatchSolution:
     """One state after the other."""
     count = len(given.q)

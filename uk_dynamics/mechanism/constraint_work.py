@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from uk_dynamics.constraints.references import Constant
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 
 
-def workless(mechanism: Mechanism) -> bool:
+def workless(mechanism: ResolvedMechanism) -> bool:
     """Whether ideal forces Aᵀλ do no work: every velocity the constraints admit fulfils A v = 0.
 
     That is so where rows neither drive nor yield: they do not depend on t, follow no moving

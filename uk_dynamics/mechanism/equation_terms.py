@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from uk_dynamics.constraints.constraint_set import Rows
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Inputs
 from uk_dynamics.mechanism.structural_rows import StructuralRows
 from uk_dynamics.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
 
 
 class EquationTerms:
     """Evaluates them in the memory of a workspace."""
 
-    def __init__(self, mechanism: Mechanism, workspace: Workspace, rows: StructuralRows) -> None:
+    def __init__(
+        self, mechanism: ResolvedMechanism, workspace: Workspace, rows: StructuralRows
+    ) -> None:
         """Use the memory of an evaluator.
 
         Args:

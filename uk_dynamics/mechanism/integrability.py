@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.live_reference import Live
+from uk_dynamics.constraints.row_family import Rows
 from uk_dynamics.core.integrability import PfaffianSystem, integrability
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, State
-
-if TYPE_CHECKING:
-    from uk_dynamics.constraints.row_family import Rows
-    from uk_dynamics.mechanism.mechanism import Mechanism
 
 Verdict = Literal["holonomic", "nonholonomic", "not of velocities", "not linear in velocities"]
 Point = tuple[float, Array]
@@ -64,7 +63,7 @@ class IntegrabilityReport:
 
 
 def examine_integrability(
-    mechanism: Mechanism, q: Array, samples: int = SAMPLES, seed: int = 0
+    mechanism: ResolvedMechanism, q: Array, samples: int = SAMPLES, seed: int = 0
 ) -> IntegrabilityReport:
     """Test all constraints at sampled states around a configuration.
 
@@ -110,7 +109,7 @@ def examine_integrability(
 class _Rows:
     """The rows of a mechanism as forms A v + a_t dt."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
         self._mechanism = mechanism
         self._model = mechanism.model
         self._workspace = self._model.workspace()
@@ -178,11 +177,11 @@ def _changed(one: Array, other: Array) -> NDArray[np.bool_]:
 
 
 def _sample(
-    mechanism: Mechanism, q: Array, samples: int, seed: int, *, moving: bool
+    mechanism: ResolvedMechanism, q: Array, samples: int, seed: int, *, moving: bool
 ) -> list[Point]:
     """Configurations on the constraints, the given one first; fewer where they are hard to find."""
     generator = np.random.default_rng(seed)
-    dynamics = mechanism.dynamics()
+    dynamics = InterpretedDynamics(mechanism)
     model = mechanism.model
     points: list[Point] = [(0.0, q)]
     spread = _SPREAD * min(1.0, mechanism.spec.model.length)

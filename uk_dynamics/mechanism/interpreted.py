@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
-from uk_dynamics.core.factorization import Factorization
+from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.core.integrators import ConfigurationSpace
 from uk_dynamics.core.solution import Solution
-from uk_dynamics.mechanism.batch import BatchSolution, evaluate_each, states, without_forces
+from uk_dynamics.mechanism.batch import evaluate_each, states, without_forces
+from uk_dynamics.mechanism.dynamics import Prepared
 from uk_dynamics.mechanism.equation_terms import EquationTerms
 from uk_dynamics.mechanism.nonideal_forces import NonidealForces
-from uk_dynamics.mechanism.rollout import Plan, Rollout, RolloutMethod, plan, roll_each
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.rollout import plan, roll_each
 from uk_dynamics.mechanism.solver import Solver
-from uk_dynamics.mechanism.state import Array, DynamicsTerms, Energy, Inputs, Residual, State
+from uk_dynamics.mechanism.state import (
+    Array,
+    BatchSolution,
+    DynamicsTerms,
+    Energy,
+    Inputs,
+    Residual,
+    Rollout,
+    State,
+)
 from uk_dynamics.mechanism.state_projection import StateProjection
 from uk_dynamics.mechanism.structural_rows import StructuralRows
 from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
 
 _NOTHING = Inputs()
-
-
-class Prepared(NamedTuple):
-    """Terms of a state with their factorisation, for callers that need more than q̈.
-
-    Attributes:
-        terms: M, F, A, b; M is a live view of the workspace.
-        rows: The structural rows behind A and b.
-        factorization: Of M and A.
-        workspace: Kinematics at the state, valid until the next evaluation.
-    """
-
-    terms: DynamicsTerms
-    rows: Rows
-    factorization: Factorization
-    workspace: Workspace
 
 
 class InterpretedDynamics:
@@ -52,7 +42,7 @@ class InterpretedDynamics:
         rows: Number of constraint rows, m.
     """
 
-    def __init__(self, mechanism: Mechanism, model: RobotModel | None = None) -> None:
+    def __init__(self, mechanism: ResolvedMechanism, model: RobotModel | None = None) -> None:
         """Allocate the workspace.
 
         Args:
@@ -102,14 +92,7 @@ class InterpretedDynamics:
         return self.solve(self.prepare(state, given), state, given)
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
-        """Constrained acceleration alone, (nv,), fresh; the fastest call of a compiled mechanism.
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-            tau: Generalized forces, (nv,), in N or N·m; None is zero.
-            t: In s.
-        """
+        """Constrained acceleration alone; see :meth:`Dynamics.acceleration`."""
         return self.evaluate(State(t, q, v), Inputs(tau)).qdd
 
     def evaluate_batch(
@@ -123,21 +106,7 @@ class InterpretedDynamics:
         forces: bool = True,
         threads: int | None = None,
     ) -> BatchSolution:
-        """Constrained accelerations and forces at K states; compiled many times faster.
-
-        Args:
-            q: Configurations, (K, nq).
-            v: Velocities, (K, nv).
-            tau: Generalized forces, (K, nv), or (nv,) for all; None is zero.
-            t: One time, or (K,), in s.
-            inputs: What all states share; no forces, which are ``tau``.
-            forces: Whether forces, multipliers and residuals are wanted, not only accelerations.
-            threads: At most, for the compiled evaluator; None: as many as pay.
-
-        Raises:
-            StateError: Wrong shapes.
-            UndeterminedMotionError: Some motion has neither inertia nor constraint.
-        """
+        """One state after the other; see :meth:`Dynamics.evaluate_batch`."""
         shared = without_forces(inputs or _NOTHING)
         given = states(self._model.nq, self._model.nv, t, q, v, tau)
         return evaluate_each(self, given, shared, forces=forces)
@@ -148,55 +117,17 @@ class InterpretedDynamics:
         v: ArrayLike,
         tau: ArrayLike | None = None,
         *,
-        steps: int,
-        dt: float,
-        method: RolloutMethod = "rk4",
-        project: bool = True,
-        t: float = 0.0,
-        every: int = 1,
         inputs: Inputs | None = None,
         threads: int | None = None,
+        **options: Any,
     ) -> Rollout:
-        """K trajectories at fixed steps; compiled they are integrated in C, many at once.
-
-        Args:
-            q: Where they start, (K, nq) or (nq,).
-            v: (K, nv) or (nv,).
-            tau: Generalized forces, constant within a step: (nv,), (K, nv) or (K, steps, nv).
-            steps: How many.
-            dt: Of one step, in s.
-            method: ``rk4`` or ``semi_implicit_euler``.
-            project: Whether the start and every step are projected onto the constraints, positions
-                and velocities; then there is no stabilisation, as in simulations.
-            t: Start, in s.
-            every: Steps from sample to sample.
-            inputs: What all share; no forces, which are ``tau``.
-            threads: At most, for the compiled evaluator; None: as many as pay.
-
-        Raises:
-            StateError: Wrong shapes.
-            InputError: Numbers that make no sense, or an unknown method.
-        """
-        given = plan(
-            self._model,
-            q,
-            v,
-            tau,
-            steps=steps,
-            dt=dt,
-            every=every,
-            method=method,
-            project=project,
-            t=t,
-        )
-        return self._roll(given, without_forces(inputs or _NOTHING), threads)
-
-    def _roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
-        return roll_each(self, given, inputs)
+        """One trajectory after the other; see :meth:`Dynamics.rollout`."""
+        given = plan(self._model, q, v, tau, **options)
+        return roll_each(self, given, without_forces(inputs or _NOTHING))
 
     @property
     def space(self) -> ConfigurationSpace:
-        """Where configurations live."""
+        """The space of configurations."""
         return self._model
 
     def solve(self, prepared: Prepared, state: State, inputs: Inputs = _NOTHING) -> Solution:

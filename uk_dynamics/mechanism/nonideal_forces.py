@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,8 @@ from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.nonideal import LoadForces, solve_nonideal
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import StateError
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Inputs, NonidealFunction, State
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
 
 
 class NonidealForces:
@@ -28,7 +25,7 @@ class NonidealForces:
         active: Whether the mechanism has any by itself.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
         self._friction = mechanism.friction
         self._function = mechanism.nonideal
         self._hierarchy = mechanism.hierarchy

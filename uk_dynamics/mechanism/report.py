@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,10 @@ from uk_dynamics.core.methods import WITH_PSEUDOINVERSE
 from uk_dynamics.core.row_basis import RowBasis
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.integrability import IntegrabilityReport, examine_integrability
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array
 from uk_dynamics.mechanism.task_report import TaskReport, task_report
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism.tasks import Tasks
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class MechanismReport:
 
 
 def report(
-    mechanism: Mechanism, q: Array, tasks: Tasks | None = None, *, samples: int = 0
+    mechanism: ResolvedMechanism, q: Array, tasks: Tasks | None = None, *, samples: int = 0
 ) -> MechanismReport:
     """Examine a mechanism at a configuration.
 
@@ -152,7 +150,7 @@ def report(
 
 
 def _factorize(
-    mechanism: Mechanism, M: Array, A: Array, natural_scale: Array
+    mechanism: ResolvedMechanism, M: Array, A: Array, natural_scale: Array
 ) -> tuple[Factorization, bool]:
     """M and A by the rules of the solver; where the motion is not determined, A alone."""
     solver = mechanism.spec.solver
@@ -174,7 +172,7 @@ def _factorize(
 
 
 def _undetermined_friction(
-    mechanism: Mechanism, factorization: Factorization, acting: NDArray[np.intp]
+    mechanism: ResolvedMechanism, factorization: Factorization, acting: NDArray[np.intp]
 ) -> Iterator[str]:
     """Joints whose Coulomb friction needs a load that redundant rows share somehow."""
     friction = mechanism.friction

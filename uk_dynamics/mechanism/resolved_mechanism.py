@@ -134,6 +134,11 @@ class ResolvedMechanism:
         return self.constraints.time_dependent or self.forces.time_dependent or any(moving)
 
     @property
+    def follows_references(self) -> bool:
+        """Whether rows may follow references: those of the file, or poses captured in switching."""
+        return bool(self.references.references or self.hierarchy.switchable)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What is legal but probably not meant."""
         return self.model.warnings

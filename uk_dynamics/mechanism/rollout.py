@@ -1,57 +1,23 @@
-"""Many trajectories of one mechanism at fixed steps: what comes out, and the plain way there."""
+"""Many trajectories of one mechanism at fixed steps: checked inputs, and one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.core.integrators import rk4_step, semi_implicit_euler_step
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UkDynamicsError
-from uk_dynamics.mechanism.state import Array, Inputs, State
+from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.state import Array, Inputs, Rollout, State, Stopped
+from uk_dynamics.model.robot_model import RobotModel
 
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-    from uk_dynamics.model.robot_model import RobotModel
-
-RolloutMethod = Literal["rk4", "semi_implicit_euler"]
 METHODS: dict[str, Callable[..., tuple[Array, Array]]] = {
     "rk4": rk4_step,
     "semi_implicit_euler": semi_implicit_euler_step,
 }
-
-
-@dataclass(frozen=True)
-class Stopped:
-    """A trajectory that has come to an end too early.
-
-    Attributes:
-        t: End of the step that was not possible, in s.
-        reason: Why.
-    """
-
-    t: float
-    reason: str
-
-
-@dataclass(frozen=True, eq=False)
-class Rollout:
-    """K trajectories at S common instants.
-
-    Attributes:
-        t: In s, (S,).
-        q: Configurations, (K, S, nq); NaN after a trajectory has stopped.
-        v: Velocities, (K, S, nv); likewise.
-        stopped: Trajectories that could not be followed to the end, by number.
-    """
-
-    t: Array
-    q: Array
-    v: Array
-    stopped: dict[int, Stopped]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +67,12 @@ def plan(
     *,
     steps: int,
     dt: float,
-    every: int,
-    method: str,
-    project: bool,
-    t: float,
+    every: int = 1,
+    method: str = "rk4",
+    project: bool = True,
+    t: float = 0.0,
 ) -> Plan:
-    """Check what a rollout is asked for.
+    """Check what a rollout is asked for; see :meth:`Dynamics.rollout`.
 
     Raises:
         StateError: Wrong shapes.
@@ -131,7 +97,7 @@ def plan(
     return Plan(positions, velocities, forces, steps, dt, every, method, project, t)
 
 
-def roll_each(dynamics: InterpretedDynamics, given: Plan, inputs: Inputs) -> Rollout:
+def roll_each(dynamics: Dynamics, given: Plan, inputs: Inputs) -> Rollout:
     """One trajectory after the other."""
     count, instants = len(given.q), given.instants
     q = np.full((count, len(instants), given.q.shape[1]), np.nan)
@@ -151,7 +117,7 @@ def roll_each(dynamics: InterpretedDynamics, given: Plan, inputs: Inputs) -> Rol
     return Rollout(instants, q, v, stopped)
 
 
-def _walk(dynamics: InterpretedDynamics, given: Plan, inputs: Inputs, k: int) -> Iterator[State]:
+def _walk(dynamics: Dynamics, given: Plan, inputs: Inputs, k: int) -> Iterator[State]:
     """The states of trajectory k after every step."""
     one_step = METHODS[given.method]
 

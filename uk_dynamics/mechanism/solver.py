@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,8 @@ from uk_dynamics.core.factorization import (
     factorize,
 )
 from uk_dynamics.core.methods import Method
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
 
 
 class Solver:
@@ -29,7 +26,7 @@ class Solver:
         rank_tolerance: Of the mechanism file.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
         spec = mechanism.spec.solver
         self.rank_tolerance = spec.rank_tolerance
         self._natural_scale = mechanism.natural_scale

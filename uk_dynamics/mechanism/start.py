@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from uk_dynamics.core.mass_factor import coordinate_scale
 from uk_dynamics.core.rank_rule import ZERO_ROW
 from uk_dynamics.exceptions import StateError
-from uk_dynamics.mechanism.state import Array
+from uk_dynamics.mechanism.assembly import assemble, assemble_on_tasks, closed_configuration
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.state import Array, State
+from uk_dynamics.mechanism.tasks import Tasks
 
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.tasks import Tasks
-
+_CLOSED = 1e-10  # m or rad
 _NEWTON_STEPS = 30
 _ROUNDING = 1e-12  # of rates, against the largest of them
 
 
+def start(
+    mechanism: ResolvedMechanism,
+    positions: Mapping[str, float] | None = None,
+    velocities: Mapping[str, float] | None = None,
+    t: float = 0.0,
+    *,
+    tasks: Tasks | None = None,
+) -> State:
+    """The state a motion starts from; see :meth:`Mechanism.start`."""
+    model, hold = mechanism.model, tuple(positions or ())
+    guess = mechanism.configuration(positions or {})
+    if tasks is None:
+        q = closed_configuration(mechanism, assemble(mechanism, guess, hold, _CLOSED, t))
+        held = dict(mechanism.spec.initial_velocity) | dict(velocities or {})
+    else:
+        found = assemble_on_tasks(mechanism, tasks, guess, hold, _CLOSED, t)
+        q, held = closed_configuration(mechanism, found, tasks, t), dict(velocities or {})
+    v = consistent_velocity(mechanism, t, q, model.to_velocities(held), tuple(held), tasks)
+    return State(float(t), q, v)
+
+
 def consistent_velocity(
-    mechanism: Mechanism,
+    mechanism: ResolvedMechanism,
     t: float,
     q: Array,
     v: Array,

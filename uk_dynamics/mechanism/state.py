@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ class State:
     v: Array
 
 
+RolloutMethod = Literal["rk4", "semi_implicit_euler"]
 NonidealFunction = Callable[[State, Solution], ArrayLike]
 
 
@@ -116,3 +117,56 @@ class Energy:
     def total(self) -> float:
         """Kinetic plus potential energy, in J."""
         return self.kinetic + self.potential
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSolution:
+    """Constrained motion at K instants, row by row what :class:`Solution` holds.
+
+    Attributes:
+        qdd: Accelerations, (K, nv), rad/s² or m/s².
+        rank: Number of independent rows, (K,).
+        status: Index into ``tuple(Status)``, (K,); 0 is OK.
+        constraint_force: (K, nv), N m or N; None unless forces were asked for.
+        multipliers: Of minimum norm, (K, m); None likewise.
+        determined: Whether each multiplier is unique, (K, m); None likewise.
+        residual: A q̈ − b, (K, m); None likewise.
+    """
+
+    qdd: Array
+    rank: NDArray[np.intp]
+    status: NDArray[np.int8]
+    constraint_force: Array | None = None
+    multipliers: Array | None = None
+    determined: NDArray[np.bool_] | None = None
+    residual: Array | None = None
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A trajectory that has come to an end too early.
+
+    Attributes:
+        t: End of the step that was not possible, in s.
+        reason: Why.
+    """
+
+    t: float
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """K trajectories at S common instants.
+
+    Attributes:
+        t: In s, (S,).
+        q: Configurations, (K, S, nq); NaN after a trajectory has stopped.
+        v: Velocities, (K, S, nv); likewise.
+        stopped: Trajectories that could not be followed to the end, by number.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    stopped: dict[int, Stopped]

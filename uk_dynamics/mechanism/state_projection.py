@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +11,12 @@ from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.projection import ProjectionFailedError, project_position, project_velocity
 from uk_dynamics.core.rank_rule import LOOSEST
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.solver import Solver
 from uk_dynamics.mechanism.state import Array, Inputs, State
 from uk_dynamics.mechanism.structural_rows import StructuralRows
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
 
 # For rows that are not affine in the velocities:
 _NEWTON_STEPS = 50
@@ -32,7 +29,7 @@ class StateProjection:
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: ResolvedMechanism,
         model: RobotModel,
         workspace: Workspace,
         rows: StructuralRows,

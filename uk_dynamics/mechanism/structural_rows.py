@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from uk_dynamics.constraints.constraint_set import Rows
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, Inputs
 from uk_dynamics.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
 
 
 class StructuralRows:
@@ -23,7 +19,7 @@ class StructuralRows:
         hierarchy: Which of them can be switched.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
         local = mechanism.local
         self.constraints = mechanism.constraints if local is None else local.constraints
         self.hierarchy = mechanism.hierarchy

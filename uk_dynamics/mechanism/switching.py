@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import root
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import ActivationError, SimulationError
+from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.model.workspace import Workspace
+from uk_dynamics.model.workspace import Workspace
 
 # m or rad: further away a constraint with on_activation: require is not where it belongs.
 CLOSE = 1e-3
@@ -45,8 +42,8 @@ class Switched:
 
 
 def switch(
-    mechanism: Mechanism,
-    dynamics: InterpretedDynamics,
+    mechanism: ResolvedMechanism,
+    dynamics: Dynamics,
     state: State,
     changes: Mapping[str, bool],
     inputs: Inputs,
@@ -78,7 +75,7 @@ def switch(
     return Switched(after, active, lost)
 
 
-def present_values(mechanism: Mechanism, state: State, name: str) -> Array:
+def present_values(mechanism: ResolvedMechanism, state: State, name: str) -> Array:
     """What the rows of a constraint have now, in the units of their reference, (rows,).
 
     Args:
@@ -110,7 +107,7 @@ def present_values(mechanism: Mechanism, state: State, name: str) -> Array:
 
 
 def _gap(
-    mechanism: Mechanism,
+    mechanism: ResolvedMechanism,
     workspace: Workspace,
     state: State,
     name: str,

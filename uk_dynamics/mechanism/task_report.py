@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uk_dynamics.core.fundamental_equation import Factorization
 from uk_dynamics.core.servo import servo_efforts
 from uk_dynamics.exceptions import UndeterminedMotionError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, State
+from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.tasks import Tasks
 
 _STEP = 1e-5  # rad or m, of the fastest coordinate
 _NOTICEABLE = 1e-6  # of the accelerations per rad or m: what is below is rounding of differences
@@ -50,7 +48,7 @@ class TaskReport:
 
 
 def task_report(
-    mechanism: Mechanism,
+    mechanism: ResolvedMechanism,
     tasks: Tasks,
     factorization: Factorization,
     workspace: Workspace,
@@ -71,7 +69,7 @@ def task_report(
     A, S = rows.A, mechanism.actuators.matrix
     wanted = rows.right_hand_side(constraints.damping, constraints.stiffness)
     try:
-        free = mechanism.dynamics().evaluate(State(0.0, q, v)).qdd
+        free = InterpretedDynamics(mechanism).evaluate(State(0.0, q, v)).qdd
     except UndeterminedMotionError:  # then nobody knows what is missing either
         free, wanted = np.zeros(mechanism.model.nv), np.zeros(len(A))
     servo = servo_efforts(
@@ -117,7 +115,7 @@ def task_report(
     )
 
 
-def _reason(mechanism: Mechanism, A: Array, motion: Array, q: Array, v: Array) -> str:
+def _reason(mechanism: ResolvedMechanism, A: Array, motion: Array, q: Array, v: Array) -> str:
     """Whether what motors move acts on the tasks later, through forces that depend on it.
 
     Args:
@@ -129,7 +127,7 @@ def _reason(mechanism: Mechanism, A: Array, motion: Array, q: Array, v: Array) -
     """
     if not len(mechanism.actuators):
         return "there are no motors"
-    dynamics = mechanism.dynamics()
+    dynamics = InterpretedDynamics(mechanism)
     sizes = np.abs(motion).max(axis=0)
     if not sizes.any():
         return "the motors move nothing: the structure holds all that they act on"

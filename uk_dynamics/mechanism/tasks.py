@@ -12,7 +12,7 @@ from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism.allocation import Allocation
 from uk_dynamics.mechanism.constraint_resolution import resolve_constraint, resolve_references
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.robot_resolution import attached_frames
 from uk_dynamics.mechanism.specification import TasksSpec
 from uk_dynamics.mechanism.state import Array
@@ -32,7 +32,7 @@ class Tasks:
         priorities: Priority of each row, 1 first, (mt,).
     """
 
-    def __init__(self, spec: TasksSpec, mechanism: Mechanism) -> None:
+    def __init__(self, spec: TasksSpec, mechanism: ResolvedMechanism) -> None:
         """Resolve a specification against a mechanism.
 
         Raises:
@@ -56,7 +56,7 @@ class Tasks:
         self.priorities: NDArray[np.intp] = np.repeat([t.priority for t in spec.tasks], sizes)
 
     @classmethod
-    def from_file(cls, path: str | Path, mechanism: Mechanism) -> Tasks:
+    def from_file(cls, path: str | Path, mechanism: ResolvedMechanism) -> Tasks:
         """Read a tasks file.
 
         Args:

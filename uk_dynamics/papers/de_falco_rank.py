@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from uk_dynamics.core.mass_factor import DenseMass, mass_factor
 from uk_dynamics.core.pseudoinverse.family import pseudoinverse
 from uk_dynamics.core.pseudoinverse.result import Pseudoinverse
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.papers.de_falco_machine import (
@@ -54,7 +55,7 @@ def drift_table() -> Table:
         sigma = np.linalg.svd(whitened_rows(machines[0], state), compute_uv=False)
         row: list[Cell] = [drift, float(sigma[-1] / sigma[0])]
         for machine in machines:
-            solution = machine.dynamics().evaluate(state)
+            solution = InterpretedDynamics(machine).evaluate(state)
             error = angular_accelerations(machine, solution.qdd)
             error[:3] -= exact_acceleration(_ANGLE)
             row.append(f"{solution.rank}; {np.abs(error).max():.1e}")

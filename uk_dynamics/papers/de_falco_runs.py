@@ -13,6 +13,7 @@ from scipy.integrate import DOP853, RK45, ode
 
 from uk_dynamics.core.adaptive import AdaptiveMethod, AdaptiveStepper, Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.papers.de_falco_machine import Solver, angles, exact_angle, state_at
@@ -125,7 +126,7 @@ class _Motion:
     """Steps of an integrator over the mechanism's own dynamics."""
 
     def __init__(self, mechanism: Mechanism, case: Case, duration: float) -> None:
-        self.dynamics = mechanism.dynamics()
+        self.dynamics = InterpretedDynamics(mechanism)
         self.evaluations = 0
         self._case = case
         self._model = mechanism.model

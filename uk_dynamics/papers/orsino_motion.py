@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.hierarchical import Hierarchical
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import State
 
@@ -85,7 +86,7 @@ def levels(times: Sequence[float]) -> Levels:
     """Solve the modules level by level and at once, at states of the paper's motion."""
     mechanism, tree = Mechanism.from_file("rrr3_modular"), Mechanism.from_file("rrr3")
     modular, controller = controlled(mechanism), controlled(tree)
-    dynamics = mechanism.dynamics()
+    dynamics = InterpretedDynamics(mechanism)
     motions = list(zip(states(mechanism, times), states(tree, times), strict=True))
     worst = np.zeros(3)
     for state, other in motions:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics import Mechanism, ServoController, State
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.papers import parallel_arms as arms
 from uk_dynamics.papers.parallel_arms import Array, Motion
 
@@ -75,7 +76,7 @@ def state_of(mechanism: Mechanism, motion: Motion, t: float) -> State:
 
 def torques_along(servo: ServoController, count: int) -> Torques:
     """Torques at count + 1 times of one period, and how well they do in the closed machine."""
-    mechanism, dynamics = servo.mechanism, servo.mechanism.dynamics()
+    mechanism, dynamics = servo.mechanism, InterpretedDynamics(servo.mechanism)
     times = np.linspace(0.0, arms.PERIOD, count + 1)
     motors, closed_form, stacked, balance, missed = [], [], [], [], []
     for t in times:

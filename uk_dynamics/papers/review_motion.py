@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.state import Inputs, State
 
 Array = NDArray[np.float64]
@@ -54,7 +55,7 @@ def integrate(
     """
     from scipy.integrate import solve_ivp
 
-    dynamics = mechanism.dynamics()
+    dynamics = InterpretedDynamics(mechanism)
     inputs = Inputs(stabilize=stabilize)
     n = mechanism.model.nv
 

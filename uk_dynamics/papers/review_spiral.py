@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics import Mechanism, Trajectory, simulate
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.papers.drawing import lines
 from uk_dynamics.papers.review_motion import Array, Motion, integrate
@@ -118,7 +119,7 @@ def published_force(t: float) -> tuple[float, float]:
 
 def _force(mechanism: Mechanism, t: float) -> tuple[float, float]:
     """Constraint force of the URDF's particle on the exact motion: r in N, θ in N·m."""
-    in_theta, in_r = mechanism.dynamics().evaluate(exact_state(t)).constraint_force
+    in_theta, in_r = InterpretedDynamics(mechanism).evaluate(exact_state(t)).constraint_force
     return float(in_r), float(in_theta)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.papers import servo_chain as chain
 from uk_dynamics.papers.servo_chain import Array
 from uk_dynamics.papers.servo_figures import (
@@ -176,7 +177,7 @@ def _bounds(mechanism: Mechanism, torques: Torques, moved: Trajectory) -> tuple[
 
 def _missed(mechanism: Mechanism, times: Array, torques: Array) -> Array:
     """Accelerations that torques give the closed machine less those of the exact motion, (K, 6)."""
-    dynamics = mechanism.dynamics()
+    dynamics = InterpretedDynamics(mechanism)
     missed = []
     for t, efforts in zip(times, torques, strict=True):
         found = dynamics.evaluate(state_of(mechanism, t), mechanism.inputs(efforts=efforts)).qdd

@@ -40,8 +40,9 @@ MECHANISM = (
 BACKEND = Parameter(
     "backend",
     "auto",
-    "What evaluates the mechanism: compiled (the first start takes seconds, later ones do not),"
-    " interpreted, or auto: compiled where that is possible.",
+    "What evaluates the mechanism: auto (compiled where that is possible, interpreted until it is"
+    " ready; on simulated time the first start waits), compiled (the first start always waits), or"
+    " interpreted.",
     choices=("auto", "compiled", "interpreted"),
 )
 RESIDUAL = live_number(

@@ -12,6 +12,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.core.solution import Solution
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.ros.clock import steady_clock
@@ -51,7 +52,7 @@ class DynamicsTopics:
 
     def __init__(self, node: Node, mechanism: Mechanism) -> None:
         """Create the publishers below the node's name."""
-        self._dynamics = mechanism.dynamics()
+        self._dynamics = InterpretedDynamics(mechanism)
         self._row_scale = mechanism.constraints.reference_scale  # rows of angles to N·m
         self._wrenches = ConstraintWrenches(mechanism)
         self._wrench_message = WrenchStamped()

@@ -15,7 +15,7 @@ from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.diagnostics import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.inputs import EffortInput, StateInput
-from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics
+from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, selection
 from uk_dynamics.ros.parameter_tables import FORWARD_DYNAMICS
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.rate_monitor import RateMonitor
@@ -36,7 +36,7 @@ class ForwardDynamics(Node):
         super().__init__("forward_dynamics", **options)
         self._settings = Parameters(self, FORWARD_DYNAMICS)
         self._mechanism = load_mechanism(self, self._settings)
-        self._dynamics = make_dynamics(self, self._settings, self._mechanism)
+        self._dynamics = make_dynamics(self._mechanism, selection(self, self._settings))
         self._topics = DynamicsTopics(self, self._mechanism)
         self._problems = MessageProblems(self.get_logger())
         self._monitor = RateMonitor()

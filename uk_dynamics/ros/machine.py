@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.solution import Solution
 from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.rollout import METHODS
@@ -40,7 +41,7 @@ class SimulatedMachine:
         mechanism: Mechanism,
         step_size: float,
         integrator: str = "rk4",
-        dynamics: InterpretedDynamics | None = None,
+        dynamics: Dynamics | None = None,
         references: Mapping[str, ReferenceSample] | None = None,
         start: State | None = None,
     ) -> None:
@@ -62,7 +63,7 @@ class SimulatedMachine:
         self.mechanism = mechanism
         self.step_size = step_size
         self._take_step = METHODS[integrator]
-        self.dynamics = dynamics or mechanism.dynamics()
+        self.dynamics = dynamics or InterpretedDynamics(mechanism)
         self._references = references
         self._start = start or mechanism.start()
         self._limits = mechanism.actuators.effort_limits

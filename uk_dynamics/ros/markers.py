@@ -11,6 +11,7 @@ from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.ros.clock import steady_clock
 from uk_dynamics.ros.control_time import ControlTime
@@ -44,7 +45,7 @@ class Markers(Node):
         tasks = None
         if self._settings["tasks"]:
             tasks = Tasks.from_file(self._settings["tasks"], mechanism)
-        self._dynamics = mechanism.dynamics()
+        self._dynamics = InterpretedDynamics(mechanism)
         self._marker = Marker(mechanism, tasks)
         self._messages = MarkerMessages(
             mechanism.model.description.root,

@@ -9,15 +9,15 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.compilation.select_backend import Selection, select_backend
 from uk_dynamics.control.servo_modes import MODES, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.backends import Backend
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.clock import runs_on_simulated_time
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.qos import LATCHED_QOS
 
@@ -45,30 +45,33 @@ def load_mechanism(node: Node, parameters: Parameters) -> Mechanism:
     return mechanism
 
 
-def make_dynamics(node: Node, parameters: Parameters, mechanism: Mechanism) -> InterpretedDynamics:
-    """The evaluator that the parameter ``backend`` asks for, ready to evaluate and to project.
+def selection(node: Node, parameters: Parameters, *, lockstep: bool = False) -> Selection:
+    """What the parameter ``backend`` asks for, by the table of :func:`select_backend`.
 
-    A mechanism that was never compiled takes some seconds here, before the node answers.
+    On simulated time and in lockstep ``auto`` waits for the compiler, so that a run can be repeated
+    to the last bit; else it compiles in the background, beginning now.
 
     Args:
-        node: The node; its log says when ``auto`` is not ``compiled``.
+        node: Its log says what ``auto`` does.
         parameters: With ``backend``.
+        lockstep: Whether states wait for commands.
+    """
+    wait = lockstep or runs_on_simulated_time(node)
+    return Selection(parameters["backend"], "wait" if wait else "defer", 0, node.get_logger())
+
+
+def make_dynamics(mechanism: Mechanism, asked: Selection) -> Dynamics:
+    """The evaluator of a node, ready to evaluate and to project.
+
+    Args:
         mechanism: What to evaluate.
+        asked: See :func:`selection`.
 
     Raises:
         InputError: ``compiled``, and that is not possible.
     """
-    backend: Backend = parameters["backend"]
-    if backend == "interpreted":
-        return mechanism.dynamics()
-    try:
-        dynamics = mechanism.dynamics("compiled")
-    except InputError as error:
-        if backend == "compiled":
-            raise
-        node.get_logger().warning(f"not compiled, the interpreted evaluator is used: {error}")
-        return mechanism.dynamics()
-    # What is compiled when it is first used must not be missing in the middle of a motion.
+    dynamics = select_backend(mechanism, asked)
+    # A library that is loaded when it is first used must not delay the middle of a motion.
     dynamics.project(mechanism.start())
     return dynamics
 
@@ -94,10 +97,8 @@ def make_servo(
 ) -> ServoModes:
     """The laws of the tasks that the parameter ``tasks`` names, as ``backend`` asks for.
 
-    A servo law that was never compiled takes some seconds here.
-
     Args:
-        node: The node; its log says when ``auto`` is not ``compiled``.
+        node: Its log says what ``auto`` does.
         parameters: With ``tasks``, ``mode`` and ``backend``.
         mechanism: What is controlled.
         period: Between states, in s; None: not known.
@@ -106,16 +107,7 @@ def make_servo(
         InputError: Anything wrong in the file; ``compiled``, and that is not possible.
     """
     tasks = load_tasks(parameters, mechanism)
-    backend: Backend = parameters["backend"]
-    if backend == "interpreted":
-        return ServoModes(mechanism, tasks, period, backend=backend)
-    try:
-        return ServoModes(mechanism, tasks, period, backend="compiled")
-    except CompilationError as error:
-        if backend == "compiled":
-            raise
-        node.get_logger().warning(f"not compiled, the interpreted servo law is used: {error}")
-        return ServoModes(mechanism, tasks, period, backend="interpreted")
+    return ServoModes(mechanism, tasks, period, backend=selection(node, parameters))
 
 
 def load_tasks(parameters: Parameters, mechanism: Mechanism) -> Tasks | None:

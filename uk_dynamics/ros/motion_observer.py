@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
@@ -86,7 +87,7 @@ class MotionObserver(Node):
         self.diagnostics: dict[str, dict[str, str]] = {}
         self._tasks = tasks
         self._mechanism = mechanism
-        self._dynamics = mechanism.dynamics()
+        self._dynamics = InterpretedDynamics(mechanism)
         self._task_workspace = (tasks or mechanism).model.workspace()
         problems = MessageProblems(self.get_logger())
         self._structure = StructureInput(self, mechanism, problems)

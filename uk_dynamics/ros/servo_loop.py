@@ -12,13 +12,15 @@ from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.desired_motion import Setpoint, SetpointGenerator
 from uk_dynamics.control.servo_modes import TASKS
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.state import State
 from uk_dynamics.ros.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.common_parameters import TRAJECTORY
 from uk_dynamics.ros.diagnostics import TIME_ORIGIN, MessageProblems, Report
 from uk_dynamics.ros.inputs import StateInput
 from uk_dynamics.ros.live_settings import LiveSettings
-from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, make_servo
+from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, make_servo, selection
 from uk_dynamics.ros.messages import Array
 from uk_dynamics.ros.motor_commands import COMMANDS
 from uk_dynamics.ros.parameters import Parameters
@@ -72,10 +74,10 @@ class ServoLoop:
         self._node = node
         self._settings = settings
         self._stop = stop
-        self._dynamics = mechanism.dynamics()
+        self._dynamics: Dynamics = InterpretedDynamics(mechanism)
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
         if self._by_trajectory:
-            self._dynamics = make_dynamics(node, settings, mechanism)
+            self._dynamics = make_dynamics(mechanism, selection(node, settings))
         self._desired = SetpointGenerator(mechanism, self._dynamics)
         self._timing = ServoTiming(self.controller.control_period)
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)

@@ -39,9 +39,10 @@ _COMMAND_TOPIC = replace(
 )
 _BACKEND = replace(
     BACKEND,
-    description="What evaluates the servo law, and projects the desired motion with command_mode"
-    " trajectory: compiled (the first configure takes seconds), interpreted, or auto: compiled"
-    " where that is possible.",
+    description="What evaluates the servo law, and projects the desired motion with"
+    " command_mode trajectory: auto (compiled where that is possible, interpreted until it is"
+    " ready; on simulated time the first start waits), compiled (the first start always waits), or"
+    " interpreted.",
 )
 _UPDATE_RATE = Parameter(
     "update_rate",

@@ -16,7 +16,7 @@ from uk_dynamics.ros.diagnostics import MessageProblems, Report
 from uk_dynamics.ros.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.inputs import EffortInput
 from uk_dynamics.ros.machine import SimulatedMachine
-from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, start_state
+from uk_dynamics.ros.mechanism_source import load_mechanism, make_dynamics, selection, start_state
 from uk_dynamics.ros.messages import JointStateMessage
 from uk_dynamics.ros.parameters import Parameters
 from uk_dynamics.ros.qos import LATCHED_QOS, PUBLISHED_QOS
@@ -69,7 +69,7 @@ class SimulatedRun:
             mechanism,
             1.0 / rate,
             settings["integrator"],
-            make_dynamics(node, settings, mechanism),
+            make_dynamics(mechanism, selection(node, settings, lockstep=accept is not None)),
             self._references.followed,
             start_state(settings, mechanism),
         )

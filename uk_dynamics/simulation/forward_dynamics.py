@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from numpy.typing import ArrayLike
 
 from uk_dynamics.core.solution import Solution
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import State
 
@@ -27,4 +28,4 @@ def forward_dynamics(
         InputError: Unknown joints, wrong sizes or non-finite values.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
-    return mechanism.dynamics().evaluate(state, mechanism.inputs(tau))
+    return InterpretedDynamics(mechanism).evaluate(state, mechanism.inputs(tau))

@@ -7,8 +7,9 @@ from itertools import compress
 
 import numpy as np
 
+from uk_dynamics.compilation.select_backend import Selection, select_backend
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
-from uk_dynamics.mechanism.backends import Backend
+from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, Inputs, State
 from uk_dynamics.mechanism.switching import Switched, switch
@@ -37,7 +38,7 @@ class Plant:
         controller: Controller | None,
         *,
         continuous: bool,
-        backend: Backend = "interpreted",
+        backend: Backend = "cached",
     ) -> None:
         """Start with zero motor efforts.
 
@@ -48,7 +49,8 @@ class Plant:
             continuous: Whether control is continuous.
             backend: Evaluator of the mechanism.
         """
-        self.dynamics = mechanism.dynamics(backend)
+        # one evaluator from the first step to the last: the numbers must not change midway
+        self.dynamics = select_backend(mechanism, Selection(backend, unready="wait"))
         self.continuous = continuous and controller is not None
         self._actuators = mechanism.actuators
         self._mechanism = mechanism

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.core.adaptive import Tolerances
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.backends import Backend
+from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Array, State
 from uk_dynamics.simulation.advance import METHODS, Advance
@@ -74,8 +74,8 @@ def simulate(
         events: Constraints to switch on or off, as (time in s, {name: on}); velocities jump there,
             and the trajectory contains the dissipated energy.
         progress: Called with the simulated time since the start, in s, at every sample.
-        backend: Evaluator of the mechanism, as in ``mechanism.dynamics()``; by default compiled if
-            it has been compiled before.
+        backend: Evaluator from the first step to the last: ``cached``, compiled if the mechanism
+            has been compiled before; ``compiled`` and ``auto`` compile it first.
         recording: File for the samples, also written after an error or Ctrl-C: ``.npz`` or
             ``.csv`` at the end, ``.mcap`` sample by sample, so that after a crash it is readable up
             to the last 16 kB.

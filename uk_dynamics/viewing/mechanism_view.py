@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.model.visuals import appearance
@@ -62,7 +63,7 @@ class MechanismView:
         self._server = server
         self._mechanism = mechanism
         self._source = source
-        self._dynamics = mechanism.dynamics()
+        self._dynamics = InterpretedDynamics(mechanism)
         self._workspace = mechanism.model.workspace()
         self._marker = Marker(mechanism, tasks)
         self._task_rows = tasks.row_names if tasks else ()
