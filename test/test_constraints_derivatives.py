@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from uk_dynamics.constraints.constraint import Constraint, JointTerm
+from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.constraint_set import ConstraintSet
+from uk_dynamics.constraints.joint_rows import JointTerm
 from uk_dynamics.constraints.kinds import KindArguments, rows_of
 from uk_dynamics.constraints.references import ReferenceSample, Sinusoid
 from uk_dynamics.model.description import AttachedFrame

@@ -11,7 +11,7 @@ import pytest
 from mechanism_builder import joint, link
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_family import ConstraintTerms
 from uk_dynamics.exceptions import ExpressionValueError, InputError, SimulationError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import TasksSpec
@@ -38,7 +38,7 @@ def machine(constraint: str) -> Mechanism:
     )
 
 
-def rows_at(mechanism: Mechanism, t: float, q: Array, v: Array) -> Rows:
+def rows_at(mechanism: Mechanism, t: float, q: Array, v: Array) -> ConstraintTerms:
     workspace = mechanism.model.workspace()
     workspace.update(q, v)
     return mechanism.constraints.evaluate(workspace, t, q, v)

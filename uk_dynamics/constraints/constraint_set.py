@@ -10,19 +10,18 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.followed_references import FollowedReferences
-from uk_dynamics.constraints.frame_families import TURNING_ROWS, FrameRows
 from uk_dynamics.constraints.product_rows import FlatKinematics, ProductRows
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rotation_reference import RotationReference
 from uk_dynamics.constraints.rotation_vector_rows import RotationVectorRows
-from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_family import ConstraintTerms
 from uk_dynamics.constraints.row_layout import RowLayout
-from uk_dynamics.constraints.row_types import order_of
+from uk_dynamics.constraints.row_types import FrameRows
 from uk_dynamics.constraints.rows import AngularRows
 from uk_dynamics.constraints.vectors import Array, dot
 
-__all__ = ["ConstraintSet", "Rows"]
+__all__ = ["ConstraintSet", "ConstraintTerms"]
 
 
 class ConstraintSet:
@@ -68,7 +67,7 @@ class ConstraintSet:
         for constraint in constraints:
             self.slices[constraint.name] = slice(start, start + len(constraint.rows))
             start += len(constraint.rows)
-        self.orders = tuple(order_of(row) for c in constraints for row in c.rows)
+        self.orders = tuple(row.order for c in constraints for row in c.rows)
         self.position_rows: NDArray[np.bool_] = np.array(
             [order == "position" for order in self.orders], dtype=bool
         )
@@ -87,7 +86,7 @@ class ConstraintSet:
         self._followed = FollowedReferences(self._layout, self.position_rows, self.motion_rows)
         families = self._layout.families
         self._families = tuple(family for family, _ in families)
-        self._turning = tuple((f, rows) for f, rows in families if isinstance(f, TURNING_ROWS))
+        self._turning = tuple((f, rows) for f, rows in families if f.turning)
         self._vectors = tuple(
             (f, rows) for f, rows in families if isinstance(f, RotationVectorRows)
         )
@@ -132,7 +131,7 @@ class ConstraintSet:
         q: Array,
         v: Array,
         reference: ReferenceSample | None = None,
-    ) -> Rows:
+    ) -> ConstraintTerms:
         """All rows at a state.
 
         Args:
@@ -159,7 +158,7 @@ class ConstraintSet:
         q: Array,
         v: Array,
         rotation: RotationReference | None,
-    ) -> Rows:
+    ) -> ConstraintTerms:
         """All rows in declared order; of the references they follow rotations alone."""
         layout = self._layout
         if not layout.families:
@@ -174,9 +173,9 @@ class ConstraintSet:
                 rows = self._by_families(kinematics, v, rotation)
             if layout.others:
                 others = self._other_rows(kinematics, t, q, v)
-                rows = Rows(*map(np.concatenate, zip(rows, others, strict=True)))
+                rows = ConstraintTerms(*map(np.concatenate, zip(rows, others, strict=True)))
         if not layout.declared_order:
-            rows = Rows(*(part[layout.order] for part in rows))
+            rows = ConstraintTerms(*(part[layout.order] for part in rows))
         return rows
 
     def products(self, kinematics: FrameKinematics) -> ProductRows | None:
@@ -201,7 +200,7 @@ class ConstraintSet:
 
     def _by_families(
         self, kinematics: FrameKinematics, v: Array, rotation: RotationReference | None
-    ) -> Rows:
+    ) -> ConstraintTerms:
         """Rows of frame pairs in the order of their families."""
         twist = self._relative_twist(kinematics, v)
         wrench, residual = self._wrenches(kinematics, rotation)
@@ -215,7 +214,7 @@ class ConstraintSet:
             missing = vectors.motion(kinematics, twist, followed)
             rate[chosen] += missing[0]
             bias[chosen] += missing[1]
-        return Rows(A, bias, residual, rate)
+        return ConstraintTerms(A, bias, residual, rate)
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
         """Rows with parent and child taken apart, (m, nv): their size if nothing cancelled."""
@@ -280,13 +279,15 @@ class ConstraintSet:
             return family.position(kinematics, rotation.rotation[self._followed.of_vectors])
         return family.position(kinematics)
 
-    def _other_rows(self, kinematics: FrameKinematics, t: float, q: Array, v: Array) -> Rows:
+    def _other_rows(
+        self, kinematics: FrameKinematics, t: float, q: Array, v: Array
+    ) -> ConstraintTerms:
         found = [family.evaluate(kinematics, t, q, v) for family in self._layout.others]
         if len(found) == 1:
             return found[0]
         if not found:
-            return Rows(np.zeros((0, len(v))), np.zeros(0), np.zeros(0), np.zeros(0))
-        return Rows(*map(np.concatenate, zip(*found, strict=True)))
+            return ConstraintTerms(np.zeros((0, len(v))), np.zeros(0), np.zeros(0), np.zeros(0))
+        return ConstraintTerms(*map(np.concatenate, zip(*found, strict=True)))
 
     def _declared(self, parts: list[Array]) -> Array:
         return np.concatenate(parts)[self._layout.order]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rotation_reference import RotationReference
-from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_family import ConstraintTerms
 from uk_dynamics.constraints.row_layout import RowLayout
 
 Flags = NDArray[np.bool_]
@@ -43,8 +43,8 @@ class FollowedReferences:
         return groups.sample(ReferenceSample(*(part[angular] for part in reference)))
 
     def subtract(
-        self, reference: ReferenceSample, rotation: RotationReference | None, rows: Rows
-    ) -> Rows:
+        self, reference: ReferenceSample, rotation: RotationReference | None, rows: ConstraintTerms
+    ) -> ConstraintTerms:
         """The rows as seen from their references.
 
         Args:
@@ -66,4 +66,4 @@ class FollowedReferences:
             angular = self._layout.angular_rows[self.of_angles]
             rate[angular] -= rotation.rate[self.of_angles]
             bias[angular] -= rotation.acceleration[self.of_angles]
-        return Rows(rows.A, bias, rows.residual - value, rate)
+        return ConstraintTerms(rows.A, bias, rows.residual - value, rate)

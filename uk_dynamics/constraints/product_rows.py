@@ -22,7 +22,7 @@ from uk_dynamics.constraints.product_places import (
 )
 from uk_dynamics.constraints.products import Factors, Products
 from uk_dynamics.constraints.relative_motion import FrameKinematics, FramePairs, Index
-from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_family import ConstraintTerms
 from uk_dynamics.constraints.rows import AngularRows
 from uk_dynamics.constraints.vectors import Array, apply, dot
 
@@ -172,10 +172,10 @@ class ProductRows:
             residual[rows] = angular.evaluate(products, self._frames)
         return residual
 
-    def evaluate(self, v: Array) -> Rows:
+    def evaluate(self, v: Array) -> ConstraintTerms:
         """All of the rows at the robot's state, whose velocity v, (nv,), is."""
         A, b = self.equation()
-        return Rows(A, -b, self.residual(), A.dot(v))
+        return ConstraintTerms(A, -b, self.residual(), A.dot(v))
 
 
 def _run(rows: Index) -> Index | slice:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.constraint_set import Rows
+from uk_dynamics.constraints.constraint_set import ConstraintTerms
 from uk_dynamics.core.fundamental_equation import NEGLIGIBLE_ACCELERATION
 from uk_dynamics.core.mass_factor import coordinate_scale
 from uk_dynamics.exceptions import StateError
@@ -18,7 +18,7 @@ _OPEN = 1e-6  # m or rad (rates per s): what people write down is rounded to abo
 _AGREES = 1e-6  # of the accelerations that cancel in a row
 
 
-def check_state(mechanism: Mechanism, rows: Rows, state: State) -> None:
+def check_state(mechanism: Mechanism, rows: ConstraintTerms, state: State) -> None:
     """Refuse a state off the constraints: forces of a motion that cannot be mean nothing.
 
     Args:

@@ -45,7 +45,7 @@ class FrictionLaw:
 
 
 @dataclass(frozen=True, eq=False)
-class RubbingJoint:
+class FrictionalJoint:
     """One loop joint with friction.
 
     Attributes:
@@ -81,7 +81,7 @@ class JointFriction:
             (k, 3, m).
     """
 
-    def __init__(self, joints: Sequence[RubbingJoint], ancestor_mask: AncestorMask) -> None:
+    def __init__(self, joints: Sequence[FrictionalJoint], ancestor_mask: AncestorMask) -> None:
         """Collect the joints.
 
         Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from uk_dynamics.constraints.constraint_set import Rows
+from uk_dynamics.constraints.constraint_set import ConstraintTerms
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Inputs
 from uk_dynamics.mechanism.structural_rows import StructuralRows
 from uk_dynamics.model.workspace import Workspace
@@ -82,7 +82,9 @@ class EquationTerms:
             b -= self._stiffness * products.residual()
         return workspace.mass, self._force(t, q, v, tau), A, b
 
-    def with_rows(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
+    def with_rows(
+        self, t: float, q: Array, v: Array, inputs: Inputs
+    ) -> tuple[DynamicsTerms, ConstraintTerms]:
         """The terms, and the rows behind A and b; see :meth:`evaluate`."""
         workspace = self._workspace
         workspace.update(q, v)

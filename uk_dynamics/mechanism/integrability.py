@@ -14,7 +14,7 @@ from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.state import Array, State
 
 if TYPE_CHECKING:
-    from uk_dynamics.constraints.row_family import Rows
+    from uk_dynamics.constraints.row_family import ConstraintTerms
     from uk_dynamics.mechanism.mechanism import Mechanism
 
 Verdict = Literal["holonomic", "nonholonomic", "not of velocities", "not linear in velocities"]
@@ -164,7 +164,7 @@ class _Rows:
         rows = self._rows(point, v)
         return rows.A, rows.rate
 
-    def _rows(self, point: Point, v: Array) -> Rows:
+    def _rows(self, point: Point, v: Array) -> ConstraintTerms:
         t, q = point
         self._workspace.update(q, v)
         reference = self._mechanism.references.sample(t)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
+from uk_dynamics.constraints.constraint_set import ConstraintSet, ConstraintTerms
 from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.integrators import ConfigurationSpace
 from uk_dynamics.core.solution import Solution
@@ -39,7 +39,7 @@ class Prepared(NamedTuple):
     """
 
     terms: DynamicsTerms
-    rows: Rows
+    rows: ConstraintTerms
     factorization: Factorization
     workspace: Workspace
 
