@@ -291,7 +291,7 @@ def test_mistakes_are_told_with_file_place_and_column(constraint: str, part: str
 
 
 def test_families_are_bounded_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uk_dynamics.mechanism.expression_resolution.LARGEST_FAMILY", 40)
+    monkeypatch.setattr("uk_dynamics.constraints.kinds.joints.expression.LARGEST_FAMILY", 40)
     family = "indices: {s: 9}, for_each: {i: s}, expression: 'sin(i*x)*d(y)'"
     with pytest.raises(InputError, match=r"constraints\.c: its rows .* more than 40 operations"):
         machine(family)

@@ -121,7 +121,8 @@ class ConstraintSet:
         A = self._declared([part[0] for part in parts])
         residual = self._declared([part[1] for part in parts])
         if reference is not None:
-            residual = residual - layout.direct_scale * reference.value * self.position_rows
+            value = layout.direct_scale * reference.value * self.position_rows
+            residual = self._followed.errors(residual, value)
         return A, residual
 
     def evaluate(

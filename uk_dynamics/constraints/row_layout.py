@@ -43,6 +43,7 @@ class RowLayout:
         rotation_groups: Reference rotations of these rows, None when there are none.
         direct_scale: Factor of a reference value per declared row: 1, the declared length for
             alignment rows and angular velocities, 0 where the reference is a rotation.
+        period: Of the residual of each declared row, infinite where it has none.
     """
 
     pairs: FramePairs
@@ -55,6 +56,7 @@ class RowLayout:
     angular_count: int
     rotation_groups: RotationGroups | None
     direct_scale: Array
+    period: Array
     _axis_checks: tuple[tuple[str, int, Array], ...]
 
     @classmethod
@@ -111,6 +113,7 @@ class RowLayout:
             angular_count=len(members.get(AngularRow, [])),
             rotation_groups=_rotation_groups(angular, length) if angular else None,
             direct_scale=np.array([e.row.reference_scale(length) for e in entries]),
+            period=np.array([e.row.period for e in entries]),
             _axis_checks=_axis_checks(constraints, pair_of),
         )
 

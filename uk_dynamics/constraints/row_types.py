@@ -5,6 +5,7 @@ Whoever lays rows out asks the records alone, so a kind may bring a type of row 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,6 +37,11 @@ class Row(ABC):
     def order(self) -> Order:
         """Level at which it is declared: position, velocity or acceleration."""
         return "position"
+
+    @property
+    def period(self) -> float:
+        """How much its residual may change without meaning anything, infinite where it may not."""
+        return math.inf
 
     def reference_scale(self, length: float) -> float:
         """What one unit of reference counts in the row, 1 or the declared length in m."""

@@ -58,8 +58,7 @@ class Screw(Kind):
         "pitch": {
             "title": "Pitch",
             "description": "How far a turn slides the child along the axis, in m/turn: above 0 for"
-            " a right-handed thread, below 0 for a left-handed one. A reference of the row thread"
-            " has to stay within half a pitch.",
+            " a right-handed thread, below 0 for a left-handed one.",
             "type": "number",
             "x-unit": "m/turn",
             "examples": [0.005],
@@ -112,6 +111,11 @@ class ThreadRow(FrameRow):
 
     axis: Direction
     pitch: float
+
+    @property
+    def period(self) -> float:
+        """The pitch: threads are all alike."""
+        return abs(self.pitch)
 
     @classmethod
     def stack(cls, rows: Sequence[ThreadRow], frames: RowFrames, length: float) -> ThreadRows:
