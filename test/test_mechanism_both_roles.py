@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -14,13 +15,14 @@ from numpy.typing import NDArray
 from test_compilation_terms import value
 from test_constraints_derivatives import ROBOT, URDF
 
+from uk_dynamics.compilation.compiler import find_compiler
 from uk_dynamics.compilation.symbols import Symbol
 from uk_dynamics.compilation.terms import trace
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.constraints.row_types import Row
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.mechanism.state import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 
 Array = NDArray[np.float64]
@@ -125,6 +127,56 @@ def test_traced_rows_are_those_of_numbers(kind: str) -> None:
         np.testing.assert_allclose(
             np.reshape(found, symbols.shape), expected, rtol=0, atol=1e-11, err_msg=name
         )
+
+
+@pytest.fixture(scope="module")
+def everything() -> Mechanism:
+    """One machine with a constraint of every kind, all of them open."""
+    entries = {
+        name: declared(name, 7, follows=False) | {"switchable": True, "active": False}
+        for name in KINDS
+    }
+    parts = URDF.partition(">")[2].removesuffix("</robot>")
+    return mechanism(parts, f"constraints: {json.dumps(entries)}\n")
+
+
+@cache
+def evaluator(machine: Mechanism, backend: Literal["compiled", "jax"]) -> Any:
+    """What is compiled once for all kinds."""
+    return machine.dynamics(backend)
+
+
+def agree(machine: Mechanism, kind: str, backend: Literal["compiled", "jax"]) -> None:
+    """Accelerations and multipliers with one constraint closed are those of the interpreter."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    model = machine.model
+    q = model.integrate(model.neutral(), rng.uniform(-1.0, 1.0, model.nv))
+    v, tau = rng.standard_normal((2, model.nv))
+    inputs = Inputs(active=ActiveConstraints(frozenset({kind})))
+    arrays = q[None], v[None], tau[None]
+    found = evaluator(machine, backend).evaluate_batch(*arrays, t=0.2, inputs=inputs)
+    expected = machine.dynamics("interpreted").evaluate_batch(*arrays, t=0.2, inputs=inputs)
+    assert expected.rank[0] == len(machine.constraints.constraints[KINDS.index(kind)].rows)
+    for name in ("qdd", "multipliers", "residual"):
+        right = getattr(expected, name)
+        # Rounding times the condition of random rows, up to 1e4.
+        size = max(1.0, float(np.abs(right).max()))
+        np.testing.assert_allclose(
+            getattr(found, name), right, rtol=0, atol=1e-9 * size, err_msg=name
+        )
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler on this machine")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_compiled(everything: Mechanism, kind: str) -> None:
+    agree(everything, kind, "compiled")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_runs_in_jax(everything: Mechanism, kind: str) -> None:
+    pytest.importorskip("jax")
+    agree(everything, kind, "jax")
 
 
 @pytest.mark.parametrize("role", ["constraints", "tasks"])
