@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from uk_dynamics.cli.main import main
 from uk_dynamics.constraints.kinds.frames.distance import Distance
 from uk_dynamics.constraints.kinds.frames.frame import Frame
 from uk_dynamics.constraints.kinds.joints.joint import Joint
@@ -365,6 +366,18 @@ def test_the_schema_is_valid_and_every_reference_leads_somewhere(kind):
         n for file in {"common", "forces", "constraint", kind} for n in files[file]["definitions"]
     ]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("kind", ["mechanism", "tasks", "sweep"])
+def test_the_schema_that_editors_get_is_complete_in_itself(kind, capsys):
+    assert main(["schema", kind]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    jsonschema.Draft7Validator.check_schema(schema)
+    for part in parts(schema):
+        if isinstance(part.get("$ref"), str):
+            place, _, name = part["$ref"].rpartition("/")
+            assert place == "#/definitions"
+            assert name in schema["definitions"]
 
 
 @pytest.mark.parametrize("kind", ["mechanism", "tasks"])
