@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.constraints.references import Array, ReferenceSample
 
 
 def cubic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Array:

@@ -11,8 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 import uk_dynamics.constraints.hermite as hermite
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.constraints.references import Array, ReferenceSample
 from uk_dynamics.exceptions import InputError
 
 _AT_REST = float(np.finfo(np.float32).eps)  # m/s or rad/s; what joint_trajectory_controller allows
