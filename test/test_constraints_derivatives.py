@@ -133,6 +133,36 @@ def test_first_derivative(model, kind):
                 assert abs(rows.rate[index] - numeric[index]) < close, row.label
 
 
+@pytest.mark.parametrize("kind", PAIRS)
+def test_a_residual_jumps_by_its_period_alone(model, kind):
+    """On a way of several turns ψ changes as its rate says, but for whole periods."""
+    rows_set = _set(model, kind, 1)
+    rows = rows_set.constraints[0].rows
+    if any(row.rotation for row in rows):
+        pytest.skip("rotation vectors end at π")
+    workspace = model.workspace()
+    q, step, turns = model.neutral(), 1e-3, 0
+    v = np.zeros(model.nv)
+    v[model.velocity_index("j4")], v[model.velocity_index("j6")] = 12.0, 1.0
+    period = np.array([row.period for row in rows])
+    last = None
+    for _ in range(2000):  # 24 rad of the one, 2 rad of the other
+        workspace.update(q, v)
+        now = rows_set.evaluate(workspace, 0.0, q, v)
+        if last is not None:
+            change = now.residual - last.residual
+            whole = np.round(change / period)
+            turns += int(np.abs(whole).sum())
+            change -= np.where(whole == 0.0, 0.0, whole * np.where(whole == 0.0, 1.0, period))
+            # Trapezoids: h³/12 times third derivatives of 12³ times lengths of 1 m, several times
+            # that where axes are far from parallel. A jump would be a thousand times larger.
+            average = 0.5 * step * (now.rate + last.rate)
+            assert np.abs(change - average).max() < 1e-5, kind
+        last = now
+        q = model.integrate(q, step * v)
+    assert (turns > 0) == bool(np.isfinite(period).any())
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_angular_rate_is_the_relative_angular_velocity(model, seed):
     rows_set = _set(model, "frame", axes=["rx", "ry", "rz"])

@@ -141,7 +141,7 @@ class ConstraintSet:
             q: Configuration, (nq,).
             v: Velocity, (nv,).
             reference: Value, rate and acceleration to follow, per row, None for zero. Of a row of
-                order velocity the value is what the rate shall be, of order acceleration it
+                order velocity the value is the desired rate, of order acceleration it
                 is an acceleration.
         """
         rotation = self._followed.rotation(reference)
@@ -252,7 +252,7 @@ class ConstraintSet:
         return self._declared([wrench, np.zeros((len(self) - len(wrench), 6))])
 
     def reversed_axes(self, kinematics: FrameKinematics) -> tuple[str, ...]:
-        """Constraints whose aligned axes point against each other: closed the wrong way round."""
+        """Constraints whose aligned axes point against each other: the loop is closed in the reversed position."""
         return self._layout.reversed_axes(kinematics)
 
     def _wrenches(

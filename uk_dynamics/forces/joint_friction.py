@@ -7,7 +7,7 @@ velocity, r the radius of the pin or ball. Friction acts against it, with s its 
     force on the child   −μ N tanh(s/v₀) u/s − d u
     torque on the child  −μ N tanh(s/v₀) r² ω/s − d ω
 
-N is the load, the magnitude of the force that the joint's translational rows bear (of a hinge: the
+N is the load, the magnitude of the force in the joint's translational rows (of a hinge: the
 part across its axis; an axial thrust is taken to run in an ideal bearing). A hinge thus has the
 pin friction μ r N tanh(r ω/v₀), a slide μ N tanh(u/v₀), a ball an isotropic torque. The power
 −μ N s tanh(s/v₀) − d (u² + ω²) is never positive.
@@ -75,7 +75,7 @@ class JointFriction:
 
     Attributes:
         active: Whether there is any.
-        names: The joints that rub.
+        names: The joints with friction.
         dry: The joints with Coulomb friction, which depends on their load.
         load_map: From multipliers to the force that loads each joint with Coulomb friction,
             (k, 3, m).
@@ -116,7 +116,7 @@ class JointFriction:
         Args:
             kinematics: Arrays of the robot at the state.
             v: Velocities, (nv,).
-            acting: Which rows of the mechanism act now, (m,); None: all. Open joints do not rub.
+            acting: Which rows of the mechanism act now, (m,); None: all. Open joints have no friction.
         """
         pairs = self._pairs
         twist = pairs.twist(kinematics, v)

@@ -44,7 +44,7 @@ class StabilizationSpec:
 
 @dataclass(frozen=True)
 class ConstraintSpec:
-    """What shall hold between two frames, or between joints: by structure, or as a task.
+    """A constraint between two frames, or between joints: structural, or a task.
 
     Attributes:
         name: Its key in the file.
@@ -52,7 +52,7 @@ class ConstraintSpec:
         parent: Frame that axes refer to; None where the kind has none or it is the world.
         child: Frame that is held; None where the kind has none.
         level: Place in the hierarchy, 1 first.
-        priority: Of tasks: which give way where motors cannot serve all; 1 is served first.
+        priority: Of tasks: 1 is served first where motors cannot serve all.
         stabilization: How a violation decays.
         reference: Wanted value of each row over time; None is zero.
         friction: Of the joint; None: there is none.
@@ -137,8 +137,7 @@ class ConstraintSpec:
         )
         if spec.compliance and not spec.stabilization.frequency:
             problem = (
-                "a compliant constraint needs a stabilization frequency above 0: it gives way at "
-                "that frequency"
+                "a compliant constraint needs a stabilization frequency above 0, at which it yields"
             )
             raise MechanismFileError(problem, file=file, place=f"{place}.compliance")
         return spec

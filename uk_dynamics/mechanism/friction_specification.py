@@ -35,7 +35,7 @@ class FrictionSpec:
             kind: Of the constraint.
 
         Raises:
-            MechanismFileError: The joint cannot rub, or its friction would silently be nothing; its
+            MechanismFileError: The joint has no friction, or what is declared amounts to none; its
                 place is the key.
         """
         if kind.friction is not None and kind.friction.refusal:

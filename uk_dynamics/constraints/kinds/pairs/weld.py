@@ -20,7 +20,7 @@ class Weld(Kind):
     example = "weld_joint: {type: weld, parent: {link: base}, child: {link: arm, xyz: [0.1, 0, 0]}}"
     friction = Friction(
         "none: a weld does not move",
-        refusal="a weld does not move, so nothing rubs; remove the key, or use another type",
+        refusal="a weld does not move, so it has no friction; remove the key, or use another type",
     )
     called: ClassVar = {
         "SDF": ("fixed",),
