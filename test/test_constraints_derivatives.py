@@ -154,10 +154,10 @@ def test_a_residual_jumps_by_its_period_alone(model, kind):
             whole = np.round(change / period)
             turns += int(np.abs(whole).sum())
             change -= np.where(whole == 0.0, 0.0, whole * np.where(whole == 0.0, 1.0, period))
-            # Trapezoids: h³/12 times third derivatives of 12³ times lengths of 1 m, several times
-            # that where axes are far from parallel. A jump would be a thousand times larger.
+            # Trapezoids: h³/12 times third derivatives, 12³ times lengths of 1 m, and far more where
+            # axes come close to antiparallel. A wrong branch would be a good part of a period of 2 m.
             average = 0.5 * step * (now.rate + last.rate)
-            assert np.abs(change - average).max() < 1e-5, kind
+            assert np.abs(change - average).max() < 1e-3, kind
         last = now
         q = model.integrate(q, step * v)
     assert (turns > 0) == bool(np.isfinite(period).any())

@@ -252,7 +252,7 @@ class ConstraintSet:
         return self._declared([wrench, np.zeros((len(self) - len(wrench), 6))])
 
     def reversed_axes(self, kinematics: FrameKinematics) -> tuple[str, ...]:
-        """Constraints whose aligned axes point against each other: the loop is closed in the reversed position."""
+        """Constraints whose aligned axes point against each other: loops closed in reverse."""
         return self._layout.reversed_axes(kinematics)
 
     def _wrenches(

@@ -116,7 +116,7 @@ class JointFriction:
         Args:
             kinematics: Arrays of the robot at the state.
             v: Velocities, (nv,).
-            acting: Which rows of the mechanism act now, (m,); None: all. Open joints have no friction.
+            acting: Which rows of the mechanism act now, (m,); None: all. Open joints have none.
         """
         pairs = self._pairs
         twist = pairs.twist(kinematics, v)
