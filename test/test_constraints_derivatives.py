@@ -28,8 +28,6 @@ PAIRS = [
     for name, kind in kinds().items()
     if kind.frames == ("parent", "child") and kind.order == "position"
 ]
-# Those with rows of rotation vectors, which end at π.
-TURNING = ("frame", "relative_frame", "prismatic", "weld")
 
 
 def _link(name: str) -> str:
@@ -135,11 +133,12 @@ def test_first_derivative(model, kind):
                 assert abs(rows.rate[index] - numeric[index]) < close, row.label
 
 
-@pytest.mark.parametrize("kind", [kind for kind in PAIRS if kind not in TURNING])
+@pytest.mark.parametrize("kind", PAIRS)
 def test_a_residual_jumps_by_its_period_alone(model, kind):
     """On a way of several turns ψ changes as its rate says, but for whole periods."""
     rows_set = _set(model, kind, 1)
     rows = rows_set.constraints[0].rows
+    kept = [not row.rotation for row in rows]  # rotation vectors end at π
     workspace = model.workspace()
     q, step, turns = model.neutral(), 1e-3, 0
     v = np.zeros(model.nv)
@@ -157,7 +156,7 @@ def test_a_residual_jumps_by_its_period_alone(model, kind):
             # Trapezoids: h³/12 times third derivatives, 12³ times lengths of 1 m, and far more
             # where axes come close to antiparallel. A wrong branch would be off by some 1 m.
             average = 0.5 * step * (now.rate + last.rate)
-            assert np.abs(change - average).max() < 1e-3, kind
+            assert np.abs(change - average)[kept].max() < 1e-3, kind
         last = now
         q = model.integrate(q, step * v)
     assert (turns > 0) == bool(np.isfinite(period).any())
