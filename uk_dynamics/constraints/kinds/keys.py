@@ -12,14 +12,17 @@ from uk_dynamics.exceptions import InputError, MechanismFileError
 
 _SHORTEST = 1e-9
 
-AXIS: dict[str, Any] = {
-    "title": "Axis",
-    "description": "Direction of the joint's axis in the parent frame (the normal of a planar"
-    " joint); any length but zero.",
+VECTOR: dict[str, Any] = {
     "type": "array",
     "items": {"type": "number"},
     "minItems": 3,
     "maxItems": 3,
+}
+AXIS: dict[str, Any] = {
+    "title": "Axis",
+    "description": "Direction of the joint's axis in the parent frame (the normal of a planar"
+    " joint); any length but zero.",
+    **VECTOR,
     "examples": [[0, 1, 0]],
 }
 AXES: dict[str, Any] = {

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import unit_axis
+from uk_dynamics.constraints.kinds.keys import VECTOR, unit_axis
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting, random_axis
 from uk_dynamics.constraints.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.row_types import Direction, FrameRow, FrameRows, Row, RowFrames
@@ -23,12 +23,6 @@ from uk_dynamics.exceptions import MechanismFileError
 
 #: The directions, in the order of their rows.
 _PARTS = ("rolling", "sideways", "height")
-_VECTOR: dict[str, Any] = {
-    "type": "array",
-    "items": {"type": "number"},
-    "minItems": 3,
-    "maxItems": 3,
-}
 _TINY = 1e-300  # a wheel lying flat has no heading: a zero row, which the rank rule reports
 
 
@@ -71,7 +65,7 @@ class NoSlip(Kind):
             "description": "Direction of the axle in the child frame, whose origin is the centre of"
             " the wheel (for a blade: direction across it); default [0, 1, 0]. With normal z and"
             " axle y the wheel heads along x.",
-            **_VECTOR,
+            **VECTOR,
             "default": [0, 1, 0],
             "examples": [[0, 1, 0]],
         },
@@ -79,7 +73,7 @@ class NoSlip(Kind):
             "title": "Normal",
             "description": "Normal of the ground in the parent frame, through whose origin the"
             " ground goes; default [0, 0, 1].",
-            **_VECTOR,
+            **VECTOR,
             "default": [0, 0, 1],
             "examples": [[0, 0, 1]],
         },

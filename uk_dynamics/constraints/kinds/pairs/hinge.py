@@ -8,21 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import AXIS, unit_axis
-from uk_dynamics.constraints.kinds.kind import Data, Friction, Kind, Setting, Surfaces
+from uk_dynamics.constraints.kinds.axis_kind import AxisKind
+from uk_dynamics.constraints.kinds.kind import Friction, Setting, Surfaces
 from uk_dynamics.constraints.kinds.selections import AXES, aligned, origins_meet
-from uk_dynamics.constraints.row_types import Direction, Row
+from uk_dynamics.constraints.row_types import Row
 
 
 @dataclass(frozen=True)
-class Hinge(Kind):
-    """A revolute joint: a common axis, and no sliding along it.
+class Hinge(AxisKind):
+    """A revolute joint: a common axis, and no sliding along it."""
 
-    Attributes:
-        axis: Unit vector in the parent frame.
-    """
-
-    axis: Direction
     name = "hinge"
     removes = 5
     summary = "free: turning about the axis"
@@ -30,8 +25,6 @@ class Hinge(Kind):
         "hinge_joint: {type: hinge, axis: [0, 1, 0], parent: {link: base},"
         " child: {link: arm, xyz: [0.1, 0, 0]}}"
     )
-    keys: ClassVar = {"axis": AXIS}
-    required = ("axis",)
     friction = Friction(
         "a torque about the axis, by the force across it on a pin", turns_on="a pin"
     )
@@ -39,11 +32,6 @@ class Hinge(Kind):
     cuts: ClassVar = {
         f"hinge about {name}": {"axis": list(direction)} for name, direction in AXES.items()
     }
-
-    @classmethod
-    def from_data(cls, data: Data) -> Hinge:
-        """See :meth:`Kind.from_data`."""
-        return cls(unit_axis(data["axis"], "axis"))
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The origins meet, and the axis has the same direction in both frames."""

@@ -5,22 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from uk_dynamics.constraints.kinds.keys import AXIS, unit_axis
-from uk_dynamics.constraints.kinds.kind import Data, Friction, Kind, Setting
+from uk_dynamics.constraints.kinds.axis_kind import AxisKind
+from uk_dynamics.constraints.kinds.kind import Friction, Setting
 from uk_dynamics.constraints.kinds.selections import aligned
-from uk_dynamics.constraints.row_types import Direction, Row
+from uk_dynamics.constraints.row_types import Row
 from uk_dynamics.constraints.rows import LinearRow
 
 
 @dataclass(frozen=True)
-class Planar(Kind):
-    """A flat slide: a plane of one body stays on a plane of the other.
+class Planar(AxisKind):
+    """A flat slide: a plane of one body stays on a plane of the other."""
 
-    Attributes:
-        axis: Unit vector in the parent frame.
-    """
-
-    axis: Direction
     name = "planar"
     removes = 3
     summary = "free: sliding across the axis and turning about it"
@@ -28,15 +23,8 @@ class Planar(Kind):
         "planar_joint: {type: planar, axis: [0, 0, 1], parent: {link: base},"
         " child: {link: arm, xyz: [0.1, 0, 0]}}"
     )
-    keys: ClassVar = {"axis": AXIS}
-    required = ("axis",)
     friction = Friction("against sliding and turning together, by the force along the axis")
     called: ClassVar = {"Drake": ("PlanarJoint",)}
-
-    @classmethod
-    def from_data(cls, data: Data) -> Planar:
-        """See :meth:`Kind.from_data`."""
-        return cls(unit_axis(data["axis"], "axis"))
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The child's origin is in the plane, and the normals agree."""

@@ -5,21 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from uk_dynamics.constraints.kinds.keys import AXIS, unit_axis
-from uk_dynamics.constraints.kinds.kind import Data, Friction, Kind, Setting
+from uk_dynamics.constraints.kinds.axis_kind import AxisKind
+from uk_dynamics.constraints.kinds.kind import Friction, Setting
 from uk_dynamics.constraints.kinds.selections import no_rotation, on_axis
-from uk_dynamics.constraints.row_types import Direction, Row
+from uk_dynamics.constraints.row_types import Row
 
 
 @dataclass(frozen=True)
-class Prismatic(Kind):
-    """A slider: a common axis, and no turning about it.
+class Prismatic(AxisKind):
+    """A slider: a common axis, and no turning about it."""
 
-    Attributes:
-        axis: Unit vector in the parent frame.
-    """
-
-    axis: Direction
     name = "prismatic"
     removes = 5
     summary = "free: sliding along the axis"
@@ -27,15 +22,8 @@ class Prismatic(Kind):
         "prismatic_joint: {type: prismatic, axis: [1, 0, 0], parent: {link: base},"
         " child: {link: arm, xyz: [0.1, 0, 0]}}"
     )
-    keys: ClassVar = {"axis": AXIS}
-    required = ("axis",)
     friction = Friction("a force against sliding, by the force across the axis")
     called: ClassVar = {"SDF": ("prismatic",), "Drake": ("PrismaticJoint",)}
-
-    @classmethod
-    def from_data(cls, data: Data) -> Prismatic:
-        """See :meth:`Kind.from_data`."""
-        return cls(unit_axis(data["axis"], "axis"))
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The child's origin is on the axis, and the frames are parallel."""

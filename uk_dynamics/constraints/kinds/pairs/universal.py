@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import unit_axis
+from uk_dynamics.constraints.kinds.keys import VECTOR, unit_axis
 from uk_dynamics.constraints.kinds.kind import (
     Data,
     Friction,
@@ -23,12 +23,6 @@ from uk_dynamics.constraints.row_types import Direction, Row
 from uk_dynamics.constraints.rows import AlignmentRow, LinearRow
 
 _SQUARE = 1e-9  # cosine of the angle between the arms, as far as robot descriptions round
-_VECTOR: dict[str, Any] = {
-    "type": "array",
-    "items": {"type": "number"},
-    "minItems": 3,
-    "maxItems": 3,
-}
 _ANY_ARM = {"anyOf": [{"required": ["parent_axis"]}, {"required": ["child_axis"]}]}
 
 
@@ -56,21 +50,21 @@ class Universal(Kind):
             "description": "Direction of the shaft in the parent frame, any length but zero: the"
             " arms of the cross are two directions perpendicular to it. Where their phase matters,"
             " give parent_axis and child_axis instead.",
-            **_VECTOR,
+            **VECTOR,
             "examples": [[1, 0, 0]],
         },
         "parent_axis": {
             "title": "Arm in the parent",
             "description": "Arm of the cross that is fixed in the parent, a direction in the parent"
             " frame; any length but zero.",
-            **_VECTOR,
+            **VECTOR,
             "examples": [[0, 1, 0]],
         },
         "child_axis": {
             "title": "Arm in the child",
             "description": "Arm of the cross that is fixed in the child, a direction in the child"
             " frame; any length but zero.",
-            **_VECTOR,
+            **VECTOR,
             "examples": [[0, 0, 1]],
         },
     }
