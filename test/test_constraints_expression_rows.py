@@ -11,7 +11,7 @@ import pytest
 from mechanism_builder import joint, link
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_family import ConstraintTerms
 from uk_dynamics.exceptions import ExpressionValueError, InputError, SimulationError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import TasksSpec
@@ -38,7 +38,7 @@ def machine(constraint: str) -> Mechanism:
     )
 
 
-def rows_at(mechanism: Mechanism, t: float, q: Array, v: Array) -> Rows:
+def rows_at(mechanism: Mechanism, t: float, q: Array, v: Array) -> ConstraintTerms:
     workspace = mechanism.model.workspace()
     workspace.update(q, v)
     return mechanism.constraints.evaluate(workspace, t, q, v)
@@ -291,7 +291,7 @@ def test_mistakes_are_told_with_file_place_and_column(constraint: str, part: str
 
 
 def test_families_are_bounded_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uk_dynamics.mechanism.expression_resolution.LARGEST_FAMILY", 40)
+    monkeypatch.setattr("uk_dynamics.constraints.kinds.joints.expression.LARGEST_FAMILY", 40)
     family = "indices: {s: 9}, for_each: {i: s}, expression: 'sin(i*x)*d(y)'"
     with pytest.raises(InputError, match=r"constraints\.c: its rows .* more than 40 operations"):
         machine(family)

@@ -5,32 +5,40 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from kind_samples import rows_on
 from test_constraints_derivatives import STEP, TOLERANCE, URDF
 
 from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.constraint_set import ConstraintSet
-from uk_dynamics.constraints.kinds import KindArguments, rows_of
+from uk_dynamics.constraints.kinds.frames.center_of_mass import CenterOfMass
+from uk_dynamics.constraints.kinds.frames.frame import Frame
+from uk_dynamics.constraints.kinds.frames.frame_velocity import FrameVelocity
+from uk_dynamics.constraints.kinds.frames.no_slip import NoSlip
+from uk_dynamics.constraints.kinds.frames.relative_frame import RelativeFrame
 from uk_dynamics.constraints.mass_points import MassPoints
 from uk_dynamics.constraints.references import Sinusoid
 from uk_dynamics.model.description import AttachedFrame
 from uk_dynamics.model.robot_model import RobotModel
 
 LENGTH = 0.5
+LINKS = ("a", "c", "left", "right")
 AXES = ("x", "y", "z", "rx", "ry", "rz")
-WHEEL = KindArguments(
-    axis=(0.2, 1.0, -0.3),
-    normal=(0.1, -0.2, 1.0),
-    radius=0.4,
-    directions=("rolling", "sideways", "height"),
+WHEEL = NoSlip.from_data(
+    {
+        "axis": [0.2, 1.0, -0.3],
+        "normal": [0.1, -0.2, 1.0],
+        "radius": 0.4,
+        "directions": ["rolling", "sideways", "height"],
+    }
 )
 CASES = {
-    "wheel": ("no_slip", WHEEL),
-    "knife edge": ("no_slip", KindArguments(axis=(0.0, 1.0, 0.0), directions=("sideways",))),
-    "twist": ("frame_velocity", KindArguments(axes=AXES)),
-    "twist in the child": ("frame_velocity", KindArguments(axes=AXES, in_child=True)),
-    "one angle": ("frame", KindArguments(axes=("rx",))),
-    "two angles": ("relative_frame", KindArguments(axes=("z", "rz", "rx"))),
-    "centre of mass": ("center_of_mass", KindArguments(axes=("y", "z", "x"))),
+    "wheel": WHEEL,
+    "knife edge": NoSlip((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), 0.0, ("sideways",)),
+    "twist": FrameVelocity(AXES),
+    "twist in the child": FrameVelocity(AXES, in_child=True),
+    "one angle": Frame(("rx",)),
+    "two angles": RelativeFrame(("z", "rz", "rx")),
+    "centre of mass": CenterOfMass(("y", "z", "x"), LINKS),
 }
 
 
@@ -43,30 +51,12 @@ def model() -> RobotModel:
     return RobotModel.from_text(URDF, frames=frames)
 
 
-def mass_points(model, links=("a", "c", "left", "right")):
-    frame = np.array([model.frame_index(name) for name in links])
-    masses = np.array([1.0, 2.0, 0.5, 3.0])[: len(links)]
-    return MassPoints(
-        frame=frame,
-        part=masses / masses.sum(),
-        center=np.array([[0.1, 0.2, -0.3]] * len(links)),
-        moved=model.ancestor_mask[frame],
-    )
-
-
 def rows_set(model, name, parent="parent"):
-    kind, arguments = CASES[name]
-    is_center = kind == "center_of_mass"
-    index = None if parent is None else model.frame_index(parent)
-    constraint = Constraint(
-        name="k",
-        kind=kind,
-        rows=rows_of(kind, arguments),
-        parent=index,
-        child=None if is_center else model.frame_index("child"),
-        masses=mass_points(model) if is_center else None,
-        parent_moved=None if index is None else model.ancestor_mask[index],
-    )
+    kind = CASES[name]
+    frames = {"parent": parent, "child": None if name == "centre of mass" else "child"}
+    frames = {role: frame for role, frame in frames.items() if frame is not None}
+    indices = {role: model.frame_index(frame) for role, frame in frames.items()}
+    constraint = Constraint("k", kind.name, rows_on(kind, model, **frames), **indices)
     return ConstraintSet((constraint,), model.ancestor_mask, model.nq, length=LENGTH)
 
 
@@ -143,7 +133,7 @@ def contact_point(model, workspace):
     parent = workspace.rotation[model.frame_index("parent")]
     child = workspace.rotation[model.frame_index("child")]
     normal = parent @ np.array(WHEEL.normal) / np.linalg.norm(WHEEL.normal)
-    axle = child @ np.array(WHEEL.axis) / np.linalg.norm(WHEEL.axis)
+    axle = child @ np.array(WHEEL.axle) / np.linalg.norm(WHEEL.axle)
     first = np.linalg.svd(axle[None])[2][1]
     second = np.cross(axle, first)
     angle = np.linspace(0.0, 2 * np.pi, 200_001)
@@ -201,7 +191,7 @@ def test_a_centre_of_mass_without_a_parent_is_measured_in_the_world(model):
     workspace.update(q, v)
     rows = rows_set(model, "centre of mass", parent=None).evaluate(workspace, 0.0, q, v)
     order = [1, 2, 0]
-    own = mass_points(model)
+    own = MassPoints.of(LINKS, model)
     matrix, center = own.jacobian(workspace)[order], own.position(workspace)[order]
     np.testing.assert_allclose(rows.A, matrix, rtol=0, atol=1e-13)
     np.testing.assert_allclose(rows.residual, center, rtol=0, atol=1e-13)
@@ -215,9 +205,8 @@ def test_one_angle_keeps_its_reference_beyond_half_a_turn(model):
         '<joint name="j" type="continuous"><parent link="w"/><child link="b"/>'
         '<axis xyz="0 0 1"/></joint></robot>'
     )
-    constraint = Constraint(
-        "k", "frame", rows_of("frame", KindArguments(axes=("rz",))), 0, turning.frame_index("b")
-    )
+    rows_of_frame = rows_on(Frame(("rz",)), turning, parent="w", child="b")
+    constraint = Constraint("k", "frame", rows_of_frame, 0, turning.frame_index("b"))
     rows_of_it = ConstraintSet((constraint,), turning.ancestor_mask, turning.nq)
     reference = Sinusoid(*(np.array([x]) for x in (7.0, 1.0, 0.3, 0.2)))
     workspace = turning.workspace()

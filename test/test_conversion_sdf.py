@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mechanism_builder import closed_states
 
+from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.conversion.importing import import_file
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.state import State
@@ -159,25 +160,22 @@ def test_joints_in_the_tree(tmp_path):
     assert q["screw_slide"] == pytest.approx(0.01, abs=1e-9)
 
 
+# Every joint of SDF that a kind says it is; what has no second axis or pitch ignores it.
 LOOPS = {
-    "hinge": joint("close", "revolute", "b", "c", axis="0 1 0", pose="0.3 0 0.2 0.2 0.1 0.4"),
-    "weld": joint("close", "fixed", "b", "c", axis="", pose="0.3 0 0.2 0 0 0"),
-    "point": joint("close", "ball", "b", "c", axis="", pose="0.3 0 0.2 0 0 0"),
-    "prismatic": joint("close", "prismatic", "b", "c", axis="1 0 1"),
-    "universal": joint(
-        "close",
-        "universal",
-        "b",
-        "c",
-        axis="0 1 0",
-        pose="0.3 0 0.2 0.2 0.1 0.4",
-        more="<axis2><xyz>1 0 0</xyz></axis2>",
-    ),
+    word: kind
+    for kind in kinds().values()
+    if kind.frames == ("parent", "child")
+    for word in kind.called.get("SDF", ())
 }
 
 
-@pytest.mark.parametrize("kind", LOOPS)
-def test_joints_that_close_a_loop(kind, tmp_path):
+def closing(word):
+    more = "<axis2><xyz>1 0 0</xyz></axis2><screw_thread_pitch>0.01</screw_thread_pitch>"
+    return joint("close", word, "b", "c", axis="0 1 0", pose="0.3 0 0.2 0.2 0.1 0.4", more=more)
+
+
+@pytest.mark.parametrize("word", LOOPS)
+def test_joints_that_close_a_loop(word, tmp_path):
     """Cut elsewhere the same machine has the same freedoms: rank + mobility is what is there."""
     parts = link("a", "0 0 1 0.3 0 0") + link("b", "1 0 1 0 0.2 0") + link("c", "1 1 0 0 0 0.4")
     tree = joint("one", "revolute", "world", "a", axis="0 1 0.1") + joint(
@@ -194,11 +192,11 @@ def test_joints_that_close_a_loop(kind, tmp_path):
         for i, axis in enumerate(("1 0 0", "0 1 0"))
     )
     tree += joint("r2", "revolute", "t1", "c", axis="0 0 1")
-    machine = read(tmp_path, parts + tree + LOOPS[kind]).load()
+    machine = read(tmp_path, parts + tree + closing(word)).load()
     (constraint,) = machine.constraints.constraints
-    assert constraint.kind == kind
+    assert constraint.kind == LOOPS[word].name
     report = machine.report()
-    freedoms = {"hinge": 1, "weld": 0, "point": 3, "prismatic": 1, "universal": 2}[kind]
+    freedoms = 6 - LOOPS[word].removes
     assert report.largest_residual < 1e-12  # drawn closed
     assert (report.velocities, report.mobility) == (8, 2 + freedoms)
 

@@ -47,6 +47,12 @@ def test_generated_pages_say_what_the_code_says(name: str) -> None:
     assert page == generate.text(name), "run: python -m docs.generate"
 
 
+@pytest.mark.parametrize("name", generate.BLOCKS)
+def test_generated_parts_of_pages_say_what_the_code_says(name: str) -> None:
+    path, page = generate.with_block(name)
+    assert path.read_text(encoding="utf-8") == page, "run: python -m docs.generate"
+
+
 def test_the_page_of_commands_has_those_that_need_ros(monkeypatch: pytest.MonkeyPatch) -> None:
     build: dict[str, dict[str, list[str]]] = {}
     monkeypatch.chdir(ROOT)

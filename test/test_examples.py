@@ -330,7 +330,9 @@ def test_what_the_arms_squeeze_more_moves_nothing():
         found.append(ukd.forward_dynamics(mechanism, state, tau=inputs.tau))
     seam = list(mechanism.row_names).index("seam.y")
     np.testing.assert_allclose(found[0].qdd, found[1].qdd, rtol=0.0, atol=1e-9)
-    loads = [solution.loads * mechanism.constraints.reference_scale for solution in found]
+    loads = [
+        solution.joint_multipliers * mechanism.constraints.reference_scale for solution in found
+    ]
     expected = np.zeros(len(mechanism.row_names))
     expected[seam] = -120.0
     np.testing.assert_allclose(loads[0] - loads[1], expected, rtol=0.0, atol=1e-8)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_urdf import urdf
 
-from uk_dynamics.constraints.constraint import JointTerm
+from uk_dynamics.constraints.joint_rows import JointTerm
 from uk_dynamics.forces.constant_forces import ConstantEffort, ConstantWrench
 from uk_dynamics.forces.force_elements import ForceElements
 from uk_dynamics.forces.joint_springs import JointSpring

@@ -12,6 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from uk_dynamics.cli.main import main
+from uk_dynamics.constraints.kinds.frames.distance import Distance
+from uk_dynamics.constraints.kinds.frames.frame import Frame
+from uk_dynamics.constraints.kinds.joints.joint import Joint
+from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
+from uk_dynamics.constraints.kinds.pairs.hinge import Hinge
+from uk_dynamics.constraints.kinds.pairs.weld import Weld
+from uk_dynamics.constraints.kinds.schema import definitions
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.frame_specification import quaternion_from_rpy
 from uk_dynamics.mechanism.schema_check import load_schema
@@ -85,15 +93,15 @@ def test_constraints_keep_their_order_and_take_what_they_leave_out_from_the_defa
     pin, knee, rod, gears = MechanismSpec.from_text(FIVE_BAR).constraints
 
     assert [c.name for c in (pin, knee, rod, gears)] == ["right_pin", "knee", "rod", "gears"]
-    assert (pin.axes, pin.level, pin.row_count) == (("z", "x"), 2, 2)
+    assert (pin.kind, pin.level) == (Frame(("z", "x")), 2)
     assert pin.parent.xyz == (2.0, 0.0, 0.0)
     assert pin.child == FrameSpec("right_leg_tip")
     assert pin.stabilization == StabilizationSpec(2.0, 1.0)
     assert knee.stabilization == StabilizationSpec(2.0, 0.7)
-    assert knee.axis == (0.0, 1.0, 0.0)
-    assert (rod.distance, rod.row_count) == (3.0, 1)
-    assert gears.joints == (("left", 1.0), ("right", -2.0))
-    assert (gears.offset, gears.parent, gears.child) == (0.5, None, None)
+    assert knee.kind == Hinge((0.0, 1.0, 0.0))
+    assert rod.kind == Distance(3.0)
+    assert gears.kind == JointCoupling((("left", 1.0), ("right", -2.0)), 0.5)
+    assert (gears.parent, gears.child) == (None, None)
 
 
 def test_a_file_with_nothing_but_its_version_has_the_documented_defaults():
@@ -132,11 +140,11 @@ tasks:
     sweep, tool, hold = tasks
 
     assert sweep.reference == ReferenceSpec("sinusoid", (), (0.6,), (0.3,), (0.5,), (0.0,))
-    assert (sweep.type, sweep.joints) == ("joint", (("crank", 1.0),))
+    assert (sweep.type, sweep.kind) == ("joint", Joint("crank"))
     assert sweep.stabilization.frequency == 8.0
     assert tool.reference.value == (0.1, 0.2, 0.3)
     assert tool.stabilization.frequency == 1.0
-    assert (hold.reference, hold.joints, hold.row_count) == (None, (), 6)
+    assert (hold.reference, hold.kind, hold.kind.row_count) == (None, Weld(), 6)
 
 
 def test_a_single_number_holds_for_every_row():
@@ -328,7 +336,9 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path):
 def schema_files():
     folder = resources.files("uk_dynamics.mechanism") / "schema"
     names = ("common", "forces", "constraint", "mechanism", "tasks")
-    return {name: json.loads((folder / f"{name}.schema.json").read_text()) for name in names}
+    files = {name: json.loads((folder / f"{name}.schema.json").read_text()) for name in names}
+    files["constraint"]["definitions"] |= definitions()
+    return files
 
 
 def parts(schema):
@@ -356,6 +366,18 @@ def test_the_schema_is_valid_and_every_reference_leads_somewhere(kind):
         n for file in {"common", "forces", "constraint", kind} for n in files[file]["definitions"]
     ]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("kind", ["mechanism", "tasks", "sweep"])
+def test_the_schema_that_editors_get_is_complete_in_itself(kind, capsys):
+    assert main(["schema", kind]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    jsonschema.Draft7Validator.check_schema(schema)
+    for part in parts(schema):
+        if isinstance(part.get("$ref"), str):
+            place, _, name = part["$ref"].rpartition("/")
+            assert place == "#/definitions"
+            assert name in schema["definitions"]
 
 
 @pytest.mark.parametrize("kind", ["mechanism", "tasks"])

@@ -1,14 +1,18 @@
 """Friction of loop joints: closed forms, power, energy balance, and where it cannot be known."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kind_samples import sample
 from mechanism_builder import cases, joint, link, mechanism, near
 from scipy.optimize import brentq
 
+from uk_dynamics.constraints.kinds.kind import SampleRobot
+from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.core.solution import Status
 from uk_dynamics.exceptions import MechanismFileError, StateError
 from uk_dynamics.mechanism.mechanism import Mechanism
@@ -118,15 +122,12 @@ def test_a_ball_rubs_alike_in_all_directions():
         assert qdd == pytest.approx(list(expected.values()), abs=1e-10)
 
 
-LOOPS = {
-    "hinge": "axis: [0, 1, 0]",
-    "universal": "axis: [1, 0, 0]",
-    "point": "",
-    "cylindrical": "axis: [0, 1, 1]",
-    "prismatic": "axis: [1, 0, 0]",
-    "planar": "axis: [1, 2, 3]",
-    "frame": "axes: [z, x, ry]",
-}
+# Kinds that may have friction, in order of their names.
+LOOPS = sorted(
+    name
+    for name, kind in kinds().items()
+    if kind.friction is not None and not kind.friction.refusal
+)
 
 
 def chain(kind, friction):
@@ -136,11 +137,10 @@ def chain(kind, friction):
         parts += link(name, 1.5, 0.2, com="0.1 0.2 -0.1")
         parts += f'<joint name="{name}_free" type="floating"><parent link="base"/>'
         parts += f'<child link="{name}"/></joint>'
-    more = f"{LOOPS[kind]}, " if LOOPS[kind] else ""
+    keys = json.dumps(sample(kind, SampleRobot((), bodies), 2)).strip("{}")
     return mechanism(
         parts,
-        f"constraints:\n  loop:\n    {{type: {kind}, {more}"
-        "parent: {link: first, xyz: [0.3, 0, 0]},"
+        f"constraints:\n  loop:\n    {{{keys}, parent: {{link: first, xyz: [0.3, 0, 0]}},"
         f" child: {{link: second, xyz: [0, 0.2, 0]}}, friction: {friction}}}\n",
     )
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
+from kind_samples import sample
 from mechanism_builder import joint, link, shipped
 from mechanism_builder import mechanism as mechanism_of
 
+from uk_dynamics.constraints.kinds.frames.relative_frame import RelativeFrame
+from uk_dynamics.constraints.kinds.kind import SampleRobot
+from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.control.servo_controller import ServoController
 from uk_dynamics.control.state_completion import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import ActivationError, InputError, MechanismFileError, UnknownNameError
@@ -273,30 +279,30 @@ _ARM = "".join(
         joint("j4", "c", "d", axis="0 1 0", xyz="0.2 0.1 0"),
     )
 )
-_FRAMES = "parent: {link: base, xyz: [0.2, 0.1, 0]}, child: {link: d, xyz: [0.1, 0.2, 0.3]}"
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        *(f"type: {name}, {_FRAMES}" for name in ("point", "weld")),
-        *(
-            f"type: {name}, axis: [1, 2, 2], {_FRAMES}"
-            for name in ("hinge", "universal", "cylindrical", "prismatic", "planar")
-        ),
-        f"type: distance, distance: 0.7, {_FRAMES}",
-        *(f"type: frame, axes: [y, {axes}], {_FRAMES}" for axes in ("rx, rz", "ry")),
-        "type: joint, joint: j3",
-        "type: joint_coupling, joints: {j1: 1.0, j4: -2.0}, offset: 0.3",
-        'type: expression, expression: "j1 * j2 - sin(j4)"',
-        "type: center_of_mass, axes: [x, y]",
-    ],
-)
+_ENDS = {
+    "parent": {"link": "base", "xyz": [0.2, 0.1, 0]},
+    "child": {"link": "d", "xyz": [0.1, 0.2, 0.3]},
+}
+
+
+def _positions():
+    """Random constraints of all kinds that hold positions alone, between links that may stand."""
+    robot = SampleRobot(("j1", "j2", "j3", "j4"), ("a", "b", "c", "d"))
+    for name, kind in kinds().items():
+        if kind.order == "position" and not issubclass(kind, RelativeFrame):
+            yield sample(name, robot) | {role: _ENDS[role] for role in kind.frames}
+    yield {"type": "frame", "axes": ["y", "ry"], **_ENDS}
+    yield {"type": "expression", "expression": "j1 * j2 - sin(j4)"}
+
+
+@pytest.mark.parametrize("kind", _positions(), ids=lambda data: data["type"])
 def test_every_kind_can_be_captured_anywhere(kind):
     machine = mechanism_of(
         _ARM,
         "model: {length: 0.5}\n"
-        f"constraints: {{grip: {{{kind}, switchable: true, active: false}}}}",
+        f"constraints: {{grip: {json.dumps(kind | {'switchable': True, 'active': False})}}}",
     )
     rng = np.random.default_rng(0)
     for _ in range(3):

@@ -8,7 +8,7 @@ from uk_dynamics.compilation.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import FrameKinematics
-from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_family import ConstraintTerms
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array
 
@@ -61,7 +61,7 @@ def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
     return SymbolicTerms(tree.mass, cast(Objects, force), A, bias, residual, rate, graph)
 
 
-def _parts(rows: Rows) -> tuple[Array, Array, Array, Array]:
+def _parts(rows: ConstraintTerms) -> tuple[Array, Array, Array, Array]:
     return rows.A, rows.bias, rows.residual, rows.rate
 
 

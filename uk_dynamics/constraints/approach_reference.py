@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import uk_dynamics.constraints.hermite as hermite
-from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.references import Array, ReferenceSample
 from uk_dynamics.constraints.trajectory_reference import Trajectory
-from uk_dynamics.constraints.vectors import Array
 
 _STILL = 1e-12  # m/s or rad/s and m/s² or rad/s²: nothing to brake
 _SHORTEST = 1e-3  # s

@@ -4,24 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uk_dynamics.constraints.mass_points import MassPoints
-from uk_dynamics.constraints.row_types import JointRow, Row
-from uk_dynamics.constraints.vectors import Array
-
-
-@dataclass(frozen=True)
-class JointTerm:
-    """One joint of a joint row.
-
-    Attributes:
-        position: Index into q.
-        velocity: Index into v.
-        coefficient: Weight of the joint in the sum.
-    """
-
-    position: int
-    velocity: int
-    coefficient: float
+from uk_dynamics.constraints.row_types import Row
 
 
 @dataclass(frozen=True)
@@ -34,14 +17,10 @@ class Constraint:
         rows: Rows it removes.
         parent: Index of the parent frame, None for rows without one.
         child: Index of the child frame, None for rows without one.
-        joints: Terms of a joint row.
-        masses: Whose centre of mass is meant, for rows of one.
-        parent_moved: For those, 1 where a velocity coordinate moves the parent, (nv,); None: the
-            world is the parent.
         frequency: Stabilisation frequency, in Hz.
         damping_ratio: Damping ratio of the stabilisation.
         level: Level in the hierarchy.
-        compliance: How far it gives way, in m/N; 0 is rigid.
+        compliance: In m/N; 0 is rigid.
     """
 
     name: str
@@ -49,9 +28,6 @@ class Constraint:
     rows: tuple[Row, ...]
     parent: int | None = None
     child: int | None = None
-    joints: tuple[JointTerm, ...] = ()
-    masses: MassPoints | None = None
-    parent_moved: Array | None = None
     frequency: float = 0.0
     damping_ratio: float = 1.0
     level: int = 1
@@ -59,8 +35,5 @@ class Constraint:
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """Names of the rows, ``constraint.label``; a joint row carries the constraint's name."""
-        return tuple(
-            self.name if isinstance(row, JointRow) or not row.label else f"{self.name}.{row.label}"
-            for row in self.rows
-        )
+        """Names of the rows, ``constraint.label``; one without label has the constraint's name."""
+        return tuple(f"{self.name}.{row.label}" if row.label else self.name for row in self.rows)

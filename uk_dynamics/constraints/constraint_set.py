@@ -9,18 +9,17 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.followed_references import FollowedReferences
-from uk_dynamics.constraints.frame_families import TURNING_ROWS, FrameRows
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rotation_reference import RotationReference
 from uk_dynamics.constraints.rotation_vector_rows import RotationVectorRows
-from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_family import ConstraintTerms
 from uk_dynamics.constraints.row_layout import RowLayout
-from uk_dynamics.constraints.row_types import order_of
+from uk_dynamics.constraints.row_types import FrameRows
 from uk_dynamics.constraints.rows import AngularRows
 from uk_dynamics.constraints.vectors import Array, dot
 
-__all__ = ["ConstraintSet", "Rows"]
+__all__ = ["ConstraintSet", "ConstraintTerms"]
 
 
 class ConstraintSet:
@@ -66,7 +65,7 @@ class ConstraintSet:
         for constraint in constraints:
             self.slices[constraint.name] = slice(start, start + len(constraint.rows))
             start += len(constraint.rows)
-        self.orders = tuple(order_of(row) for c in constraints for row in c.rows)
+        self.orders = tuple(row.order for c in constraints for row in c.rows)
         self.position_rows: NDArray[np.bool_] = np.array(
             [order == "position" for order in self.orders], dtype=bool
         )
@@ -85,7 +84,7 @@ class ConstraintSet:
         self._followed = FollowedReferences(self._layout, self.position_rows, self.motion_rows)
         families = self._layout.families
         self._families = tuple(family for family, _ in families)
-        self._turning = tuple((f, rows) for f, rows in families if isinstance(f, TURNING_ROWS))
+        self._turning = tuple((f, rows) for f, rows in families if f.turning)
         self._vectors = tuple(
             (f, rows) for f, rows in families if isinstance(f, RotationVectorRows)
         )
@@ -118,7 +117,8 @@ class ConstraintSet:
         A = self._declared([part[0] for part in parts])
         residual = self._declared([part[1] for part in parts])
         if reference is not None:
-            residual = residual - layout.direct_scale * reference.value * self.position_rows
+            value = layout.direct_scale * reference.value * self.position_rows
+            residual = self._followed.errors(residual, value)
         return A, residual
 
     def evaluate(
@@ -128,7 +128,7 @@ class ConstraintSet:
         q: Array,
         v: Array,
         reference: ReferenceSample | None = None,
-    ) -> Rows:
+    ) -> ConstraintTerms:
         """All rows at a state.
 
         Args:
@@ -137,7 +137,7 @@ class ConstraintSet:
             q: Configuration, (nq,).
             v: Velocity, (nv,).
             reference: Value, rate and acceleration to follow, per row, None for zero. Of a row of
-                order velocity the value is what the rate shall be, of order acceleration it
+                order velocity the value is the desired rate, of order acceleration it
                 is an acceleration.
         """
         rotation = self._followed.rotation(reference)
@@ -155,7 +155,7 @@ class ConstraintSet:
         q: Array,
         v: Array,
         rotation: RotationReference | None,
-    ) -> Rows:
+    ) -> ConstraintTerms:
         """All rows in declared order; of the references they follow rotations alone."""
         layout = self._layout
         if not layout.families:
@@ -164,14 +164,14 @@ class ConstraintSet:
             rows = self._by_families(kinematics, v, rotation)
             if layout.others:
                 others = self._other_rows(kinematics, t, q, v)
-                rows = Rows(*map(np.concatenate, zip(rows, others, strict=True)))
+                rows = ConstraintTerms(*map(np.concatenate, zip(rows, others, strict=True)))
         if not layout.declared_order:
-            rows = Rows(*(part[layout.order] for part in rows))
+            rows = ConstraintTerms(*(part[layout.order] for part in rows))
         return rows
 
     def _by_families(
         self, kinematics: FrameKinematics, v: Array, rotation: RotationReference | None
-    ) -> Rows:
+    ) -> ConstraintTerms:
         """Rows of frame pairs in the order of their families."""
         twist = self._relative_twist(kinematics, v)
         wrench, residual = self._wrenches(kinematics, rotation)
@@ -185,7 +185,7 @@ class ConstraintSet:
             missing = vectors.motion(kinematics, twist, followed)
             rate[chosen] += missing[0]
             bias[chosen] += missing[1]
-        return Rows(A, bias, residual, rate)
+        return ConstraintTerms(A, bias, residual, rate)
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
         """Rows with parent and child taken apart, (m, nv): their size if nothing cancelled."""
@@ -222,7 +222,7 @@ class ConstraintSet:
         return self._declared([wrench, np.zeros((len(self) - len(wrench), 6))])
 
     def reversed_axes(self, kinematics: FrameKinematics) -> tuple[str, ...]:
-        """Constraints whose aligned axes point against each other: closed the wrong way round."""
+        """Constraints whose aligned axes point against each other: loops closed in reverse."""
         return self._layout.reversed_axes(kinematics)
 
     def _wrenches(
@@ -250,13 +250,15 @@ class ConstraintSet:
             return family.position(kinematics, rotation.rotation[self._followed.of_vectors])
         return family.position(kinematics)
 
-    def _other_rows(self, kinematics: FrameKinematics, t: float, q: Array, v: Array) -> Rows:
+    def _other_rows(
+        self, kinematics: FrameKinematics, t: float, q: Array, v: Array
+    ) -> ConstraintTerms:
         found = [family.evaluate(kinematics, t, q, v) for family in self._layout.others]
         if len(found) == 1:
             return found[0]
         if not found:
-            return Rows(np.zeros((0, len(v))), np.zeros(0), np.zeros(0), np.zeros(0))
-        return Rows(*map(np.concatenate, zip(*found, strict=True)))
+            return ConstraintTerms(np.zeros((0, len(v))), np.zeros(0), np.zeros(0), np.zeros(0))
+        return ConstraintTerms(*map(np.concatenate, zip(*found, strict=True)))
 
     def _declared(self, parts: list[Array]) -> Array:
         return np.concatenate(parts)[self._layout.order]

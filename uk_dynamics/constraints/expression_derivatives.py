@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from uk_dynamics.constraints.expressions.algebra import ONE, TIME, ZERO, substitute, variable
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
 from uk_dynamics.constraints.expressions.nodes import Expression, Variable, topological, variables
 from uk_dynamics.constraints.expressions.printing import to_text
-from uk_dynamics.constraints.row_types import Order
 from uk_dynamics.exceptions import ExpressionError
 
+Order = Literal["position", "velocity", "acceleration"]
 ORDERS: tuple[Order, ...] = ("position", "velocity", "acceleration")
 _RATES = ("no rate d(...)", "a rate d(...)", "an acceleration dd(...)")
 

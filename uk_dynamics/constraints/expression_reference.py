@@ -16,8 +16,7 @@ from uk_dynamics.constraints.expressions.compiled import (
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
 from uk_dynamics.constraints.expressions.nodes import Expression
 from uk_dynamics.constraints.expressions.parser import parse
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.constraints.references import Array, ReferenceSample
 
 _NO_JOINTS = JointPlaces({}, {}, 0)
 _EMPTY: Array = np.zeros(0)

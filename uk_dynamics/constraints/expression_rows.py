@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.constraint import Constraint
-from uk_dynamics.constraints.expression_derivatives import RowDerivatives
+from uk_dynamics.constraints.expression_derivatives import Order, RowDerivatives
 from uk_dynamics.constraints.expressions.algebra import TIME
-from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, Source
+from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, JointPlaces, Source
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, variables
 from uk_dynamics.constraints.relative_motion import FrameKinematics
-from uk_dynamics.constraints.row_family import Rows
-from uk_dynamics.constraints.row_types import ExpressionRow
+from uk_dynamics.constraints.row_family import ConstraintTerms
+from uk_dynamics.constraints.row_types import RobotRow
 from uk_dynamics.constraints.vectors import Array
 from uk_dynamics.core.choice import is_symbolic
 from uk_dynamics.exceptions import ExpressionValueError
 
 _LARGEST = 1e100  # an entry far from the motion may be larger than squares can be
+
+
+@dataclass(frozen=True)
+class ExpressionRow(RobotRow):
+    """A text in joint names, their rates and t, which is zero."""
+
+    text: str
+    derivatives: RowDerivatives
+    places: JointPlaces
+
+    @property
+    def order(self) -> Order:
+        """What the rates that occur in the text say."""
+        return self.derivatives.order
+
+    @classmethod
+    def collect(cls, rows: Sequence[tuple[str, ExpressionRow]], nq: int, nv: int) -> ExpressionRows:
+        """See :meth:`RobotRow.collect`."""
+        return ExpressionRows([row for _, row in rows], [name for name, _ in rows], nv)
 
 
 class ExpressionRows:
@@ -72,17 +91,6 @@ class ExpressionRows:
         )
         self.linear_in_rates = not any(d.order == "velocity" and _has_rates(d) for d in derived)
 
-    @classmethod
-    def of(cls, constraints: tuple[Constraint, ...], nq: int, nv: int) -> ExpressionRows:
-        """Collect the expressions of the constraints, in their order."""
-        found = [
-            (name, row)
-            for constraint in constraints
-            for name, row in zip(constraint.row_names, constraint.rows, strict=True)
-            if isinstance(row, ExpressionRow)
-        ]
-        return cls([row for _, row in found], [name for name, _ in found], nv)
-
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
         """A and residual at rest; A is zero where it depends on rates. See :class:`RowFamily`.
 
@@ -98,7 +106,9 @@ class ExpressionRows:
             A[self._resting] = self._resting_matrix.filled(found[count:])
         return A, residual
 
-    def evaluate(self, kinematics: FrameKinematics, t: float, q: Array, v: Array) -> Rows:
+    def evaluate(
+        self, kinematics: FrameKinematics, t: float, q: Array, v: Array
+    ) -> ConstraintTerms:
         """The rows at a state; see :class:`RowFamily`.
 
         Raises:
@@ -107,7 +117,7 @@ class ExpressionRows:
         found = self._all(t, q, v)
         residual, rate, bias = np.array(found[: 3 * self._count]).reshape(3, self._count)
         A = self._matrix.filled(found[3 * self._count :], symbolic=is_symbolic(q))
-        return Rows(A, bias, residual, rate)
+        return ConstraintTerms(A, bias, residual, rate)
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
         """Magnitudes of A at t = 0 for unit rates; zero where an expression has no value there."""

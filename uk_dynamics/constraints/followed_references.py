@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rotation_reference import RotationReference
-from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_family import ConstraintTerms
 from uk_dynamics.constraints.row_layout import RowLayout
+from uk_dynamics.constraints.vectors import Array, cosine, polar_angle, sine
 
 Flags = NDArray[np.bool_]
 
@@ -33,6 +34,7 @@ class FollowedReferences:
         self.of_vectors = slice(layout.angular_count, None)
         self._layout = layout
         self._position, self._motion = position_rows, motion_rows
+        self._periodic = np.flatnonzero(np.isfinite(layout.period))
 
     def rotation(self, reference: ReferenceSample | None) -> RotationReference | None:
         """Reference rotations, None where no row has one."""
@@ -43,8 +45,8 @@ class FollowedReferences:
         return groups.sample(ReferenceSample(*(part[angular] for part in reference)))
 
     def subtract(
-        self, reference: ReferenceSample, rotation: RotationReference | None, rows: Rows
-    ) -> Rows:
+        self, reference: ReferenceSample, rotation: RotationReference | None, rows: ConstraintTerms
+    ) -> ConstraintTerms:
         """The rows as seen from their references.
 
         Args:
@@ -66,4 +68,18 @@ class FollowedReferences:
             angular = self._layout.angular_rows[self.of_angles]
             rate[angular] -= rotation.rate[self.of_angles]
             bias[angular] -= rotation.acceleration[self.of_angles]
-        return Rows(rows.A, bias, rows.residual - value, rate)
+        return ConstraintTerms(rows.A, bias, self.errors(rows.residual, value), rate)
+
+    def errors(self, residual: Array, value: Array) -> Array:
+        """Residuals as seen from their references, those of periodic rows from the nearest one.
+
+        Args:
+            residual: Without reference, (m,).
+            value: What it is to be, (m,).
+        """
+        error: Array = residual - value
+        for row in self._periodic.tolist():
+            rise = self._layout.period[row : row + 1] / (2.0 * np.pi)
+            angle = error[row : row + 1] / rise
+            error[row : row + 1] = rise * polar_angle(sine(angle), cosine(angle))
+        return error

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.constraints.references import Array, ReferenceSample
 
 
 def cubic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Array:
@@ -34,7 +33,7 @@ def cubic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Arra
 def quintic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Array:
     """The quintic with values, rates and accelerations of both ends, (6, m); as :func:`cubic`."""
     h = duration
-    gap = end.value - begin.value
+    change = end.value - begin.value
     v0, v1 = begin.rate * h, end.rate * h
     a0, a1 = begin.acceleration * h**2, end.acceleration * h**2
     return np.array(
@@ -42,9 +41,9 @@ def quintic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Ar
             begin.value,
             begin.rate,
             0.5 * begin.acceleration,
-            (10.0 * gap - 6.0 * v0 - 4.0 * v1 - 1.5 * a0 + 0.5 * a1) / h**3,
-            (-15.0 * gap + 8.0 * v0 + 7.0 * v1 + 1.5 * a0 - a1) / h**4,
-            (6.0 * gap - 3.0 * (v0 + v1) - 0.5 * (a0 - a1)) / h**5,
+            (10.0 * change - 6.0 * v0 - 4.0 * v1 - 1.5 * a0 + 0.5 * a1) / h**3,
+            (-15.0 * change + 8.0 * v0 + 7.0 * v1 + 1.5 * a0 - a1) / h**4,
+            (6.0 * change - 3.0 * (v0 + v1) - 0.5 * (a0 - a1)) / h**5,
         ]
     )
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.constraints.references import Array, ReferenceSample
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class TreeKinematics(FrameKinematics, Protocol):
         """Their derivatives at zero joint acceleration, (nv + 1, 6)."""
 
 
-class LocalConstraintSet(ConstraintSet):
+class SparseConstraintSet(ConstraintSet):
     """A constraint set that gives A as a ``csr_array``; rows of frame pairs only.
 
     Attributes:

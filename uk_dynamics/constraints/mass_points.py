@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.vectors import Array, apply, cross
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.model.robot_model import RobotModel
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,39 @@ class MassPoints:
     part: Array
     center: Array
     moved: Array
+
+    @classmethod
+    def of(cls, names: Sequence[str], model: RobotModel) -> MassPoints:
+        """The centre of mass of links.
+
+        Args:
+            names: Links; none: all that some joint moves, the base of a fixed machine left out.
+            model: The robot.
+
+        Raises:
+            UnknownNameError: A link does not exist.
+            InputError: The links have no mass.
+        """
+        for name in names:
+            if name not in model.link_names:
+                raise UnknownNameError("link", name, model.link_names)
+        moves = model.ancestor_mask.max(axis=1, initial=0.0) > 0.0
+        links = [
+            link
+            for link in model.description.links
+            if link.mass > 0.0
+            and (link.name in names if names else moves[model.frame_index(link.name)])
+        ]
+        if not links:
+            raise InputError("these links have no mass; name links that do")
+        frame = np.array([model.frame_index(link.name) for link in links], dtype=np.intp)
+        masses = np.array([link.mass for link in links])
+        return cls(
+            frame=frame,
+            part=masses / masses.sum(),
+            center=np.array([link.center_of_mass for link in links]),
+            moved=model.ancestor_mask[frame],
+        )
 
     def position(self, kinematics: FrameKinematics) -> Array:
         """Centre of mass in the world, (3,), in m."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.constraints.references import Array, ReferenceSample
 
 
 @dataclass(frozen=True)

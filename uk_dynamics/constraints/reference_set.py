@@ -13,7 +13,7 @@ from uk_dynamics.exceptions import StateError, UnknownNameError
 
 @dataclass(frozen=True)
 class ReferenceSet:
-    """References by name of their constraint; a constraint without one shall be zero.
+    """References by name of their constraint; a constraint without one is to be zero.
 
     Attributes:
         role: What errors call a constraint: ``constraint`` or ``task``.

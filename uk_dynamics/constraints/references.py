@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from uk_dynamics.constraints.vectors import Array
+Array = NDArray[np.float64]
 
 
 class ReferenceSample(NamedTuple):

@@ -8,19 +8,40 @@ Jacobian J of SO(3), so ψ is what it says at any angle below π.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 import uk_dynamics.core.so3 as so3
 from uk_dynamics.constraints.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rotation_reference import RotationReference
-from uk_dynamics.constraints.rows import RowFrames
+from uk_dynamics.constraints.row_types import Direction, FrameRow, FrameRows, RowFrames
 from uk_dynamics.constraints.vectors import Array, apply, cross, dot
 
 
 @dataclass(frozen=True)
-class RotationVectorRows:
+class RotationVectorRow(FrameRow):
+    """Component of the rotation vector along ``direction``, others being free."""
+
+    direction: Direction
+    rotation: ClassVar[bool] = True
+
+    @classmethod
+    def stack(
+        cls, rows: Sequence[RotationVectorRow], frames: RowFrames, length: float
+    ) -> RotationVectorRows:
+        """See :meth:`FrameRow.stack`."""
+        return RotationVectorRows(frames, length * np.array([row.direction for row in rows]))
+
+    def reference_scale(self, length: float) -> float:
+        """Nothing: the reference is a rotation, see ``RotationGroups``."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class RotationVectorRows(FrameRows):
     """Components of φ = log(E), E = R R_refᵀ, with R the child's rotation in the parent frame.
 
     Attributes:

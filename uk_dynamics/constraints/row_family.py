@@ -1,4 +1,4 @@
-"""What the rows of one kind must answer when they are no selection of the two-frame primitive."""
+"""What rows are at a state, and what a family of rows answers that two frames do not determine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uk_dynamics.constraints.relative_motion import FrameKinematics
 from uk_dynamics.constraints.vectors import Array
 
 
-class Rows(NamedTuple):
+class ConstraintTerms(NamedTuple):
     """A q̈ = −bias is the derivative of the rows to second order, stabilisation not included.
 
     A row has an order, the level at which ψ is declared: ψ(q, t), ψ(q, v, t), or an acceleration,
@@ -60,7 +60,9 @@ class RowFamily(Protocol):
             q: Configuration, (nq,).
         """
 
-    def evaluate(self, kinematics: FrameKinematics, t: float, q: Array, v: Array) -> Rows:
+    def evaluate(
+        self, kinematics: FrameKinematics, t: float, q: Array, v: Array
+    ) -> ConstraintTerms:
         """All of the rows at a state, references aside.
 
         Args:

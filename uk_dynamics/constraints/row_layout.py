@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.constraint import Constraint
-from uk_dynamics.constraints.expression_rows import ExpressionRows
-from uk_dynamics.constraints.frame_families import (
-    FRAME_ROWS,
-    FrameRows,
-    frame_family,
-    reference_scale,
-)
-from uk_dynamics.constraints.joint_rows import JointRows
-from uk_dynamics.constraints.mass_center_rows import MassCenterRows
 from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, FramePairs
 from uk_dynamics.constraints.rotation_reference import RotationGroups
+from uk_dynamics.constraints.rotation_vector_rows import RotationVectorRow
 from uk_dynamics.constraints.row_family import RowFamily
-from uk_dynamics.constraints.row_types import (
-    AlignmentRow,
-    AngularRow,
-    ExpressionRow,
-    JointRow,
-    MassCenterRow,
-    RotationVectorRow,
-    Row,
-)
-from uk_dynamics.constraints.rows import RowFrames
+from uk_dynamics.constraints.row_types import FrameRow, FrameRows, RobotRow, Row, RowFrames
+from uk_dynamics.constraints.rows import AlignmentRow, AngularRow
 from uk_dynamics.constraints.vectors import Array
-
-# Families beside the two-frame primitive: a row type, and what collects its rows.
-_OTHER_ROWS: tuple[tuple[type, Callable[[tuple[Constraint, ...], int, int], RowFamily]], ...] = (
-    (JointRow, JointRows.of),
-    (MassCenterRow, MassCenterRows.of),
-    (ExpressionRow, ExpressionRows.of),
-)
-_FAMILY_ORDER = (*FRAME_ROWS, *(row_type for row_type, _ in _OTHER_ROWS))
 
 
 @dataclass(frozen=True)
@@ -48,6 +23,7 @@ class _Entry:
     pair: int
     declared: int
     row: Row
+    name: str
 
 
 @dataclass(frozen=True)
@@ -57,16 +33,17 @@ class RowLayout:
     Attributes:
         pairs: Frame pairs of all constraints that have frames.
         families: Rows of frame pairs with the slice they take in evaluation order.
-        others: Families beside the two-frame primitive, in evaluation order after those.
+        others: Families of rows that two frames do not determine, in evaluation order after those.
         pair_of_row: Pair of each frame row in evaluation order.
         order: Evaluation position of each declared row.
         declared_order: Whether evaluation order is declared order already.
-        angular_rows: Declared positions of the rows whose reference is a rotation, in evaluation
-            order: those of angular velocity, then those of rotation vectors.
+        angular_rows: Declared positions of the rows whose reference is a rotation: those of
+            angular velocity, then those of rotation vectors.
         angular_count: How many of them are rows of angular velocity.
         rotation_groups: Reference rotations of these rows, None when there are none.
         direct_scale: Factor of a reference value per declared row: 1, the declared length for
             alignment rows and angular velocities, 0 where the reference is a rotation.
+        period: Of the residual of each declared row, infinite where it has none.
     """
 
     pairs: FramePairs
@@ -79,6 +56,7 @@ class RowLayout:
     angular_count: int
     rotation_groups: RotationGroups | None
     direct_scale: Array
+    period: Array
     _axis_checks: tuple[tuple[str, int, Array], ...]
 
     @classmethod
@@ -98,41 +76,44 @@ class RowLayout:
 
         entries: list[_Entry] = []
         for index, constraint in enumerate(constraints):
-            for row in constraint.rows:
-                pair = pair_of.get(constraint.name, -1)
-                entries.append(_Entry(index, pair, len(entries), row))
-        sorted_entries = sorted(entries, key=lambda e: _FAMILY_ORDER.index(type(e.row)))
+            pair = pair_of.get(constraint.name, -1)
+            for row, name in zip(constraint.rows, constraint.row_names, strict=True):
+                entries.append(_Entry(index, pair, len(entries), row, name))
+        types = tuple(dict.fromkeys(type(e.row) for e in entries))
+        frame_types = [t for t in types if issubclass(t, FrameRow)]
+        robot_types = [t for t in types if issubclass(t, RobotRow)]
+        members = {t: [e for e in entries if type(e.row) is t] for t in types}
+        sorted_entries = [e for t in (*frame_types, *robot_types) for e in members[t]]
         order = np.empty(len(entries), dtype=np.intp)
         for position, entry in enumerate(sorted_entries):
             order[entry.declared] = position
 
         families: list[tuple[FrameRows, slice]] = []
         start = 0
-        for family_type in FRAME_ROWS:
-            members = [e for e in sorted_entries if isinstance(e.row, family_type)]
-            if members:
-                of_row = np.array([e.pair for e in members], dtype=np.intp)
-                frames = RowFrames(parent[of_row], child[of_row], of_row)
-                family = frame_family([e.row for e in members], frames, length)
-                families.append((family, slice(start, start + len(members))))
-            start += len(members)
+        for frame_type in frame_types:
+            found = members[frame_type]
+            of_row = np.array([e.pair for e in found], dtype=np.intp)
+            frames = RowFrames(parent[of_row], child[of_row], of_row)
+            family = frame_type.stack([e.row for e in found], frames, length)
+            families.append((family, slice(start, start + len(found))))
+            start += len(found)
 
-        angular = [e for e in sorted_entries if isinstance(e.row, AngularRow | RotationVectorRow)]
+        angular = members.get(AngularRow, []) + members.get(RotationVectorRow, [])
         return cls(
             pairs=pairs,
             families=tuple(families),
             others=tuple(
-                collect(constraints, nq, ancestor_mask.shape[1])
-                for row_type, collect in _OTHER_ROWS
-                if any(isinstance(e.row, row_type) for e in entries)
+                t.collect([(e.name, e.row) for e in members[t]], nq, ancestor_mask.shape[1])
+                for t in robot_types
             ),
             pair_of_row=np.array([e.pair for e in sorted_entries[:start]], dtype=np.intp),
             order=order,
             declared_order=bool(np.all(order == np.arange(len(order)))),
             angular_rows=np.array([e.declared for e in angular], dtype=np.intp),
-            angular_count=sum(isinstance(e.row, AngularRow) for e in angular),
+            angular_count=len(members.get(AngularRow, [])),
             rotation_groups=_rotation_groups(angular, length) if angular else None,
-            direct_scale=np.array([reference_scale(e.row, length) for e in entries]),
+            direct_scale=np.array([e.row.reference_scale(length) for e in entries]),
+            period=np.array([e.row.period for e in entries]),
             _axis_checks=_axis_checks(constraints, pair_of),
         )
 

@@ -1,109 +1,128 @@
-"""What a row of A can be: one small record for each type, before arrays evaluate them together."""
+"""What a row of A is: a small record that knows which arrays evaluate it with others of its type.
+
+Whoever lays rows out asks the records alone, so a kind may bring a type of row of its own.
+"""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Any, ClassVar
 
-from uk_dynamics.constraints.rolling_rows import RollingRow
-from uk_dynamics.constraints.velocity_rows import FrameVelocityRow
-
-if TYPE_CHECKING:
-    from uk_dynamics.constraints.expression_derivatives import RowDerivatives
-    from uk_dynamics.constraints.expressions.compiled import JointPlaces
+from uk_dynamics.constraints.expression_derivatives import Order
+from uk_dynamics.constraints.relative_motion import FrameKinematics, Index, RelativeTwist
+from uk_dynamics.constraints.row_family import RowFamily
+from uk_dynamics.constraints.vectors import Array
 
 Direction = tuple[float, float, float]
-Order = Literal["position", "velocity", "acceleration"]
 
 
 @dataclass(frozen=True)
-class LinearRow:
-    """Child origin along ``direction`` of the parent frame."""
+class Row(ABC):
+    """One row of a constraint.
+
+    Attributes:
+        label: Its name within the constraint; empty where the constraint has no other row.
+        rotation: Whether its reference is a component of a rotation vector.
+        exact_rate: Whether its rate is the derivative of its residual.
+    """
 
     label: str
-    direction: Direction
-
-
-@dataclass(frozen=True)
-class AngularRow:
-    """Rotation vector of the child along ``direction`` of the parent frame."""
-
-    label: str
-    direction: Direction
-
-
-@dataclass(frozen=True)
-class RotationVectorRow:
-    """As :class:`AngularRow` where other directions are free: the vector's own rate counts."""
-
-    label: str
-    direction: Direction
-
-
-@dataclass(frozen=True)
-class AlignmentRow:
-    """``child`` direction stays perpendicular to ``parent`` direction."""
-
-    label: str
-    parent: Direction
-    child: Direction
-
-
-@dataclass(frozen=True)
-class DistanceRow:
-    """Distance of the two origins, in m."""
-
-    label: str
-    distance: float
-
-
-@dataclass(frozen=True)
-class MassCenterRow:
-    """Centre of mass along ``direction`` of the parent frame, from its origin."""
-
-    label: str
-    direction: Direction
-
-
-@dataclass(frozen=True)
-class JointRow:
-    """Weighted sum of joint positions minus ``offset``."""
-
-    label: str
-    coefficients: tuple[tuple[str, float], ...]
-    offset: float
-
-
-@dataclass(frozen=True)
-class ExpressionRow:
-    """A text in joint names, rates and t that shall be zero; empty label: it is the only one."""
-
-    label: str
-    text: str
-    derivatives: RowDerivatives
-    places: JointPlaces
+    rotation: ClassVar[bool] = False
+    exact_rate: ClassVar[bool] = True
 
     @property
     def order(self) -> Order:
-        """Position, velocity or acceleration."""
-        return self.derivatives.order
+        """Level at which it is declared: position, velocity or acceleration."""
+        return "position"
+
+    @property
+    def period(self) -> float:
+        """How much its residual may change without meaning anything, infinite where it may not."""
+        return math.inf
+
+    def reference_scale(self, length: float) -> float:
+        """What one unit of reference counts in the row, 1 or the declared length in m."""
+        return 1.0
 
 
-Row = (
-    LinearRow
-    | AngularRow
-    | RotationVectorRow
-    | AlignmentRow
-    | DistanceRow
-    | RollingRow
-    | FrameVelocityRow
-    | MassCenterRow
-    | JointRow
-    | ExpressionRow
-)
+class FrameRow(Row):
+    """A row that follows from the relative motion of the constraint's two frames."""
+
+    @classmethod
+    @abstractmethod
+    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> FrameRows:
+        """Evaluate rows of this type together.
+
+        Args:
+            rows: At least one, all of this type.
+            frames: Their frames.
+            length: Declared length that scales angular rows, in m.
+        """
 
 
-def order_of(row: Row) -> Order:
-    """Level at which a row is declared: what its residual says, and how often it is derived."""
-    order: Order = getattr(row, "order", "position")
-    return order
+class RobotRow(Row):
+    """A row that follows from the coordinates of the robot, not from two frames."""
+
+    @classmethod
+    @abstractmethod
+    def collect(cls, rows: Sequence[tuple[str, Any]], nq: int, nv: int) -> RowFamily:
+        """Evaluate rows of this type together.
+
+        Args:
+            rows: Names and rows, at least one, all of this type.
+            nq: Size of q.
+            nv: Size of v.
+        """
+
+
+@dataclass(frozen=True)
+class RowFrames:
+    """The frames of m rows.
+
+    Attributes:
+        parent: Frame index of each row, (m,).
+        child: Frame index of each row, (m,).
+        pair: Pair of each row, (m,).
+    """
+
+    parent: Index
+    child: Index
+    pair: Index
+
+    def origins(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Child origins in the world, and from the parent's to the child's, (m, 3) each, in m."""
+        translation = kinematics.translation
+        point = translation.take(self.child, 0)
+        return point, point - translation.take(self.parent, 0)
+
+
+class FrameRows(ABC):
+    """Rows of one type, evaluated together; m of them.
+
+    Attributes:
+        frames: Frames of the rows.
+        turning: Whether :meth:`extra_bias` has something to say.
+    """
+
+    frames: RowFrames
+    turning: ClassVar[bool] = False
+
+    @abstractmethod
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Wrenches (f, n) at the world's origin, (m, 6), and residuals, (m,).
+
+        Args:
+            kinematics: Arrays of the model; velocities are not used.
+        """
+
+    def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
+        """Part of ψ̈ that comes of wrenches turning within the parent frame, (m,).
+
+        Args:
+            kinematics: Arrays of the model.
+            twist: Of the frame pairs.
+        """
+        raise NotImplementedError

@@ -6,42 +6,35 @@ second-derivative term that the wrench alone does not carry (where there is one)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 import uk_dynamics.core.so3 as so3
-from uk_dynamics.constraints.relative_motion import FrameKinematics, Index, RelativeTwist
+from uk_dynamics.constraints.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.row_types import Direction, FrameRow, FrameRows, RowFrames
 from uk_dynamics.constraints.vectors import Array, Bilinear, apply, cross, dot
 
 _AS_COUPLE = np.eye(6)[3:]  # a moment as a wrench without force
 _MOMENT = Bilinear((3, 0, 0))  # point × force where a wrench has its moment
-_TINY = 1e-300  # coinciding origins give a zero row, which the rank rule reports, instead of NaN
 
 
 @dataclass(frozen=True)
-class RowFrames:
-    """The frames of m rows.
+class LinearRow(FrameRow):
+    """Child origin along ``direction`` of the parent frame."""
 
-    Attributes:
-        parent: Frame index of each row, (m,).
-        child: Frame index of each row, (m,).
-        pair: Pair of each row, (m,).
-    """
+    direction: Direction
 
-    parent: Index
-    child: Index
-    pair: Index
-
-    def origins(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
-        """Child origins in the world, and from the parent's to the child's, (m, 3) each, in m."""
-        translation = kinematics.translation
-        point = translation.take(self.child, 0)
-        return point, point - translation.take(self.parent, 0)
+    @classmethod
+    def stack(cls, rows: Sequence[LinearRow], frames: RowFrames, length: float) -> LinearRows:
+        """See :meth:`FrameRow.stack`."""
+        return LinearRows(frames, np.array([row.direction for row in rows]))
 
 
 @dataclass(frozen=True)
-class LinearRows:
+class LinearRows(FrameRows):
     """Child origin in the parent frame along constant directions: ψ = eᵀ d.
 
     Attributes:
@@ -56,11 +49,29 @@ class LinearRows:
         """Wrenches (m, 6) and residuals (m,) in m."""
         point, offset = self.frames.origins(kinematics)
         e = apply(kinematics.rotation.take(self.frames.parent, 0), self.direction)
-        return _force_through(point, e), dot(e, offset)
+        return force_through(point, e), dot(e, offset)
 
 
 @dataclass(frozen=True)
-class AngularRows:
+class AngularRow(FrameRow):
+    """Rotation vector of the child along ``direction`` of the parent frame."""
+
+    direction: Direction
+    rotation: ClassVar[bool] = True
+    exact_rate: ClassVar[bool] = False
+
+    @classmethod
+    def stack(cls, rows: Sequence[AngularRow], frames: RowFrames, length: float) -> AngularRows:
+        """See :meth:`FrameRow.stack`."""
+        return AngularRows(frames, length * np.array([row.direction for row in rows]))
+
+    def reference_scale(self, length: float) -> float:
+        """Nothing: the reference is a rotation, see ``RotationGroups``."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class AngularRows(FrameRows):
     """Rotation vector of the child in the parent frame along constant directions: ψ = cᵀ log(R).
 
     The rate is cᵀ ω, the geometric rate; it equals ψ̇ where the rotation vanishes, and for three
@@ -88,11 +99,29 @@ class AngularRows:
         relative = parent.transpose(0, 2, 1) @ kinematics.rotation.take(self.frames.child, 0)
         if reference_rotation is not None:
             relative = relative @ reference_rotation.transpose(0, 2, 1)
-        return _couple(e), dot(self.direction, so3.log(relative))
+        return couple(e), dot(self.direction, so3.log(relative))
 
 
 @dataclass(frozen=True)
-class AlignmentRows:
+class AlignmentRow(FrameRow):
+    """``child`` direction stays perpendicular to ``parent`` direction."""
+
+    parent: Direction
+    child: Direction
+
+    @classmethod
+    def stack(cls, rows: Sequence[AlignmentRow], frames: RowFrames, length: float) -> AlignmentRows:
+        """See :meth:`FrameRow.stack`."""
+        parents = np.array([row.parent for row in rows])
+        return AlignmentRows(frames, length * parents, np.array([row.child for row in rows]))
+
+    def reference_scale(self, length: float) -> float:
+        """The declared length, as for every angle."""
+        return length
+
+
+@dataclass(frozen=True)
+class AlignmentRows(FrameRows):
     """A direction of the child stays perpendicular to one of the parent: ψ = aᵀ R c.
 
     Attributes:
@@ -104,6 +133,7 @@ class AlignmentRows:
     frames: RowFrames
     parent_direction: Array
     child_direction: Array
+    turning: ClassVar[bool] = True
 
     def _directions(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         rotation = kinematics.rotation
@@ -114,7 +144,7 @@ class AlignmentRows:
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,), the sine of the misalignment times the length."""
         a, c = self._directions(kinematics)
-        return _couple(cross(c, a)), dot(a, c)
+        return couple(cross(c, a)), dot(a, c)
 
     def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
         """((ω × c) × a) · ω: the child's direction turns inside the parent frame, (m,)."""
@@ -123,42 +153,14 @@ class AlignmentRows:
         return dot(cross(cross(omega, c), a), omega)
 
 
-@dataclass(frozen=True)
-class DistanceRows:
-    """Distance of the two origins: ψ = |d| − L.
-
-    Attributes:
-        frames: Frames of the rows.
-        length: L, (m,), in m, positive.
-    """
-
-    frames: RowFrames
-    length: Array
-
-    def _line(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
-        point, offset = self.frames.origins(kinematics)
-        norm: Array = np.sqrt(dot(offset, offset) + _TINY)
-        return point, offset / norm[:, None], norm
-
-    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
-        """Wrenches (m, 6) and residuals (m,) in m."""
-        point, e, norm = self._line(kinematics)
-        return _force_through(point, e), norm - self.length
-
-    def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
-        """(|u|² − (eᵀu)²)/|d|: the direction turns with the motion across it, (m,)."""
-        _, e, norm = self._line(kinematics)
-        u = twist.linear.take(self.frames.pair, 0)
-        along = dot(e, u)
-        return (dot(u, u) - along * along) / norm
-
-
-def _force_through(point: Array, force: Array) -> Array:
+def force_through(point: Array, force: Array) -> Array:
+    """Wrenches of forces along lines through points, (m, 6)."""
     wrench = _MOMENT(point, force)
     wrench[:, :3] = force
     return wrench
 
 
-def _couple(moment: Array) -> Array:
+def couple(moment: Array) -> Array:
+    """Wrenches of moments without force, (m, 6)."""
     wrench: Array = moment.dot(_AS_COUPLE)
     return wrench

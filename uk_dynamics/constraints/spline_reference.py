@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline
 
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.constraints.references import Array, ReferenceSample
 from uk_dynamics.exceptions import InputError
 
 Boundary = Literal["clamped", "natural", "periodic"]
@@ -117,8 +116,8 @@ def _checked(
     if len(late):
         after, before = knots[late[0] + 1], knots[late[0]]
         raise InputError(f"times must increase; {after:g} s follows {before:g} s", place="times")
-    gap = np.abs(points[-1] - points[0])
-    if boundary == "periodic" and np.any(gap > _SAME * (1.0 + np.ptp(points, axis=0))):
+    difference = np.abs(points[-1] - points[0])
+    if boundary == "periodic" and np.any(difference > _SAME * (1.0 + np.ptp(points, axis=0))):
         raise InputError(
             "a periodic spline ends where it begins; repeat the first value as the last one",
             place="values",

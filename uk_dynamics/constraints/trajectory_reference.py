@@ -11,8 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 import uk_dynamics.constraints.hermite as hermite
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.constraints.references import Array, ReferenceSample
 from uk_dynamics.exceptions import InputError
 
 _AT_REST = float(np.finfo(np.float32).eps)  # m/s or rad/s; what joint_trajectory_controller allows
@@ -20,7 +19,7 @@ _AT_REST = float(np.finfo(np.float32).eps)  # m/s or rad/s; what joint_trajector
 
 @dataclass(frozen=True)
 class Waypoints:
-    """Where something shall be, and when; all numbers finite, times increasing.
+    """Desired positions over time; all numbers finite, times increasing.
 
     Attributes:
         times: (k,), in s, at least one.
@@ -95,7 +94,7 @@ class Trajectory:
         With positions alone it is the twice differentiable cubic spline that ends at rest.
 
         Args:
-            waypoints: What shall be passed.
+            waypoints: The desired positions.
             now: Time from which on it counts, in s. Where no point is due yet it begins in the
                 present state of motion, else at the last point that is past.
             present: State of motion now; None: it begins with the first point.

@@ -8,7 +8,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.constraint_set import Rows
+from uk_dynamics.constraints.constraint_set import ConstraintTerms
 from uk_dynamics.core.mass_factor import coordinate_scale
 from uk_dynamics.core.rank_rule import NEGLIGIBLE_ACCELERATION
 from uk_dynamics.exceptions import StateError
@@ -19,7 +19,7 @@ _OPEN = 1e-6  # m or rad (rates per s): about the rounding of hand-written numbe
 _AGREES = 1e-6  # of the accelerations that cancel in a row
 
 
-def check_state(mechanism: Mechanism, rows: Rows, state: State) -> None:
+def check_state(mechanism: Mechanism, rows: ConstraintTerms, state: State) -> None:
     """Refuse a state that violates the constraints: its forces would be meaningless.
 
     Args:

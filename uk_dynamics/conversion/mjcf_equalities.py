@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from uk_dynamics.constraints.kinds.registry import kind_called
 from uk_dynamics.conversion.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.mjcf_names import Names
 from uk_dynamics.conversion.poses import compose, frame_data
@@ -52,16 +53,16 @@ class _Equalities:
     def add(self, index: int) -> None:
         model, kinds = self.model, self.mujoco.mjtEq
         name = self.names.of("equality", index)
-        kind = model.eq_type[index]
+        word = _word(self.mujoco, model.eq_type[index])
+        kind = kind_called(word, "MJCF")
         data: Data | None = None
-        if kind == kinds.mjEQ_CONNECT:
-            data = self._frames("point", index, connect=True)
-        elif kind == kinds.mjEQ_WELD:
-            data = self._frames("weld", index, connect=False)
-        elif kind == kinds.mjEQ_JOINT:
+        if kind is not None and set(kind.frames) == {"parent", "child"}:
+            connect = model.eq_type[index] == kinds.mjEQ_CONNECT
+            data = self._frames(kind.name, index, connect=connect)
+        elif kind is not None:
             data = self._joints(index)
         if data is None:
-            self.robot.lost(f"equality {name}", f"no counterpart of {_word(self.mujoco, kind)}")
+            self.robot.lost(f"equality {name}", f"no counterpart of {word}")
             return
         if not model.eq_active0[index]:
             data |= {"switchable": True, "active": False}

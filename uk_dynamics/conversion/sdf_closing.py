@@ -5,22 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
+from uk_dynamics.constraints.kinds.registry import kind_called
 from uk_dynamics.conversion.imported_robot import Data, ImportedRobot, turn
 from uk_dynamics.conversion.poses import compose, frame_data, relative
 from uk_dynamics.conversion.sdf_joints import Axis, SdfJoint
-from uk_dynamics.model.description import Array, Joint, JointType, Pose
-
-_SQUARE = 1e-9  # cosine of the angle between the axes of a universal joint
-_CONSTRAINTS = {
-    "fixed": "weld",
-    "ball": "point",
-    "revolute": "hinge",
-    "continuous": "hinge",
-    "prismatic": "prismatic",
-    "universal": "universal",
-}
+from uk_dynamics.model.description import Joint, JointType, Pose
 
 
 def single_joints(joint: SdfJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:
@@ -71,20 +60,14 @@ def close_loop(
         where: Frames of the links, seen from the world.
         robot: Takes the constraint, and remarks.
     """
-    kind = _CONSTRAINTS.get(joint.kind, "")
-    place = compose(placed, joint.pose)
-    data: Data = {"type": kind}
-    if kind == "universal":
-        crossed = _cross(joint)
-        kind = "" if crossed is None else kind
-        if crossed is not None:
-            place = compose(place, Pose(np.zeros(3), crossed))
-        data["axis"] = [0.0, 0.0, 1.0]
-    elif joint.axes:
-        data["axis"] = joint.axes[0].direction.tolist()
-    if not kind:
+    kind = kind_called(joint.kind, "SDF")
+    axes = [(x, y, z) for x, y, z in (axis.direction.tolist() for axis in joint.axes)]
+    keys = None if kind is None else kind.of_axes(axes, joint.pitch)
+    if kind is None or keys is None:
         robot.lost(f"joint {joint.name}", f"closes a loop as {joint.kind}: there is no such row")
         return
+    place = compose(placed, joint.pose)
+    data: Data = {"type": kind.name, **keys}
     for role, link in (("parent", joint.parent), ("child", joint.child)):
         data[role] = frame_data(link, relative(where[link], place))
     robot.add_constraint(joint.name, data)
@@ -109,11 +92,3 @@ def drop_dangling(robot: ImportedRobot) -> None:
                 del section[name]
                 why = "closes a loop or is a chain now: it has no coordinate of this name"
                 robot.lost(f"{kind} {name}", f"{', '.join(missing)} {why}")
-
-
-def _cross(joint: SdfJoint) -> Array | None:
-    """Axes of the cross: parent's, child's, shaft; None where the first two are not square."""
-    first, second = (axis.direction for axis in joint.axes)
-    if abs(float(first @ second)) > _SQUARE:
-        return None
-    return np.column_stack((first, second, np.cross(first, second)))

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from uk_dynamics.constraints.kinds import registry
 from uk_dynamics.conversion.candidate_cuts import CandidateCut
 from uk_dynamics.mechanism.report import MechanismReport
 
-_TYPES: dict[str, dict[str, object]] = {
-    "point": {"type": "point"},
-    "hinge about x": {"type": "hinge", "axis": [1.0, 0.0, 0.0]},
-    "hinge about y": {"type": "hinge", "axis": [0.0, 1.0, 0.0]},
-    "hinge about z": {"type": "hinge", "axis": [0.0, 0.0, 1.0]},
-    "weld": {"type": "weld"},
-}
+_DEFAULT = "point"
+
+
+def _types() -> dict[str, dict[str, object]]:
+    """What to try, the loosest first: keys of a constraint by what the draft calls them."""
+    kinds = [kind for kind in registry.kinds().values() if kind.cuts]
+    kinds.sort(key=lambda kind: kind.removes if isinstance(kind.removes, int) else 0)
+    return {name: {"type": kind.name, **keys} for kind in kinds for name, keys in kind.cuts.items()}
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,12 @@ def choose_types(
     spatial = [cut for cut in cuts if cut.spatial]
     if not spatial:
         return SpatialChoice(tuple(cuts), report)
-    found = {"point": report}
-    for name in _TYPES:
-        if name != "point" and (other := examine(_with(cuts, name))) is not None:
+    found = {_DEFAULT: report}
+    for name in _types():
+        if name != _DEFAULT and (other := examine(_with(cuts, name))) is not None:
             found[name] = other
     matching = [name for name, facts in found.items() if motors and facts.mobility == motors]
-    chosen = matching[0] if len(matching) == 1 else "point"
+    chosen = matching[0] if len(matching) == 1 else _DEFAULT
     reason = _reason({name: facts.mobility for name, facts in found.items()}, matching, motors)
     together = f" at all {len(spatial)} cuts in space" if len(spatial) > 1 else ""
     words = f"Mobility that is left here{together}: {reason}"
@@ -68,7 +70,7 @@ def choose_types(
 def _with(cuts: Sequence[CandidateCut], name: str) -> list[CandidateCut]:
     """The spatial ones as this type."""
     return [
-        replace(cut, data={**_TYPES[name], **_ends(cut)}) if cut.spatial else cut for cut in cuts
+        replace(cut, data={**_types()[name], **_ends(cut)}) if cut.spatial else cut for cut in cuts
     ]
 
 
@@ -79,7 +81,7 @@ def _ends(cut: CandidateCut) -> dict[str, object]:
 def _reason(mobilities: dict[str, int], matching: Sequence[str], motors: int) -> str:
     left = ", ".join(
         f"{mobilities[name]} with {name}" if name in mobilities else f"{name} does not close"
-        for name in _TYPES
+        for name in _types()
     )
     driven = f"{motors} motor{'' if motors == 1 else 's'}"
     if not motors:

@@ -10,7 +10,7 @@ import numpy as np
 
 from uk_dynamics.exceptions import InputError, MechanismFileError, UnknownNameError
 from uk_dynamics.mechanism.actuators import Actuators, Array
-from uk_dynamics.mechanism.allocation_specification import AllocationSpec, Numbers
+from uk_dynamics.mechanism.tasks_specification import AllocationSpec, Numbers
 
 Weights = Literal["limits", "equal"] | Mapping[str, float]
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
-from uk_dynamics.constraints.constraint import Constraint, JointTerm
-from uk_dynamics.constraints.kinds import KindArguments, rows_of
+from uk_dynamics.constraints.constraint import Constraint
+from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
+from uk_dynamics.constraints.kinds.kind import Setting
 from uk_dynamics.constraints.reference_set import ReferenceSet
-from uk_dynamics.constraints.row_types import Row
 from uk_dynamics.mechanism.constraint_specification import ConstraintSpec, StabilizationSpec
-from uk_dynamics.mechanism.expression_resolution import resolve_expressions
-from uk_dynamics.mechanism.moving_links import check_moves, mass_points
 from uk_dynamics.mechanism.reference_resolution import resolve_reference
 from uk_dynamics.mechanism.robot_resolution import frame_name, frame_roles
 from uk_dynamics.mechanism.specification import MechanismSpec
-from uk_dynamics.mechanism.weighted_joints import joint_terms
-from uk_dynamics.mechanism.wording import located
+from uk_dynamics.mechanism.wording import inside
 from uk_dynamics.model.robot_model import RobotModel
 
 
@@ -31,51 +26,20 @@ def resolve_constraint(
         InputError: Links without mass, or a relative_frame on a link that cannot move.
         ExpressionError: An expression cannot be a constraint.
     """
-    arguments = KindArguments(
-        axis=spec.axis,
-        axes=spec.axes,
-        distance=spec.distance,
-        joints=spec.joints,
-        offset=spec.offset,
-        in_child=spec.expressed_in == "child",
-    )
-    if spec.rolling is not None:
-        arguments = replace(
-            arguments,
-            normal=spec.rolling.normal,
-            radius=spec.rolling.radius,
-            directions=spec.rolling.directions,
-        )
-    frames: dict[str, Any] = {
-        role: model.frame_index(frame_name(spec.name, role)) for role, _ in frame_roles(spec)
-    }
-    masses: dict[str, Any] = {}
-    if spec.type == "center_of_mass":
-        with located(file, f"{section}.{spec.name}.links"):
-            masses["masses"] = mass_points(spec.links, model)
-        if spec.parent is not None:
-            masses["parent_moved"] = model.ancestor_mask[frames["parent"]]
-    if spec.type == "relative_frame":
-        for role, frame in frame_roles(spec):
-            with located(file, f"{section}.{spec.name}.{role}.link"):
-                check_moves(frame.link, frames[role], model)
-    rows: tuple[Row, ...]
-    if spec.expression is not None:
-        place = f"{section}.{spec.name}"
-        rows = resolve_expressions(spec.expression, model.coordinates, file=file, place=place)
-    else:
-        rows = rows_of(spec.type, arguments)
+    frames = {role: model.frame_index(frame_name(spec.name, role)) for role, _ in frame_roles(spec)}
+    links = {role: frame.link for role, frame in frame_roles(spec)}
+    with inside(file, f"{section}.{spec.name}"):
+        rows = spec.kind.rows(Setting(model, frames, links))
     return Constraint(
         name=spec.name,
         kind=spec.type,
         rows=rows,
-        joints=joint_terms(spec.joints, model, file=file, place=f"{section}.{spec.name}.joints"),
+        parent=frames.get("parent"),
+        child=frames.get("child"),
         frequency=spec.stabilization.frequency,
         damping_ratio=spec.stabilization.damping_ratio,
         level=spec.level,
         compliance=spec.compliance,
-        **frames,
-        **masses,
     )
 
 
@@ -94,16 +58,12 @@ def _mimic_constraints(model: RobotModel, stabilization: StabilizationSpec) -> l
     couplings = []
     for mimic in model.mimic:
         terms = ((mimic.joint, 1.0), (mimic.source, -mimic.multiplier))
-        arguments = KindArguments(joints=terms, offset=mimic.offset)
+        kind = JointCoupling(terms, mimic.offset)
         couplings.append(
             Constraint(
                 name=f"mimic_{mimic.joint}",
-                kind="joint_coupling",
-                rows=rows_of("joint_coupling", arguments),
-                joints=tuple(
-                    JointTerm(model.position_index(joint), model.velocity_index(joint), factor)
-                    for joint, factor in terms
-                ),
+                kind=kind.name,
+                rows=kind.rows(Setting(model, {}, {})),
                 frequency=stabilization.frequency,
                 damping_ratio=stabilization.damping_ratio,
             )

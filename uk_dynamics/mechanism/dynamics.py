@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.constraint_set import Rows
+from uk_dynamics.constraints.constraint_set import ConstraintTerms
 from uk_dynamics.core.factorization import Factorization
 from uk_dynamics.core.integrators import ConfigurationSpace
 from uk_dynamics.core.solution import Solution
@@ -40,7 +40,7 @@ class Prepared(NamedTuple):
     """
 
     terms: DynamicsTerms
-    rows: Rows
+    rows: ConstraintTerms
     factorization: Factorization
     workspace: Workspace
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from uk_dynamics.constraints.constraint_set import Rows
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Inputs
 from uk_dynamics.mechanism.structural_rows import StructuralRows
@@ -31,7 +30,9 @@ class EquationTerms:
         self._passive = mechanism.passive if mechanism.passive.active else None
         self._forces = mechanism.forces if mechanism.forces.active else None
 
-    def evaluate(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[DynamicsTerms, Rows]:
+    def evaluate(
+        self, t: float, q: Array, v: Array, inputs: Inputs
+    ) -> tuple[DynamicsTerms, ConstraintTerms]:
         """The terms at a state, and the rows behind A and b.
 
         Args:

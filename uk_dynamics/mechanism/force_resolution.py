@@ -6,27 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uk_dynamics.constraints.constraint import Constraint, JointTerm
+from uk_dynamics.constraints.constraint import Constraint
 from uk_dynamics.constraints.constraint_set import ConstraintSet
 from uk_dynamics.constraints.expressions.compiled import compile_expressions
-from uk_dynamics.constraints.row_types import (
-    AlignmentRow,
-    AngularRow,
-    LinearRow,
-    RotationVectorRow,
-)
+from uk_dynamics.constraints.joint_rows import JointTerm, joint_terms
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.forces.constant_forces import ConstantEffort, ConstantWrench
 from uk_dynamics.forces.expression_efforts import ExpressionEffort
 from uk_dynamics.forces.force_elements import ForceElement, ForceElements
-from uk_dynamics.forces.joint_friction import FrictionLaw, JointFriction, RubbingJoint
+from uk_dynamics.forces.joint_friction import FrictionalJoint, FrictionLaw, JointFriction
 from uk_dynamics.forces.joint_springs import JointSpring
 from uk_dynamics.forces.line_springs import LineSpring
 from uk_dynamics.mechanism.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.force_specification import ForceSpec
 from uk_dynamics.mechanism.friction_specification import FrictionSpec
-from uk_dynamics.mechanism.state import Array
-from uk_dynamics.mechanism.weighted_joints import joint_terms
 from uk_dynamics.mechanism.wording import located
 from uk_dynamics.model.description import WORLD, AttachedFrame
 from uk_dynamics.model.robot_model import RobotModel
@@ -74,7 +67,7 @@ def resolve_friction(
     """
     resolved = {constraint.name: constraint for constraint in constraints.constraints}
     joints = [
-        _rubbing(spec, spec.friction, resolved[spec.name], constraints)
+        _frictional(spec, spec.friction, resolved[spec.name], constraints)
         for spec in specs
         if spec.friction is not None
     ]
@@ -82,7 +75,8 @@ def resolve_friction(
 
 
 def _element(spec: ForceSpec, model: RobotModel, file: str) -> ForceElement:
-    terms = joint_terms(spec.joints, model, file=file, place=f"forces.{spec.name}.joints")
+    with located(file, f"forces.{spec.name}.joints"):
+        terms = joint_terms(spec.joints, model)
     frame = {role: model.frame_index(_frame_name(spec, role)) for role, _ in spec.frames}
     match spec.type:
         case "joint_spring":
@@ -111,36 +105,24 @@ def _expression(
     return ExpressionEffort(terms, effort)
 
 
-def _rubbing(
+def _frictional(
     spec: ConstraintSpec, friction: FrictionSpec, constraint: Constraint, rows: ConstraintSet
-) -> RubbingJoint:
+) -> FrictionalJoint:
     if constraint.parent is None or constraint.child is None:
         raise ValueError(f"{spec.name}: friction needs two frames")
+    surfaces = spec.kind.surfaces(constraint.rows)
+    own = rows.slices[spec.name]
     load_map = np.zeros((3, len(rows)))
-    held: list[Array] = []
-    turns: list[Array] = []
-    start = rows.slices[spec.name].start
-    for index, row in enumerate(constraint.rows, start):
-        if isinstance(row, LinearRow):
-            held.append(np.array(row.direction))
-            load_map[:, index] = row.direction
-        elif isinstance(row, AngularRow | RotationVectorRow):
-            turns.append(np.array(row.direction))
-        elif isinstance(row, AlignmentRow) and spec.type != "universal":
-            # Of a universal joint, the rotation that is held turns with the shafts.
-            turns.append(np.cross(row.child, row.parent))
-    if spec.type == "hinge" and spec.axis is not None:
-        axis = np.array(spec.axis)
-        load_map -= np.outer(axis, axis @ load_map)  # thrust runs in a bearing of its own
-    return RubbingJoint(
+    load_map[:, own] = np.array(surfaces.loads).T
+    return FrictionalJoint(
         name=spec.name,
         law=FrictionLaw(friction.coulomb, friction.viscous, friction.velocity, friction.radius),
         parent=constraint.parent,
         child=constraint.child,
-        held=np.array(held).reshape(-1, 3),
-        held_turns=np.array(turns).reshape(-1, 3),
+        held=np.array(surfaces.held).reshape(-1, 3),
+        held_turns=np.array(surfaces.held_turns).reshape(-1, 3),
         load_map=load_map,
-        row=rows.slices[spec.name].start,
+        row=own.start,
     )
 
 

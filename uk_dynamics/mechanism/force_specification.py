@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from uk_dynamics.constraints.joint_rows import weighted_joints
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.frame_specification import FrameSpec, Vector, vector
-from uk_dynamics.mechanism.weighted_joints import WeightedJoints, weighted_joints
+from uk_dynamics.mechanism.wording import located
 
 _ZERO: Vector = (0.0, 0.0, 0.0)
 
@@ -37,7 +38,7 @@ class ForceSpec:
 
     name: str
     type: str
-    joints: WeightedJoints = ()
+    joints: tuple[tuple[str, float], ...] = ()
     frames: tuple[tuple[str, FrameSpec], ...] = ()
     stiffness: float = 0.0
     rest: float = 0.0
@@ -66,9 +67,10 @@ class ForceSpec:
         if len({frame.link for frame in frames.values()}) < len(frames):
             problem = f'both ends are on "{data["child"]["link"]}"; name two links'
             raise MechanismFileError(problem, file=file, place=f"{place}.child.link")
-        joints: WeightedJoints = ()
+        joints: tuple[tuple[str, float], ...] = ()
         if "joints" in data:
-            joints = weighted_joints(data["joints"], file=file, place=f"{place}.joints")
+            with located(file, f"{place}.joints"):
+                joints = weighted_joints(data["joints"])
         return cls(
             name=name,
             type=data["type"],

@@ -50,19 +50,6 @@ def vector(values: Sequence[float]) -> Vector:
     return x, y, z
 
 
-def unit_axis(values: Sequence[float], *, file: str, place: str) -> Vector:
-    """Scale a direction to length 1.
-
-    Raises:
-        MechanismFileError: It has no direction.
-    """
-    length = math.hypot(*values)
-    if not _SHORTEST < length < math.inf:
-        problem = f"an axis of length {length:g} has no direction; write for example [0, 1, 0]"
-        raise MechanismFileError(problem, file=file, place=place)
-    return vector([value / length for value in values])
-
-
 def quaternion_from_rpy(rpy: Vector) -> Quaternion:
     """Rotations about the fixed x, y and z axes, in this order, in rad, as (x, y, z, w)."""
     (sr, cr), (sp, cp), (sy, cy) = ((math.sin(a / 2), math.cos(a / 2)) for a in rpy)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.live_reference import Live
-from uk_dynamics.constraints.row_family import Rows
+from uk_dynamics.constraints.row_family import ConstraintTerms
 from uk_dynamics.core.integrability import PfaffianSystem, integrability
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.interpreted import InterpretedDynamics
@@ -163,7 +163,7 @@ class _Rows:
         rows = self._rows(point, v)
         return rows.A, rows.rate
 
-    def _rows(self, point: Point, v: Array) -> Rows:
+    def _rows(self, point: Point, v: Array) -> ConstraintTerms:
         t, q = point
         self._workspace.update(q, v)
         reference = self._mechanism.references.sample(t)

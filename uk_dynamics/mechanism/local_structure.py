@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from uk_dynamics.constraints.constraint_set import ConstraintSet
-from uk_dynamics.constraints.local_rows import LocalConstraintSet
+from uk_dynamics.constraints.local_rows import SparseConstraintSet
 from uk_dynamics.core.clusters import Clusters
 from uk_dynamics.core.tree import Tree
 from uk_dynamics.mechanism.hierarchy import Hierarchy
@@ -24,7 +24,7 @@ class LocalStructure(NamedTuple):
         clusters: Joints that share a row.
     """
 
-    constraints: LocalConstraintSet
+    constraints: SparseConstraintSet
     clusters: Clusters
 
     def workspace(self, model: RobotModel) -> TreeWorkspace:
@@ -53,11 +53,11 @@ def local_structure(
     """
     if model.nv < least or not model.has_simple_joints or solver.method != "auto":
         return None
-    if not LocalConstraintSet.expresses(constraints):
+    if not SparseConstraintSet.expresses(constraints):
         return None
     if hierarchy.switchable or not hierarchy.rigid.all():
         return None
-    local = LocalConstraintSet(constraints.constraints, model.ancestry, model.nq, length)
+    local = SparseConstraintSet(constraints.constraints, model.ancestry, model.nq, length)
     clusters = Clusters(Tree(model.velocity_parents), local.supports)
     if clusters.largest > _LARGEST_CLUSTER:
         return None

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import jsonschema
 
+from uk_dynamics.constraints.kinds.schema import definitions
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.wording import Place, place_text, shown
 
@@ -32,13 +33,14 @@ _KIND_NAMES = {
 
 @functools.cache
 def load_schema(kind: FileKind) -> dict[str, Any]:
-    """Return the JSON Schema (draft 7) of a file kind, complete in itself."""
+    """Return the JSON Schema (draft 7) of a file kind, complete in itself; kinds have their own."""
     folder = resources.files("uk_dynamics.mechanism") / "schema"
-    # The files refer to each other for editors; one document needs no resolver here.
-    parts: list[dict[str, Any]] = []
-    for name in ("common", "forces", "constraint", kind):
-        text = (folder / f"{name}.schema.json").read_text(encoding="utf-8")
-        parts.append(json.loads(re.sub(r'"(common|forces|constraint)\.schema\.json#', '"#', text)))
+    files = [folder / f"{name}.schema.json" for name in ("common", "forces", "constraint", kind)]
+    texts = [json.dumps({"definitions": definitions()})]
+    texts += [file.read_text(encoding="utf-8") for file in files]
+    # The parts refer to each other by their files; one document needs no resolver here.
+    among = re.compile(r'"(common|forces|constraint)\.schema\.json#')
+    parts: list[dict[str, Any]] = [json.loads(among.sub('"#', text)) for text in texts]
     schema = parts[-1]
     schema["definitions"] = {k: v for part in parts for k, v in part["definitions"].items()}
     return schema

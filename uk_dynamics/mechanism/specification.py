@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from uk_dynamics import resources
+from uk_dynamics.constraints.joint_rows import weighted_joints
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.constraint_families import write_out_families
 from uk_dynamics.mechanism.constraint_specification import (
@@ -23,8 +24,7 @@ from uk_dynamics.mechanism.roles import refuse_foreign_keys
 from uk_dynamics.mechanism.schema_check import check_schema
 from uk_dynamics.mechanism.solver_specification import SolverSpec
 from uk_dynamics.mechanism.tasks_specification import TasksSpec
-from uk_dynamics.mechanism.weighted_joints import WeightedJoints, weighted_joints
-from uk_dynamics.mechanism.wording import place_text
+from uk_dynamics.mechanism.wording import located, place_text
 from uk_dynamics.mechanism.yaml_file import parse_yaml, read_yaml
 
 __all__ = [
@@ -108,7 +108,7 @@ class ActuatorSpec:
     """
 
     name: str
-    joints: WeightedJoints
+    joints: tuple[tuple[str, float], ...]
     effort_limit: float | None = None
     power_limit: float | None = None
     rate_limit: float | None = None
@@ -249,4 +249,5 @@ def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
         for key in ("effort_limit", "power_limit", "rate_limit")
         if key in data
     }
-    return ActuatorSpec(name, weighted_joints(joints, file=file, place=place), **limits)
+    with located(file, place):
+        return ActuatorSpec(name, weighted_joints(joints), **limits)

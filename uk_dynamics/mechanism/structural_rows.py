@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uk_dynamics.constraints.constraint_set import Rows
+from uk_dynamics.constraints.constraint_set import ConstraintTerms
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, Inputs
@@ -34,13 +34,15 @@ class StructuralRows:
             live = {**(live or {}), **self.hierarchy.captured(inputs.active)}
         return self._references.sample(t, live)
 
-    def evaluate(self, workspace: Workspace, t: float, q: Array, v: Array, inputs: Inputs) -> Rows:
+    def evaluate(
+        self, workspace: Workspace, t: float, q: Array, v: Array, inputs: Inputs
+    ) -> ConstraintTerms:
         """All rows at a state; the workspace is up to date there."""
         rows = self.constraints.evaluate(workspace, t, q, v, self.reference(t, inputs))
         mask = self.hierarchy.mask(inputs.active)
         if mask is None:
             return rows
-        return Rows(rows.A * mask[:, None], *(part * mask for part in rows[1:]))
+        return ConstraintTerms(rows.A * mask[:, None], *(part * mask for part in rows[1:]))
 
     def position(
         self, workspace: Workspace, t: float, q: Array, inputs: Inputs

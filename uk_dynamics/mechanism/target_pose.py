@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import uk_dynamics.core.so3 as so3
+from uk_dynamics.constraints.kinds.frames.frame import Frame
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.specification import ConstraintSpec
 from uk_dynamics.mechanism.state import Array
@@ -36,6 +37,9 @@ def reference_of_pose(
     Raises:
         InputError: Numbers that are no pose, or a rotation about axes the task does not have.
     """
+    if not isinstance(task.kind, Frame):
+        raise TypeError(f"{task.name}: a task of type {task.type} has no pose")
+    axes = task.kind.axes
     numbers = [*position, *quaternion]
     if not all(map(math.isfinite, numbers)):
         raise InputError("has numbers that are not finite", place="pose")
@@ -48,17 +52,17 @@ def reference_of_pose(
         point = parent.T @ (point - np.array(task.parent.xyz))
         rotation = parent.T @ rotation
     values = dict(zip(_AXES, point, strict=True))
-    if any(axis in task.axes for axis in _ROTATION_AXES):
-        present = dict(zip(task.axes, near, strict=True))
+    if any(axis in axes for axis in _ROTATION_AXES):
+        present = dict(zip(axes, near, strict=True))
         vector = _nearest(
             so3.log(rotation), np.array([present.get(axis, 0.0) for axis in _ROTATION_AXES])
         )
         for axis, value in zip(_ROTATION_AXES, vector, strict=True):
-            if axis not in task.axes and abs(value) > _LEFT_OUT:
+            if axis not in axes and abs(value) > _LEFT_OUT:
                 problem = f"asks for a rotation of {value:.3g} rad along {axis}, which is free"
                 raise InputError(problem, place="orientation")
             values[axis] = value
-    return np.array([values[axis] for axis in task.axes])
+    return np.array([values[axis] for axis in axes])
 
 
 def _nearest(vector: Array, near: Array) -> Array:

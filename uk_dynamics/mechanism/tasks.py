@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
+from uk_dynamics.constraints.constraint_set import ConstraintSet, ConstraintTerms
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism.allocation import Allocation
 from uk_dynamics.mechanism.constraint_resolution import resolve_constraint, resolve_references
@@ -101,10 +101,10 @@ class Tasks:
         v: Array,
         t: float,
         live: Mapping[str, Followed] | None = None,
-    ) -> Rows:
+    ) -> ConstraintTerms:
         """Task rows at a state; residual is the tracking error, rate the error of the rates.
 
-        Angles and their rates are multiplied by the declared length, as in every ``Rows``.
+        Angles and their rates are multiplied by the declared length.
 
         Args:
             workspace: Of ``self.model``, updated at (q, v).

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from uk_dynamics.mechanism.allocation_specification import AllocationSpec
 from uk_dynamics.mechanism.constraint_families import write_out_families
 from uk_dynamics.mechanism.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.file_location import find_file
@@ -14,6 +14,34 @@ from uk_dynamics.mechanism.roles import refuse_foreign_keys
 from uk_dynamics.mechanism.schema_check import check_schema
 from uk_dynamics.mechanism.wording import place_text
 from uk_dynamics.mechanism.yaml_file import parse_yaml, read_yaml
+
+Numbers = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class AllocationSpec:
+    """What decides where tasks leave efforts open.
+
+    Attributes:
+        weights: Of the squares of the efforts in the sum that is least: 1/limit², one each, or by
+            motor name.
+        preload: Efforts to come close to where tasks leave freedom, by motor name, in N or N·m.
+        internal_forces: Internal forces of rows of loops, by row name, in N or N·m.
+    """
+
+    weights: Literal["limits", "equal"] | Numbers = "limits"
+    preload: Numbers = ()
+    internal_forces: Numbers = ()
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> AllocationSpec:
+        """Build it from checked data."""
+        weights = data.get("weights", cls.weights)
+        return cls(
+            weights if isinstance(weights, str) else _numbers(weights),  # type: ignore[arg-type]
+            _numbers(data.get("preload", {})),
+            _numbers(data.get("internal_forces", {})),
+        )
 
 
 @dataclass(frozen=True)
@@ -71,3 +99,7 @@ class TasksSpec:
             data.get("distribution", cls.distribution),
             AllocationSpec.from_data(data.get("allocation", {})),
         )
+
+
+def _numbers(data: Mapping[str, float]) -> Numbers:
+    return tuple((name, float(value)) for name, value in data.items())

@@ -22,6 +22,15 @@ def located(file: str, place: str) -> Iterator[None]:
         raise error.located(file=file, place=place) from None
 
 
+@contextmanager
+def inside(file: str, place: str) -> Iterator[None]:
+    """Say in which file and below which place a mistake stands that knows only its own key."""
+    try:
+        yield
+    except InputError as error:
+        raise error.within(file=file, place=place) from None
+
+
 def place_text(place: Place) -> str:
     """Write a place as ``constraints.right_pin.axes[1]``."""
     text = ""

@@ -130,16 +130,16 @@ class JointTrajectoryInput:
 def driven_joints(tasks: Tasks) -> dict[str, str]:
     """Tasks that trajectories drive, by their name in messages.
 
-    These are live tasks of type ``joint``, by the name of their joint, and of type
-    ``joint_coupling``, by their own name.
+    Those with a live reference whose kind has one coordinate: ``joint`` by the name of its joint,
+    others such as ``joint_coupling`` by their own name.
     """
     found = {}
     for task in tasks.spec.tasks:
         if task.reference is not None and task.reference.type == "live":
-            if task.type == "joint":
-                found[task.joints[0][0]] = task.name
-            elif task.type == "joint_coupling":
-                found.setdefault(task.name, task.name)
+            name = task.kind.trajectory_name(task.name)
+            # A joint of the robot goes before a task that happens to have its name.
+            if name is not None and (name != task.name or name not in found):
+                found[name] = task.name
     return found
 
 

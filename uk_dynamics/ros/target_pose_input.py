@@ -10,6 +10,7 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 
 from uk_dynamics.constraints.approach_reference import Pace, approach
+from uk_dynamics.constraints.kinds.frames.frame import Frame
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.specification import ConstraintSpec
 from uk_dynamics.mechanism.target_pose import reference_of_pose
@@ -59,7 +60,7 @@ class TargetPoseInput:
             for task in tasks.spec.tasks
             if task.reference is not None
             and task.reference.type == "live"
-            and task.type in ("frame", "relative_frame")
+            and isinstance(task.kind, Frame)
         ]
         topics: dict[str, ConstraintSpec | None] = {
             f"~/{task.name}/{_TOPIC}": task for task in self._tasks
@@ -106,7 +107,8 @@ class TargetPoseInput:
         return ""
 
     def _paces(self, task: ConstraintSpec) -> list[Pace]:
-        turning = np.array([axis.startswith("r") for axis in task.axes])
+        assert isinstance(task.kind, Frame)
+        turning = np.array([axis.startswith("r") for axis in task.kind.axes])
         settings = self._settings
         return [
             Pace(~turning, settings["approach_speed"], settings["approach_acceleration"]),

@@ -10,33 +10,134 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from uk_dynamics.constraints.kinds.keys import VECTOR, unit_axis
+from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting, random_axis
 from uk_dynamics.constraints.relative_motion import FrameKinematics, RelativeTwist
-from uk_dynamics.constraints.rows import RowFrames
+from uk_dynamics.constraints.row_types import Direction, FrameRow, FrameRows, Row, RowFrames
 from uk_dynamics.constraints.vectors import Array, apply, cross, dot, skew
+from uk_dynamics.exceptions import MechanismFileError
 
-Direction = tuple[float, float, float]
-RollingPart = Literal["rolling", "sideways", "height"]
-ROLLING_PARTS: tuple[RollingPart, ...] = ("rolling", "sideways", "height")
-
+#: The directions, in the order of their rows.
+_PARTS = ("rolling", "sideways", "height")
 _TINY = 1e-300  # a wheel lying flat has no heading: a zero row, which the rank rule reports
 
 
 @dataclass(frozen=True)
-class RollingRow:
-    """One direction of a wheel's contact with a plane.
+class NoSlip(Kind):
+    """A wheel, disc or blade on a plane through the parent's origin.
 
     Attributes:
-        label: rolling, sideways or height.
+        normal: Of the plane, in the parent frame, unit.
+        axle: In the child frame, unit.
+        radius: Of the wheel, in m; 0: a blade.
+        directions: Of the contact's velocity that vanish, of rolling, sideways; height: it touches.
+    """
+
+    normal: Direction
+    axle: Direction
+    radius: float
+    directions: tuple[str, ...]
+    name = "no_slip"
+    removes = "one per direction"
+    order = "velocity, `height`: position"
+    summary = "held: the contact of a wheel or blade, which does not slide and may lean"
+    example = (
+        "wheel: {type: no_slip, radius: 0.1, axis: [0, 1, 0], parent: {link: world},"
+        " child: {link: wheel}}"
+    )
+    keys: ClassVar = {
+        "radius": {
+            "title": "Radius",
+            "description": "Radius of the wheel in m; default 0: a blade or skate, whose contact is"
+            " the child's origin.",
+            "type": "number",
+            "minimum": 0,
+            "default": 0.0,
+            "x-unit": "m",
+            "examples": [0.1],
+        },
+        "axis": {
+            "title": "Axle",
+            "description": "Direction of the axle in the child frame, whose origin is the centre of"
+            " the wheel (for a blade: direction across it); default [0, 1, 0]. With normal z and"
+            " axle y the wheel heads along x.",
+            **VECTOR,
+            "default": [0, 1, 0],
+            "examples": [[0, 1, 0]],
+        },
+        "normal": {
+            "title": "Normal",
+            "description": "Normal of the ground in the parent frame, through whose origin the"
+            " ground goes; default [0, 0, 1].",
+            **VECTOR,
+            "default": [0, 0, 1],
+            "examples": [[0, 0, 1]],
+        },
+        "directions": {
+            "title": "Directions",
+            "description": "rolling and sideways: the contact point does not slide along or across"
+            " the heading; height: the wheel stays on the ground, for wheels that may lean. Default"
+            " [rolling, sideways], for a blade [sideways].",
+            "type": "array",
+            "items": {"type": "string", "enum": list(_PARTS)},
+            "minItems": 1,
+            "uniqueItems": True,
+            "examples": [["rolling", "sideways"]],
+        },
+    }
+
+    @classmethod
+    def from_data(cls, data: Data) -> NoSlip:
+        """See :meth:`Kind.from_data`."""
+        radius = float(data.get("radius", 0.0))
+        directions = data.get("directions", ["rolling", "sideways"] if radius else ["sideways"])
+        if not radius and "rolling" in directions:
+            problem = "a blade (radius 0) cannot roll; give a radius, such as 0.1, or [sideways]"
+            raise MechanismFileError(problem, place="directions")
+        return cls(
+            normal=unit_axis(data.get("normal", (0, 0, 1)), "normal"),
+            axle=unit_axis(data.get("axis", (0, 1, 0)), "axis"),
+            radius=radius,
+            # The order of the rows is always the same, whatever the order in the file.
+            directions=tuple(part for part in _PARTS if part in directions),
+        )
+
+    @property
+    def row_count(self) -> int:
+        """One row per direction."""
+        return len(self.directions)
+
+    def rows(self, setting: Setting) -> tuple[Row, ...]:
+        """A row per direction: rolling, sideways, height."""
+        return tuple(
+            RollingRow(part, self.normal, self.axle, self.radius) for part in self.directions
+        )
+
+    @classmethod
+    def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
+        """A wheel that leans on a sloping plane."""
+        return {
+            "radius": float(rng.uniform(0.1, 0.6)),
+            "axis": random_axis(rng),
+            "normal": random_axis(rng),
+            "directions": list(_PARTS),
+        }
+
+
+@dataclass(frozen=True)
+class RollingRow(FrameRow):
+    """One direction of a wheel's contact with a plane, which is its label.
+
+    Attributes:
         normal: Of the plane, in the parent frame, unit.
         axle: In the child frame, unit.
         radius: In m; zero for a blade.
     """
 
-    label: RollingPart
     normal: Direction
     axle: Direction
     radius: float
@@ -45,6 +146,17 @@ class RollingRow:
     def order(self) -> Literal["position", "velocity"]:
         """The height is a matter of positions, sliding one of velocities."""
         return "position" if self.label == "height" else "velocity"
+
+    @classmethod
+    def stack(cls, rows: Sequence[RollingRow], frames: RowFrames, length: float) -> RollingRows:
+        """See :meth:`FrameRow.stack`."""
+        return RollingRows(
+            frames,
+            normal=np.array([row.normal for row in rows]),
+            axle=np.array([row.axle for row in rows]),
+            radius=np.array([row.radius for row in rows]),
+            selection=np.eye(3)[[_PARTS.index(row.label) for row in rows]],
+        )
 
 
 class _Contact(NamedTuple):
@@ -72,7 +184,7 @@ class _Contact(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RollingRows:
+class RollingRows(FrameRows):
     """Velocity of the contact point along h or s (ψ̇ = h·w), or its height (ψ = n·d − r|a × n|).
 
     The height's rate is n·w, since the contact is the lowest point of the rim. A blade or skate is
@@ -92,17 +204,7 @@ class RollingRows:
     axle: Array
     radius: Array
     selection: Array
-
-    @classmethod
-    def of(cls, frames: RowFrames, rows: Sequence[RollingRow]) -> RollingRows:
-        """Stack rows."""
-        return cls(
-            frames,
-            normal=np.array([row.normal for row in rows]),
-            axle=np.array([row.axle for row in rows]),
-            radius=np.array([row.radius for row in rows]),
-            selection=np.eye(3)[[ROLLING_PARTS.index(row.label) for row in rows]],
-        )
+    turning: ClassVar[bool] = True
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Wrenches (m, 6), and residuals (m,) in m, zero for rows of velocity level."""
