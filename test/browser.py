@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.repository import ROOT
 
 # Playwright's own, what CHROMIUM names, or one of these (Debian: chromium-headless-shell).
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -17,7 +18,7 @@ NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chro
 # containers do not give.
 OPTIONS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
 PATIENCE = 120_000.0  # ms; graphics in software on a busy computer
-ARTEFACTS = Path(__file__).resolve().parent.parent / "out" / "view"
+ARTEFACTS = ROOT / "out" / "view"
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Batches in JAX: what the other evaluators say of the same states, to 1e-9 in float64."""
 
 from functools import cache
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.batch import STATUSES
 from uk_dynamics.mechanism.state import ActiveConstraints, Inputs
 
-jax = pytest.importorskip("jax")
+# not imported in every process that collects tests: it takes seconds
+pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
 
 # Of the largest acceleration or force at the state, as for the evaluator in C: rounding times
 # conditions of up to 1e4, and for multipliers that condition again.
@@ -116,6 +118,8 @@ def test_sizes_and_blocks_change_nothing():
 
 
 def test_the_precision_of_the_program_around_it_stays_what_it_was():
+    import jax
+
     machine = shipped("five_bar")
     q, v, tau = some(machine, 1)
     before = jax.numpy.ones(1).dtype
@@ -124,6 +128,8 @@ def test_the_precision_of_the_program_around_it_stays_what_it_was():
 
 
 def test_a_program_in_jax_may_contain_it():
+    import jax
+
     machine = shipped("five_bar")
     q, v, tau = some(machine, 4)
     dynamics = in_jax(machine)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.repository import ROOT
 
 # a directory of this name stands beside the package, so only a module of launch tells
 pytest.importorskip("launch.actions")
@@ -22,7 +22,7 @@ from uk_dynamics.ros import launching, watching
 
 pytestmark = pytest.mark.ros
 
-FILE = Path(__file__).resolve().parent.parent / "launch" / "simulation.launch.py"
+FILE = ROOT / "launch" / "simulation.launch.py"
 
 
 @pytest.fixture

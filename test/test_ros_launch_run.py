@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.repository import ROOT
 
 pytest.importorskip("rclpy")
 # a directory of this name stands beside the package, so only a module of launch tells
@@ -32,7 +33,6 @@ import uk_dynamics as ukd
 
 pytestmark = pytest.mark.ros
 
-ROOT = Path(__file__).resolve().parent.parent
 PEERS = Path(peer_controller_manager.__file__)
 MARKERS = (
     "joint_state_broadcaster",
