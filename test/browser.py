@@ -29,7 +29,7 @@ def open_page(address: str, *, width: int = 720, height: int = 400) -> Iterator[
         own = Path(play.chromium.executable_path)
         named = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
         if not own.is_file() and named is None:
-            pytest.skip("no Chromium: playwright install chromium, or set CHROMIUM")
+            pytest.skip("no Chromium: apt install chromium-headless-shell, or set CHROMIUM")
         browser = play.chromium.launch(
             executable_path=None if own.is_file() else named, args=list(OPTIONS)
         )

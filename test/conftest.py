@@ -17,8 +17,10 @@ import hypothesis
 pytest_plugins = ("ros_fixtures", "support.skips")
 
 # A deadline per example would fail on a busy machine, where nothing is wrong. Examples are other
-# ones in every run: few of them a day find more than many once.
-quick = hypothesis.settings(deadline=None, print_blob=True, max_examples=30)
+# ones in every run, also where CI is set: few of them a day find more than many once.
+quick = hypothesis.settings(
+    hypothesis.settings.get_profile("default"), deadline=None, print_blob=True, max_examples=30
+)
 hypothesis.settings.register_profile("uk_dynamics", quick)
 hypothesis.settings.register_profile("thorough", quick, max_examples=500)
 hypothesis.settings.load_profile("uk_dynamics")

@@ -24,6 +24,8 @@ from uk_dynamics.sweeps.specification import SweepSpec
 from uk_dynamics.sweeps.store import Store
 from uk_dynamics.sweeps.workers import own_workers
 
+pytestmark = pytest.mark.together("sweeps")  # they share a scheduler and its worker
+
 HEAD = "schema: 1\nmechanism: five_bar\nsimulation: {duration: 0.05, method: rk4, step: 0.01}\n"
 GRID = """vary:
   positions.crank: [0.3, 0.6, 0.9]
