@@ -80,7 +80,10 @@ def prefix(tmp_path: Path) -> Path:
         library.mkdir(parents=True)
         for name in names:
             what = f"-m uk_dynamics.ros.{name}" if package == "uk_dynamics" else f"{PEERS} {name}"
-            (library / name).write_text(f'#!/bin/sh\nexec {sys.executable} {what} "$@"\n')
+            (library / name).write_text(
+                f"#!/bin/sh\nexport PYTHONPATH={ROOT / 'test'}:$PYTHONPATH\n"
+                f'exec {sys.executable} {what} "$@"\n'
+            )
             (library / name).chmod(0o755)
     return top
 
