@@ -14,11 +14,25 @@ from uk_dynamics.mechanism.batch import STATUSES
 from uk_dynamics.mechanism.state import ActiveConstraints, Inputs
 
 # not imported in every process that collects tests: it takes seconds
-pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
+pytestmark = [
+    pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed"),
+    pytest.mark.together("jax"),
+]
 
 # Of the largest acceleration or force at the state, as for the evaluator in C: rounding times
 # conditions of up to 1e4, and for multipliers that condition again.
 RELATIVE = {"qdd": 1e-9, "constraint_force": 1e-9, "residual": 1e-9, "multipliers": 1e-8}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_in_half_the_time():
+    """Optimized code, which is right within the same bounds, is what test_benchmarks.py runs."""
+    import jax
+
+    before = jax.config.jax_disable_most_optimizations
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)
 
 
 @cache
