@@ -29,10 +29,9 @@ def _compiled_in_half_the_time():
     """Optimized code, which is right within the same bounds, is what test_benchmarks.py runs."""
     import jax
 
-    before = jax.config.jax_disable_most_optimizations
     jax.config.update("jax_disable_most_optimizations", True)
     yield
-    jax.config.update("jax_disable_most_optimizations", before)
+    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @cache
