@@ -233,11 +233,11 @@ def killed(pipe, ended, before_that=lambda: None):
                         readers.append(process.pid)
         return readers or ended.is_set()
 
-    wait_until(somebody_reads, "a process that reads the pipe", timeout=60.0)
+    wait_until(somebody_reads, "a process that reads the pipe", timeout=120.0)
     if not writing:
         return False
     # what was there may have been the last of a process that ends; then it is the next one
-    wait_until(found, "the process that reads the pipe", timeout=60.0)
+    wait_until(found, "the process that reads the pipe", timeout=120.0)
     if not readers:
         return False
     before_that()
