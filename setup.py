@@ -60,6 +60,9 @@ setup(
     ],
     keywords=["ROS", "robotics", "dynamics", "closed-loop mechanisms", "Udwadia-Kalaba"],
     python_requires=">=3.10",
+    # The same as the default; but said, so that what `pip install --editable` leaves is a path,
+    # which type checkers and editors can follow, and no finder, which they cannot.
+    package_dir={"": "."},
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={
         NAME: ["py.typed"],

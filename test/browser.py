@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.repository import ROOT
 
 # Playwright's own, what CHROMIUM names, or one of these (Debian: chromium-headless-shell).
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -17,7 +18,7 @@ NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chro
 # containers do not give.
 OPTIONS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
 PATIENCE = 120_000.0  # ms; graphics in software on a busy computer
-ARTEFACTS = Path(__file__).resolve().parent.parent / "out" / "view"
+ARTEFACTS = ROOT / "out" / "view"
 
 
 @contextmanager
@@ -28,7 +29,7 @@ def open_page(address: str, *, width: int = 720, height: int = 400) -> Iterator[
         own = Path(play.chromium.executable_path)
         named = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
         if not own.is_file() and named is None:
-            pytest.skip("no Chromium: playwright install chromium, or set CHROMIUM")
+            pytest.skip("no Chromium: apt install chromium-headless-shell, or set CHROMIUM")
         browser = play.chromium.launch(
             executable_path=None if own.is_file() else named, args=list(OPTIONS)
         )

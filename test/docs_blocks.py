@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+from support.repository import DOCS
+
 PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "reference")
 
 _BLOCK = re.compile(

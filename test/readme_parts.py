@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-TEXT = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+from support.repository import ROOT
+
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def code_blocks(language: str) -> list[str]:

@@ -161,7 +161,7 @@ def test_sweep(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     declaration = (
         "schema: 1\nmechanism: five_bar\nsimulation: {duration: 0.2, method: rk4, step: 0.01}\n"
-        "vary: {positions.crank: {from: 0.3, to: 0.9, count: 5000}}\n"
+        "vary: {positions.crank: {from: 0.3, to: 0.9, count: 1000}}\n"
     )
     (tmp_path / "sweep.yaml").write_text(declaration)
     rows = tmp_path / "out" / "rows"

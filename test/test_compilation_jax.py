@@ -1,6 +1,7 @@
 """Batches in JAX: sizes, precision, and use in programs of JAX; see also test_conformance."""
 
 from functools import cache
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -9,7 +10,21 @@ from mechanism_builder import closed_states, pinned_arm, shipped
 from uk_dynamics.compilation.jax_tape import double_precision
 from uk_dynamics.exceptions import InputError
 
-jax = pytest.importorskip("jax")
+# not imported in every process that collects tests: it takes seconds
+pytestmark = [
+    pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed"),
+    pytest.mark.together("jax"),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_in_half_the_time():
+    """Optimized code, which is right within the same bounds, is what test_benchmarks.py runs."""
+    import jax
+
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @cache
@@ -41,6 +56,8 @@ def test_sizes_and_blocks_change_nothing():
 
 
 def test_the_precision_of_the_program_around_it_stays_what_it_was():
+    import jax
+
     machine = shipped("five_bar")
     q, v, tau = some(machine, 1)
     before = jax.numpy.ones(1).dtype
@@ -49,6 +66,8 @@ def test_the_precision_of_the_program_around_it_stays_what_it_was():
 
 
 def test_a_program_in_jax_may_contain_it():
+    import jax
+
     machine = shipped("five_bar")
     q, v, tau = some(machine, 4)
     dynamics = in_jax(machine)

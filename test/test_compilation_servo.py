@@ -26,9 +26,7 @@ QUICK = {
     "landing_leg_knee": "landing_leg",
 }
 OTHERS = {
-    "parallel_2dof_line": "parallel_2dof",
     "rrr3_track": "rrr3",
-    "four_bar_rocker_tip": "four_bar",
     "five_bar_maximal_lift": "five_bar_maximal",
     "two_mass_spring_stretch": "two_mass_spring",
     "differential_drive_slalom": "differential_drive",

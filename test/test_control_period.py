@@ -33,19 +33,6 @@ def test_the_middle_is_right_to_second_order():
     assert finer < 0.3 * middle  # a quarter
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "task_file", "size"),
-    [
-        ("stewart_platform", "stewart_platform_heave_roll", 0.1),
-        ("coordinated_robots", "coordinated_robots_lift", 0.5),
-        ("parallel_2dof", "parallel_2dof_line", 0.05),
-    ],
-)
-def test_at_one_kilohertz_a_millionth_of_the_motion_is_left(name, task_file, size):
-    assert largest_error(name, task_file, 1e-3, middle=True) < 1e-6 * size
-
-
 def test_prediction_of_constant_acceleration_is_exact():
     machine = mechanism(arm([1.0, 1.0]))
     prediction = Prediction(machine.model, 0.2)

@@ -15,12 +15,20 @@ from mechanism_builder import joint, link, mechanism, shipped
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.state import Inputs
 
-sympy = pytest.importorskip("sympy")
-me = pytest.importorskip("sympy.physics.mechanics")
+sympy: Any
+me: Any
 
 GRAVITY = 9.81
 # Conditions of up to 1e3 in accelerations of up to 1e3.
 RELATIVE = 1e-9
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sympy() -> None:
+    """Import it where it is needed, not in every process that collects tests: it takes seconds."""
+    global sympy, me
+    sympy = pytest.importorskip("sympy")
+    me = pytest.importorskip("sympy.physics.mechanics")
 
 
 class Kane(NamedTuple):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import mechanism_builder
 import pytest
 from mechanism_builder import joint, link
+from support.repository import DOCS
 
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
 from uk_dynamics.exceptions import ExpressionValueError, InputError
@@ -15,7 +15,7 @@ from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "expressions.md").read_text()
+PAGE = (DOCS / "expressions.md").read_text()
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 NAMES = ("x", "y", "r", "theta", "arm/joint-1", "arm/joint-2")
 ROBOTS = tuple(f"{axis}_{robot}" for robot in (1, 2, 3) for axis in "xy")

@@ -1,11 +1,9 @@
 """What the pages of the documentation point to exists."""
 
 import re
-from pathlib import Path
 
 import pytest
-
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+from support.repository import DOCS
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)

@@ -2,14 +2,13 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
+from support.repository import DOCS
 
 from uk_dynamics.cli.main import build_parser
 from uk_dynamics.mechanism.file_location import shipped_files
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = (DOCS / "mechanisms.md").read_text(encoding="utf-8")
 COMMANDS = [
     line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()

@@ -7,12 +7,12 @@ import shlex
 from pathlib import Path
 
 import pytest
+from support.repository import ROOT
 
 from uk_dynamics.checks import checklist
 from uk_dynamics.cli.main import build_parser, main
 from uk_dynamics.conversion.gepetto import read_gepetto
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "own_robot.md").read_text(encoding="utf-8")
 PATH = PAGE.split("## What `init` guesses")[0]
 NOT_RUN = "not run"

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 import setuptools
+from support.repository import ROOT
 
 import uk_dynamics
 from docs import generate
 from docs.generators import command_page
 
-ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 
 

@@ -1,15 +1,16 @@
 """The page about solvers: its program runs, its file is valid, and nothing is left out."""
 
 import re
-from pathlib import Path
 from typing import get_args
+
+from support.repository import DOCS
 
 from uk_dynamics.core.methods import FOR_SINGULAR_MASS, Method
 from uk_dynamics.core.pseudoinverse.family import ALGORITHMS
 from uk_dynamics.core.solution import Status
 from uk_dynamics.mechanism.specification import MechanismSpec, SolverSpec
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "solver.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "solver.md").read_text(encoding="utf-8")
 
 
 def block(language):

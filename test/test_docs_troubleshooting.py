@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from support.repository import ROOT
 
 pytestmark = pytest.mark.together("texts of the code")
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
 # First cells of the tables whose first heading is "it says".
 TABLES = re.findall(r"^\| it says .*\n\|[-|]+\n((?:\|.*\n)+)", PAGE, flags=re.MULTILINE)

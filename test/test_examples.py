@@ -16,11 +16,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from support.repository import ROOT
 
 import uk_dynamics as ukd
 from uk_dynamics.cli.main import build_parser, main
 
-ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 
 

@@ -1,11 +1,11 @@
 """Force elements of a mechanism file: energy, equilibria, closed forms, and mistakes in files."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from mechanism_builder import arm, joint, link, mechanism, near
+from support.repository import DOCS
 
 from uk_dynamics.exceptions import ExpressionValueError, InputError, MechanismFileError
 from uk_dynamics.mechanism.specification import MechanismSpec, TasksSpec
@@ -266,7 +266,7 @@ def test_joints_have_no_feedback():
 
 
 def test_the_files_in_the_page_on_forces_are_files():
-    page = Path(__file__).resolve().parent.parent / "docs" / "forces_and_friction.md"
+    page = DOCS / "forces_and_friction.md"
     blocks = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
     forces, friction = (MechanismSpec.from_text(f"schema: 1\n{block}") for block in blocks)
     assert {force.type for force in forces.forces} == {

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 from mechanism_builder import arm, joint, link, mechanism, shipped
-from test_mechanism_kinds import CART, ROLLING
+from support.carts import CART, ROLLING
 
 from uk_dynamics.cli.main import main
 from uk_dynamics.mechanism.integrability import examine_integrability

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 import setuptools
-
-ROOT = Path(__file__).resolve().parent.parent
+from support.repository import ROOT
 
 # rosdep key or ROS package by what is imported, where the two differ
 KEYS = {

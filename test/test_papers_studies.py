@@ -6,14 +6,14 @@ import inspect
 import pkgutil
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
+from support.repository import DOCS
 
 from uk_dynamics import papers
 from uk_dynamics.papers import PAPERS, reproduce
 
-DOCS = Path(__file__).resolve().parent.parent / "docs" / "papers"
+PAGES = DOCS / "papers"
 quick_study = cache(lambda paper: reproduce(paper, quick=True))
 of_every_paper = pytest.mark.parametrize(
     "paper", [pytest.param(paper, marks=pytest.mark.together(paper)) for paper in PAPERS]
@@ -47,22 +47,22 @@ def test_every_axis_has_its_unit(paper):
 
 @of_every_paper
 def test_its_page_shows_what_the_study_shows(paper):
-    page = (DOCS / f"{paper}.md").read_text()
+    page = (PAGES / f"{paper}.md").read_text()
     for title in [table.title for table in quick_study(paper).all_tables]:
         assert f"### {title}\n" in page, (
-            f"run: uk_dynamics reproduce {paper} --markdown --out {DOCS}"
+            f"run: uk_dynamics reproduce {paper} --markdown --out {PAGES}"
         )
     for figure in quick_study(paper).figures:
         assert f"({paper}/{figure.name}.png)" in page
     for picture in re.findall(r"\((\w+/\w+\.png)\)", page):
-        assert (DOCS / picture).is_file()
+        assert (PAGES / picture).is_file()
 
 
 def test_the_index_lists_every_page():
-    index = (DOCS / "README.md").read_text()
+    index = (PAGES / "README.md").read_text()
     listed = set(re.findall(r"\((\w+)\.md\)", index))
     assert listed == set(PAPERS)
-    assert listed | {"README"} == {page.stem for page in DOCS.glob("*.md")}
+    assert listed | {"README"} == {page.stem for page in PAGES.glob("*.md")}
 
 
 def test_no_module_takes_the_place_of_a_function():

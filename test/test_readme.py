@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 import readme_parts
+from support.repository import ROOT
 
 from uk_dynamics.cli.main import build_parser
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism.tasks_specification import TasksSpec
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_python_example_runs(tmp_path, monkeypatch):

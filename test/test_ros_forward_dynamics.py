@@ -18,7 +18,7 @@ from ros_ears import DiagnosticsEar, Ear, overrides
 from ros_fixtures import Ros
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from test_ros_messages import BAD_STATES
+from support.bad_messages import BAD_STATES
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics import Inputs, Mechanism

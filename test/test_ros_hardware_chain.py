@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from support.repository import DOCS
 
 pytest.importorskip("rclpy")
 
@@ -47,7 +48,7 @@ TRAJECTORIES = "joint_trajectory_controller"
 INTERPRETED = {"backend": "interpreted"}
 # A computer that does other work lets states jump.
 PATIENCE = {**INTERPRETED, "state_timeout": 5.0, "position_jump": 10.0, "listener_timeout": 30.0}
-GUIDE = Path(__file__).resolve().parent.parent / "docs" / "hardware.md"
+GUIDE = DOCS / "hardware.md"
 
 
 def manager(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.repository import ROOT
 
 # a directory of this name stands beside the package, so only a module of launch tells
 pytest.importorskip("launch.actions")
@@ -27,7 +27,7 @@ from uk_dynamics.ros import launching, watching
 
 pytestmark = pytest.mark.ros
 
-FILE = Path(__file__).resolve().parent.parent / "launch" / "hardware.launch.py"
+FILE = ROOT / "launch" / "hardware.launch.py"
 BEFORE = {
     "robot_state_publisher",
     "ros2_control_node",

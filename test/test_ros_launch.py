@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.repository import ROOT
 
 # a directory of this name stands beside the package, so only a module of launch tells
 pytest.importorskip("launch.actions")
@@ -26,9 +27,8 @@ from uk_dynamics.ros import launching, watching
 
 pytestmark = pytest.mark.ros
 
-ROOT = Path(__file__).resolve().parent.parent
-FILE = ROOT / "launch" / "simulation.launch.py"
 EXAMPLES = ROOT / "examples"
+FILE = ROOT / "launch" / "simulation.launch.py"
 
 
 def loaded(file: Path) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.repository import ROOT
 
 pytest.importorskip("rclpy")
 # a directory of this name stands beside the package, so only a module of launch tells
@@ -32,7 +33,6 @@ import uk_dynamics as ukd
 
 pytestmark = pytest.mark.ros
 
-ROOT = Path(__file__).resolve().parent.parent
 PEERS = Path(peer_controller_manager.__file__)
 MARKERS = (
     "joint_state_broadcaster",
@@ -80,7 +80,10 @@ def prefix(tmp_path: Path) -> Path:
         library.mkdir(parents=True)
         for name in names:
             what = f"-m uk_dynamics.ros.{name}" if package == "uk_dynamics" else f"{PEERS} {name}"
-            (library / name).write_text(f'#!/bin/sh\nexec {sys.executable} {what} "$@"\n')
+            (library / name).write_text(
+                f"#!/bin/sh\nexport PYTHONPATH={ROOT / 'test'}:$PYTHONPATH\n"
+                f'exec {sys.executable} {what} "$@"\n'
+            )
             (library / name).chmod(0o755)
     return top
 

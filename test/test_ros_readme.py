@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.repository import DOCS
 
 pytest.importorskip("rclpy")
 
@@ -26,7 +27,7 @@ NODES = (
     "markers",
     "recorder",
 )
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "nodes.md"
+PAGE = DOCS / "reference" / "nodes.md"
 CONSTRAINTS = ("middle_pin", "right_pin")
 # What every ROS node has without being asked for.
 COMMON = {"/rosout", "/parameter_events", "/clock", "/robot_description"}

@@ -20,7 +20,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
-from test_ros_messages import BAD_ARRAYS, BAD_COMMANDS
+from support.bad_messages import BAD_ARRAYS, BAD_COMMANDS
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics import Inputs, Mechanism

@@ -1,4 +1,8 @@
-"""Six machines follow their tasks to a millionth, by nodes in lockstep at 1 kHz and 5 Hz gains."""
+"""Machines follow their tasks to a millionth, by nodes in lockstep at 1 kHz and 5 Hz gains.
+
+With as many motors as rows, and with more. All six are in test_control_tracking.py, computed
+without nodes: the same numbers bit by bit, as test_ros_lockstep.py shows.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,9 @@ from servo_runs import over_dds
 pytestmark = pytest.mark.ros
 
 SETTLED = 0.5  # s; at 5 Hz 1e-4 m of rounding in the files has died away to 3e-10 m
-FEW = ("parallel_2dof", "two_mass_spring")
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n in FEW else pytest.mark.slow) for n in MOTIONS]
-)
+@pytest.mark.parametrize("name", ["parallel_2dof", "two_mass_spring"])
 def test_a_millionth_of_the_motion_is_left(name: str, tmp_path: Path) -> None:
     shipped(name)
     motion = MOTIONS[name]

@@ -24,6 +24,8 @@ from uk_dynamics.sweeps.specification import SweepSpec
 from uk_dynamics.sweeps.store import Store
 from uk_dynamics.sweeps.workers import local_workers
 
+pytestmark = pytest.mark.together("sweeps")  # they share a scheduler and its worker
+
 HEAD = "schema: 1\nmechanism: five_bar\nsimulation: {duration: 0.05, method: rk4, step: 0.01}\n"
 GRID = """vary:
   positions.crank: [0.3, 0.6, 0.9]
@@ -231,11 +233,11 @@ def killed(pipe, ended, before_that=lambda: None):
                         readers.append(process.pid)
         return readers or ended.is_set()
 
-    wait_until(somebody_reads, "a process that reads the pipe", timeout=60.0)
+    wait_until(somebody_reads, "a process that reads the pipe", timeout=120.0)
     if not writing:
         return False
     # what was there may have been the last of a process that ends; then it is the next one
-    wait_until(found, "the process that reads the pipe", timeout=60.0)
+    wait_until(found, "the process that reads the pipe", timeout=120.0)
     if not readers:
         return False
     before_that()

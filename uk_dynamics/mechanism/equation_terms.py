@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from uk_dynamics.constraints.constraint_set import ConstraintTerms
 from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.state import Array, DynamicsTerms, Inputs
 from uk_dynamics.mechanism.structural_rows import StructuralRows
