@@ -1,7 +1,8 @@
 """Makes the moving image of the view that opens the README, from pictures of a real browser.
 
-The Stewart platform heaves and rolls at the same frequency, so that the image closes on itself: one
-period, a picture for each step of time. Needs viser, Playwright and a Chromium (see view.md).
+Two Franka Emika Panda arms carry one load round a closed path, so that the image repeats without a
+step: one period, a picture for each step of time. Needs the extras "robots" and "view", Playwright
+and a Chromium (see view.md).
 
 Run it:  python docs/moving_view.py
 """
@@ -26,9 +27,20 @@ from uk_dynamics.viewing.mechanism_view import MechanismView
 from uk_dynamics.viewing.server import address, close_server, open_server
 
 TARGET = Path(__file__).resolve().parent / "images" / "view.webp"
-MECHANISM, TASKS = "stewart_platform", "stewart_platform_heave_roll"
-PERIOD = 2.0  # s, of the motion
-PICTURES = 30
+MECHANISM, TASKS = "dual_panda", "dual_panda_load"
+PERIOD = 4.0  # s, of the motion
+# The reference of the load: from rest at the start of the shipped one, wider, with one period.
+SHIPPED = {
+    "offset": "[0.357, 0.03, 0.537, 0.0, 0.0, 0.0]",
+    "amplitude": "[0.05, 0.03, 0.05, 0.0, 0.0, 0.0]",
+    "frequency": "[0.2, 0.3, 0.5, 0.0, 0.0, 0.0]",
+}
+SHOWN_MOTION = {
+    "offset": "[0.357, 0.10, 0.587, 0.0, 0.0, 0.0]",
+    "amplitude": "[0.05, 0.10, 0.10, 0.0, 0.0, 0.0]",
+    "frequency": f"[{1 / PERIOD}, {1 / PERIOD}, {2 / PERIOD}, 0.0, 0.0, 0.0]",
+}
+PICTURES = 40
 SETTLED = 1.0  # s before the first picture
 SIZE = (1080, 540)  # of the page
 SHOWN = (800, 400)
@@ -50,12 +62,13 @@ def pictures(page: Any, view: MechanismView) -> list[Image.Image]:
 
 
 def _periodic() -> Path:
-    """The shipped tasks file with one frequency for heave and roll."""
+    """The shipped tasks file with a reference of one period."""
     text = shipped_files("tasks")[TASKS].read_text()
-    found = f"frequency: [0.0, 0.0, {1.0 / PERIOD}, 0.8, 0.0, 0.0]"
-    assert found in text
+    for key, shipped in SHIPPED.items():
+        assert f"{key}: {shipped}" in text
+        text = text.replace(f"{key}: {shipped}", f"{key}: {SHOWN_MOTION[key]}")
     file = Path(tempfile.mkdtemp()) / f"{TASKS}.yaml"
-    file.write_text(text.replace(found, found.replace("0.8", str(1.0 / PERIOD))))
+    file.write_text(text)
     return file
 
 
