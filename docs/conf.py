@@ -37,14 +37,38 @@ def _pages(table):
     return re.findall(r"^\| \[[^\]]*\]\(([^)#]+)\.md\)", table, flags=re.MULTILINE)
 
 
+# A row of reference/api.md: a name, and the file that defines it.
+_NAME = re.compile(r"^\| \[`(\w+)`\]\(\.\./\.\./([\w/]+)\.py\)", flags=re.MULTILINE)
+_MEMBERS = {"MechanismSpec": "from_file, from_text", "TasksSpec": "from_file, from_text"}
+
+
+def _write_api_pages(app):
+    """Write a page for each name of reference/api.md, before Sphinx looks which pages there are."""
+    reference = Path(app.srcdir) / "reference"
+    (reference / "api").mkdir(exist_ok=True)
+    for name, source in _NAME.findall((reference / "api.md").read_text(encoding="utf-8")):
+        module = source.replace("/", ".")
+        kind = "autofunction" if name[0].islower() else "autoclass"
+        members = f"   :members: {_MEMBERS.get(name, '')}" if kind == "autoclass" else ""
+        lines = [name, "=" * len(name), "", f".. {kind}:: {module}.{name}", members, ""]
+        page, text = reference / "api" / f"{name}.rst", "\n".join(lines)
+        if not page.is_file() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+
+
 def _add_navigation(app, docname, source):
-    """Make navigation of the tables of pages in README.md and papers/README.md."""
+    """Make navigation of the tables of pages in README.md, papers/README.md and reference/api.md."""
     if docname == "index":
         listing = (Path(app.srcdir) / "README.md").read_text(encoding="utf-8")
         for section in re.split(r"^## ", listing, flags=re.MULTILINE)[1:]:
             caption, _, table = section.partition("\n")
             lines = ["", ".. toctree::", "   :hidden:", f"   :caption: {caption}", ""]
             source[0] += "\n".join([*lines, *(f"   {page}" for page in _pages(table)), ""])
+    if docname == "reference/api":  # from a name to its page, not to its file as on GitHub
+        names = [name for name, _ in _NAME.findall(source[0])]
+        pages = "\n".join(f"api/{name}" for name in names)
+        source[0] = _NAME.sub(r"| [`\1`](api/\1.rst)", source[0])
+        source[0] += f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
     if docname == "papers/README":
         pages = "\n".join(_pages(source[0]))
         source[0] += f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
@@ -68,4 +92,5 @@ def _let_tables_wrap(app, pagename, templatename, context, doctree):
 def setup(app):
     """Called by Sphinx."""
     app.connect("html-page-context", _let_tables_wrap)
+    app.connect("builder-inited", _write_api_pages)
     app.connect("source-read", _add_navigation)
