@@ -57,7 +57,7 @@ def _write_api_pages(app):
 
 
 def _add_navigation(app, docname, source):
-    """Make navigation of the tables of pages in README.md, papers/README.md and reference/api.md."""
+    """Make navigation of the tables in README.md, papers/README.md and reference/api.md."""
     if docname == "index":
         listing = (Path(app.srcdir) / "README.md").read_text(encoding="utf-8")
         for section in re.split(r"^## ", listing, flags=re.MULTILINE)[1:]:

@@ -1,4 +1,4 @@
-"""Reference page of the Python interface: names, one line each, with links to where they are defined.
+"""Reference page of the Python interface: names, a line each, with links to their definitions.
 
 The site has a page for each name, which ``conf.py`` makes of the rows of this one.
 """
@@ -58,8 +58,8 @@ SECTIONS = {
     ),
 }
 _INTRODUCTION = """\
-Public names are imported with `import uk_dynamics as ukd`, the others from the module in the last column. None of them needs ROS.
-Arrays are NumPy arrays in SI units; joint quantities can be given by joint name."""
+Public names are imported with `import uk_dynamics as ukd`, the others from the
+module in the last column. None of them needs ROS. Arrays are NumPy arrays in SI units; joint quantities can be given by joint name."""
 _ERRORS = "[Troubleshooting](../troubleshooting.md) says what to do about them."
 
 
