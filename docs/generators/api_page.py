@@ -59,7 +59,8 @@ SECTIONS = {
 }
 _INTRODUCTION = """\
 Public names are imported with `import uk_dynamics as ukd`, the others from the
-module in the last column. None of them needs ROS. Arrays are NumPy arrays in SI units; joint quantities can be given by joint name."""
+module in the last column. None of them needs ROS. Arrays are NumPy arrays in SI
+units; joint quantities can be given by joint name."""
 _ERRORS = "[Troubleshooting](../troubleshooting.md) says what to do about them."
 
 
