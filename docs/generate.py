@@ -1,4 +1,4 @@
-"""Writes the pages in ``docs/reference`` from schemas, parsers, parameters and kinds.
+"""Writes the pages in ``docs/reference`` from schemas, parsers, docstrings, parameters and kinds.
 
 Run it in the directory above:  python -m docs.generate    (a test compares pages and code)
 """

@@ -48,11 +48,12 @@ def test_commands_exist():
             build_parser(arguments).parse_args(arguments)
 
 
-def test_shipped_mechanisms_are_listed():
-    for path in (ROOT / "config").glob("*.yaml"):
-        assert f"`{path.stem}`" in readme_parts.TEXT, path.stem
+def test_it_is_short():
+    assert len(readme_parts.TEXT.splitlines()) <= 130
 
 
-def test_picture_exists():
-    for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", readme_parts.TEXT):
-        assert (ROOT / target).is_file(), target
+def test_pictures_and_pages_exist():
+    targets = re.findall(r"\]\(([^)#]+)\)", readme_parts.TEXT)
+    local = [target for target in targets if "://" not in target]
+    assert len(local) > 10
+    assert [target for target in local if not (ROOT / target).is_file()] == []

@@ -129,7 +129,7 @@ def test_every_curve_is_published(heard, tmp_path):
 
 
 def test_other_topics_and_services_are_those_of_the_nodes():
-    """The README's table is held to the nodes by a test of its own."""
+    """The table of docs/topics.md is held to the nodes by a test of its own."""
     known = {
         (way, f"/{name.replace('~', node).lstrip('/')}")
         for node, way, name, _ in readme_parts.table("topics")

@@ -1,4 +1,4 @@
-"""Tables of topics and services (README) and of parameters (docs) against the running nodes."""
+"""Tables of topics, services and parameters in the documentation against the running nodes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _settings(node: str, directory: Path) -> dict[str, Any]:
     return settings
 
 
-# What a name of the README stands for with these settings.
+# What a name of docs/topics.md stands for with these settings.
 PLACES = {"<task>": "track", "<motor>": "crank_motor"}
 
 
@@ -63,7 +63,7 @@ def _placed(name: str) -> str:
 
 
 def _full_names(node: str, name: str) -> set[str]:
-    """What a name of the README stands for in namespace / of the five-bar."""
+    """What a name of docs/topics.md stands for in namespace / of the five-bar."""
     name = name.replace("~/", f"/{node}/")
     if not name.startswith("/"):
         name = f"/{name}"
@@ -121,13 +121,13 @@ def test_topics_and_services(ros: Ros, start_node, tmp_path, name):
             graph = running()
             return graph is not None and documented.items() <= graph[direction].items()
 
-        ros.until(complete, f"everything the README says {name} {direction}: {documented}")
+        ros.until(complete, f"everything docs/topics.md says {name} {direction}: {documented}")
     graph = running()
     assert graph is not None
     for direction in ("publishes", "subscribes"):
         extra = graph[direction].keys() - _documented(name, direction).keys()
         lifecycle = {topic for topic in extra if topic.endswith("/transition_event")}
-        assert extra == lifecycle, f"{name} {direction} what the README does not say"
+        assert extra == lifecycle, f"{name} {direction} what docs/topics.md does not say"
 
 
 @pytest.mark.parametrize("name", NODES)

@@ -1,6 +1,6 @@
-"""Reference page of the nodes: parameters as they are declared, topics and faults of the README.
+"""Reference page of the nodes: parameters as they are declared, topics of docs/topics.md.
 
-The README's tables and this page are compared with the running nodes by ``test_ros_readme.py``.
+The tables of topics and this page are compared with the running nodes by ``test_ros_readme.py``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from uk_dynamics.ros.parameter_tables import TABLES
 from uk_dynamics.ros.parameters import Parameter
 from uk_dynamics.ros.servo_parameters import gain_parameters, motor_parameters, row_parameter
 
-README = Path(__file__).resolve().parent.parent.parent / "README.md"
 _GAINS = Gains(frequency=0.0, damping_ratio=0.0)  # only names and descriptions are shown
 # Parameters that appear with the files of a configured node, and where their defaults come from.
+TOPICS = Path(__file__).resolve().parent.parent / "topics.md"
 _OF_FILES = {
     "servo_controller": (
         *((p, "of the tasks file") for p in gain_parameters("<task>", _GAINS, 0.0, damped=True)),
@@ -43,11 +43,12 @@ _WHAT = {
 _INTRODUCTION = """\
 Started with `ros2 run uk_dynamics NODE --ros-args -p NAME:=VALUE`. Names of topics are relative,
 `~` is the node's own name, and `<task>`, `<constraint>`, `<row>` and `<motor>` stand for names from
-your files. *Live* parameters can be set while the node runs."""
+your files. *Live* parameters can be set while the node runs. All [topics](../topics.md) and
+[faults](../faults.md) have pages of their own."""
 
 
 def page() -> str:
-    """All nodes: topics, services, parameters, and how they stop."""
+    """All nodes: topics, services and parameters."""
     parts = [
         heading(1, "Nodes, topics, parameters"),
         _INTRODUCTION,
@@ -64,10 +65,6 @@ def page() -> str:
                 [*_declared(declared), *_of_files(node)],
             ),
         ]
-    parts += [
-        heading(2, "Faults of servo_controller"),
-        table(("fault", "when", "with efforts", "with trajectories"), _rows("faults")),
-    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -88,8 +85,8 @@ def _of_files(node: str) -> Iterator[tuple[str, ...]]:
 
 
 def _rows(name: str) -> list[tuple[str, ...]]:
-    """Rows of a table of the README, cells as they are written."""
-    text = README.read_text(encoding="utf-8")
+    """Rows of a table of docs/topics.md, cells as they are written."""
+    text = TOPICS.read_text(encoding="utf-8")
     section = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines[2:]]
