@@ -23,7 +23,8 @@ myst_heading_anchors = 4  # headings are anchors, as on GitHub
 
 # What docstrings say of types is enough; signatures show the rest.
 autodoc_typehints = "signature"
-autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike")}  # by name, not spelt out
+# These are shown by name, not spelt out.
+autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "NonidealFunction")}
 autodoc_member_order = "bysource"
 maximum_signature_line_length = 88
 napoleon_google_docstring = True
@@ -113,6 +114,14 @@ def _skip_tuple_fields(app, what, name, obj, skip, options):
     return True if type(obj).__name__ == "_tuplegetter" else None
 
 
+def _name_types(app, what, name, obj, options, signature, result):
+    """Sphinx writes aliases within other types as it keeps them; only their names are of use."""
+    alias = re.compile(r"(?:\w+\.)*TypeAliasForwardRef\('(\w+)'\)")
+    if signature is None:
+        return None
+    return alias.sub(r"\1", signature), alias.sub(r"\1", result) if result else result
+
+
 # Names of topics, types and keys are long words: they may break, so that tables fit the page.
 _TABLES = """<style>
 @media (min-width: 75em) { .main .content { width: 52em } }
@@ -134,4 +143,5 @@ def setup(app):
     app.connect("source-read", _add_navigation)
     app.connect("builder-inited", _write_api_pages)
     app.connect("source-read", _link_api_pages)
+    app.connect("autodoc-process-signature", _name_types)
     app.connect("autodoc-skip-member", _skip_tuple_fields)
