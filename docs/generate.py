@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generators import command_page, kind_tables, node_page, schema_pages
+from docs.generators import api_page, command_page, kind_tables, node_page, schema_pages
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 PAGES: dict[str, Callable[[], str]] = {
@@ -17,6 +17,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "sweep_file": schema_pages.sweep_page,
     "commands": command_page.page,
     "nodes": node_page.page,
+    "api": api_page.page,
 }
 # Parts of pages that are written by hand, between comments of this name.
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {

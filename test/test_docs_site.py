@@ -34,6 +34,11 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
     pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
     pages -= {Path("README.html")}  # is part of index.html
+    listed = (generate.REFERENCE / "api.md").read_text(encoding="utf-8")
+    for name in re.findall(r"^\| \**\[`(\w+)`\]", listed, re.MULTILINE):
+        page = "errors" if name in vars(uk_dynamics.exceptions) else name
+        path = tmp_path / "reference" / "api" / f"{page}.html"
+        assert f'{name}">' in path.read_text(encoding="utf-8"), name  # the anchor of its signature
     assert [page for page in pages if not (tmp_path / page).is_file()] == []
     index = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert [page for page in pages if page.parent == Path() and f'"{page}"' not in index] == []
@@ -64,6 +69,5 @@ def test_the_page_of_commands_has_those_that_need_ros(monkeypatch: pytest.Monkey
 
 def test_the_page_about_python_has_every_public_name() -> None:
     page = (generate.REFERENCE / "api.md").read_text(encoding="utf-8")
-    shown = set(re.findall(r"^\.\. auto(?:class|function):: \S+\.(\w+)$", page, re.MULTILINE))
-    shown |= set(uk_dynamics.exceptions.__dict__)  # of automodule
-    assert set(uk_dynamics.__all__) - shown == {"__version__"}
+    listed = re.findall(r"^\| (\**)\[`(\w+)`\]", page, re.MULTILINE)
+    assert {name for bold, name in listed if bold} == set(uk_dynamics.__all__) - {"__version__"}
