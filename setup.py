@@ -66,8 +66,8 @@ setup(
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={
         NAME: ["py.typed"],
-        f"{NAME}.mechanism": ["schema/*.json"],
-        f"{NAME}.compilation": ["*.c", "*.h"],
+        f"{NAME}.mechanism.files": ["schema/*.json"],
+        f"{NAME}.compilation": ["c/*.c", "c/*.h"],
     },
     data_files=data_files(),
     zip_safe=False,
@@ -99,12 +99,12 @@ setup(
     entry_points={
         "console_scripts": [
             f"{NAME} = {NAME}.cli.main:main",
-            *(f"{node} = {NAME}.ros.entry_points:{node}" for node in NODES),
+            *(f"{node} = {NAME}.ros.nodes.entry_points:{node}" for node in NODES),
         ],
         # commands that need running nodes; the command line finds them by name
         f"{NAME}.commands": [
-            f"demo = {NAME}.ros.demo:register",
-            f"replay = {NAME}.ros.replay:register",
+            f"demo = {NAME}.ros.demo.demo:register",
+            f"replay = {NAME}.ros.demo.replay:register",
         ],
     },
 )

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ros_fixtures import Ros, StartProcess
+from support.nodes.ros_fixtures import Ros, StartProcess
 from support.repository import ROOT
 
 EXECUTABLES = {

@@ -7,7 +7,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
-from uk_dynamics.ros.run_node import freeze_memory, make_executor
+from uk_dynamics.ros.process.run_node import freeze_memory, make_executor
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from fault_bench import FaultBench
 from injected_faults import INJECTIONS, Outcome, try_out
 
-from uk_dynamics.ros.node_processes import own_domain
+from uk_dynamics.ros.process.node_processes import own_domain
 
 
 def campaign(

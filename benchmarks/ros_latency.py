@@ -32,9 +32,9 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
 import uk_dynamics as ukd
-from uk_dynamics.ros.clock import nanoseconds, write_stamp
-from uk_dynamics.ros.node_processes import NodeProcesses, own_domain
-from uk_dynamics.ros.run_node import freeze_memory, make_executor
+from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
+from uk_dynamics.ros.process.run_node import freeze_memory, make_executor
+from uk_dynamics.ros.timing.clock import nanoseconds, write_stamp
 
 Array = NDArray[np.float64]
 

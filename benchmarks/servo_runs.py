@@ -100,9 +100,9 @@ def over_dds(files: Files, duration: float, period: float, directory: Path) -> R
     from sensor_msgs.msg import JointState
     from std_srvs.srv import SetBool
 
-    from uk_dynamics.ros.clock import nanoseconds
-    from uk_dynamics.ros.node_processes import NodeProcesses
-    from uk_dynamics.ros.run_node import make_executor
+    from uk_dynamics.ros.process.node_processes import NodeProcesses
+    from uk_dynamics.ros.process.run_node import make_executor
+    from uk_dynamics.ros.timing.clock import nanoseconds
 
     states: dict[int, tuple[Array, Array]] = {}
     commands: dict[int, Array] = {}

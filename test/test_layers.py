@@ -323,7 +323,7 @@ def write(root: Path, files: dict[str, str]) -> Source:
     [
         ("core/equation/solve", "from uk_dynamics.model import RobotModel", "not below"),
         ("core/equation/solve", "import uk_dynamics", "not below"),
-        ("core/equation/solve", "from uk_dynamics.core.servo import law", "not below"),
+        ("core/equation/solve", "from uk_dynamics.core.servo.servo_law import law", "not below"),
         ("core/equation/solve", "import jsonschema", "takes arrays"),
         ("control/servo/law", "from uk_dynamics.ros import nodes", "not below"),
         ("model/frames", "def late():\n    from uk_dynamics import cli", "not below"),
@@ -364,9 +364,9 @@ def test_a_circle_is_found_through_a_door_and_for_types_only(tmp_path: Path) -> 
     source = write(
         tmp_path,
         {
-            "core/servo/law": "from uk_dynamics.core.servo.types import Gain\n",
+            "core/servo/law": "from uk_dynamics.core.servo.servo_law.types import Gain\n",
             "core/servo/types": "if TYPE_CHECKING:\n    from uk_dynamics.core import Law\n",
-            "core/__init__": "from uk_dynamics.core.servo.law import Law\n",
+            "core/__init__": "from uk_dynamics.core.servo.servo_law.law import Law\n",
         },
     )
     first, *others = map(str, source.circle())
@@ -378,7 +378,7 @@ def test_siblings_that_import_each_other_are_found_however_deep(tmp_path: Path) 
     source = write(
         tmp_path,
         {
-            "core/equation/solve": "from uk_dynamics.core.servo.law import law\n",
+            "core/equation/solve": "from uk_dynamics.core.servo.servo_law.law import law\n",
             "core/servo/law": "",
             "core/servo/other": "from uk_dynamics.core.equation.published import kkt\n",
             "core/equation/published/kkt": "from uk_dynamics.core.equation.solve import solve\n",
@@ -400,8 +400,8 @@ def test_who_does_not_take_the_door_is_found(tmp_path: Path) -> None:
             "core/servo/law": "",
             "core/base": "",
             "core/servo/other": "from uk_dynamics.core.base import x\nimport uk_dynamics.core\n",
-            "core/equation/solve": "from uk_dynamics.core.servo import law\n",
-            "core/integration/step": "from uk_dynamics.core.servo import Law\n",
+            "core/equation/solve": "from uk_dynamics.core.servo.servo_law import law\n",
+            "core/integration/step": "from uk_dynamics.core.servo.servo_law import Law\n",
         },
     )
     (found,) = source.past_the_door()

@@ -26,7 +26,7 @@ KEYS = {
 }
 # pip requirement by what is imported, where the two differ
 REQUIREMENTS = {"pinocchio": "pin", "urdf_parser_py": "urdf-parser-py", "yaml": "PyYAML"}
-# what only launch files use, directly or through uk_dynamics.ros.launching; pip brings none of it
+# what only launch files use, directly or through uk_dynamics.ros.process.launch_files; pip brings none of it
 LAUNCHING = {"launch", "launch_ros"}
 # used where it is installed, never required
 OPTIONAL = {
@@ -114,7 +114,10 @@ def test_every_import_is_declared_for_pip(build: dict[str, Any]) -> None:
     ros = pinned("jazzy").keys() & pinned("kilted").keys()
     for library, file in imported("uk_dynamics").items():
         if library in LAUNCHING:
-            assert file in ("uk_dynamics/ros/launching.py", "uk_dynamics/ros/watching.py")
+            assert file in (
+                "uk_dynamics/ros/process/launch_files.py",
+                "uk_dynamics/ros/process/viewer_launch.py",
+            )
             continue
         assert library in ros or REQUIREMENTS.get(library, library) in names, (
             f"{file} imports {library}, which no requirement brings"

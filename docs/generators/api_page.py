@@ -12,16 +12,21 @@ from collections.abc import Callable
 import uk_dynamics as ukd
 from docs.generators.markdown import code, heading, plain, table
 from uk_dynamics import exceptions
-from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
-from uk_dynamics.control.completion_result import JointStateEstimate
-from uk_dynamics.mechanism.assembly import Assembly
-from uk_dynamics.mechanism.dynamics import Dynamics
-from uk_dynamics.mechanism.specification import MechanismSpec
-from uk_dynamics.mechanism.state import ActiveConstraints, DynamicsTerms, Energy, Residual
-from uk_dynamics.mechanism.switching import Switched
-from uk_dynamics.mechanism.tasks_specification import TasksSpec
-from uk_dynamics.simulation.trajectory_data import Statistics, Switching, TrajectoryData
+from uk_dynamics.control.estimation.joint_state_estimate import JointStateEstimate
+from uk_dynamics.mechanism.assembly.assembly import Assembly
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
+from uk_dynamics.mechanism.dynamics.switching import Switched
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
+from uk_dynamics.mechanism.resolution.state import (
+    ActiveConstraints,
+    DynamicsTerms,
+    Energy,
+    Residual,
+)
+from uk_dynamics.simulation.recording.trajectory_data import Statistics, Switching, TrajectoryData
 
 Documented = type | Callable[..., object]
 

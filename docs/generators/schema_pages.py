@@ -43,7 +43,7 @@ class Schemas:
     """The schema files of the package, with references between them resolved."""
 
     def __init__(self) -> None:
-        folder = resources.files("uk_dynamics.mechanism") / "schema"
+        folder = resources.files("uk_dynamics.mechanism.files") / "schema"
         self._files = {
             entry.name: json.loads(entry.read_text(encoding="utf-8"))
             for entry in folder.iterdir()

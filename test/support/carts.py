@@ -1,6 +1,6 @@
 """A cart that rolls, for constraints on velocities."""
 
-from mechanism_builder import joint, link
+from support.mechanism_builder import joint, link
 
 # A cart on rails x and y, turning about z, with an arm on top; its wheel has a radius of 0.2 m.
 CART = (

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.device import on_device
-from uk_dynamics.benchmarks.drake_peer import DrakePeer
-from uk_dynamics.benchmarks.exudyn_peer import ExudynPeer
-from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
-from uk_dynamics.benchmarks.peer import PeerError, check_same_machine
-from uk_dynamics.benchmarks.pinocchio_peer import Algorithm, PinocchioPeer
+from uk_dynamics.benchmarks.peers.drake import DrakePeer
+from uk_dynamics.benchmarks.peers.exudyn import ExudynPeer
+from uk_dynamics.benchmarks.peers.mujoco import MujocoPeer
+from uk_dynamics.benchmarks.peers.peer import PeerError, check_same_machine
+from uk_dynamics.benchmarks.peers.pinocchio import Algorithm, PinocchioPeer
 from uk_dynamics.benchmarks.timing import medians
-from uk_dynamics.compilation.compiled import CompiledDynamics
-from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.compilation.build.compiler import CompilationError
+from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.mechanism.resolution.state import Inputs, State
 
 Array = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.mechanism.assembly import assemble_on_tasks
-from uk_dynamics.mechanism.reference_specification import ReferenceSpec
+from uk_dynamics.mechanism.assembly.assembly import assemble_on_tasks
+from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
 from uk_dynamics.mechanism.tasks import Tasks
 
 _TIMES = 21

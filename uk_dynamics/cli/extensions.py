@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Container
 from importlib.metadata import EntryPoint, entry_points
 
-from uk_dynamics.cli.arguments import Commands
+from uk_dynamics.cli.options.arguments import Commands
 from uk_dynamics.exceptions import InputError
 
 GROUP = "uk_dynamics.commands"

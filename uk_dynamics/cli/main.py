@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from uk_dynamics import __version__
-from uk_dynamics.cli import (
+from uk_dynamics.cli.commands import (
     benchmark,
     check,
     completion,
@@ -27,8 +27,8 @@ from uk_dynamics.cli import (
     sweep,
     view,
 )
-from uk_dynamics.cli import compile as compile_command
-from uk_dynamics.cli.completion import complete
+from uk_dynamics.cli.commands import compile as compile_command
+from uk_dynamics.cli.commands.completion import complete
 from uk_dynamics.cli.extensions import register_extensions
 from uk_dynamics.exceptions import UkDynamicsError, UnknownNameError
 

@@ -6,15 +6,21 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from uk_dynamics.compilation.background import Job
-from uk_dynamics.compilation.compiler import CompilationError, find_compiler, no_compiler
-from uk_dynamics.compilation.deferred import MANY, Deferred, DeferredDynamics, Log, not_compiled
-from uk_dynamics.compilation.library import ONCE, is_cached, is_servo_cached
-from uk_dynamics.compilation.limits import LARGEST_UNASKED, obstacles, task_obstacles
+from uk_dynamics.compilation.build.background import Job
+from uk_dynamics.compilation.build.compiler import CompilationError, find_compiler, no_compiler
+from uk_dynamics.compilation.build.library import ONCE, is_cached, is_servo_cached
+from uk_dynamics.compilation.build.limits import LARGEST_UNASKED, obstacles, task_obstacles
+from uk_dynamics.compilation.runtime.deferred import (
+    MANY,
+    Deferred,
+    DeferredDynamics,
+    Log,
+    not_compiled,
+)
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics import BACKENDS, Dynamics
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Dynamics
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.tasks import Tasks
 
 #: Environment variable with the backend that ``auto`` stands for.
@@ -66,7 +72,7 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
     ============= ================ ================================= ==========================
 
     "Cannot be compiled" is a mechanism with parts that C does not know (see
-    :mod:`uk_dynamics.compilation.limits`), or a computer without a compiler or a cache. The
+    :mod:`uk_dynamics.compilation.build.limits`), or a computer without a compiler or a cache. The
     environment variable ``UK_DYNAMICS_BACKEND`` says what ``auto`` stands for.
 
     Interpreted and compiled results agree to rounding, not to the last bit. Callers whose numbers
@@ -83,12 +89,12 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
     asked = Selection.of(selection)
     choice = choose(mechanism, asked)
     if choice == "jax":
-        from uk_dynamics.compilation.jax_dynamics import JaxDynamics
+        from uk_dynamics.compilation.jax.jax_dynamics import JaxDynamics
 
         return JaxDynamics(mechanism)
     if choice == "interpreted":
         return InterpretedDynamics(mechanism)
-    from uk_dynamics.compilation.compiled import CompiledDynamics
+    from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 
     if choice == "compiled":
         try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.control.rest import JointSpaceController
-from uk_dynamics.mechanism.state import Array, State
+from uk_dynamics.control.joint_space_controller import JointSpaceController
+from uk_dynamics.mechanism.resolution.state import Array, State
 
 
 class GravityCompensation(JointSpaceController):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions
-from uk_dynamics.constraints.joint_rows import JointTerm
+from uk_dynamics.constraints.rows.joint_rows import JointTerm
 
 Array = NDArray[np.float64]
 

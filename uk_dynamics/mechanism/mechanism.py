@@ -8,15 +8,16 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.mechanism.assembly import Assembly, assemble, closed_configuration
-from uk_dynamics.mechanism.dynamics import Backend, Dynamics
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.report import MechanismReport, report
-from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.robot_resolution import read_description
-from uk_dynamics.mechanism.specification import MechanismSpec
-from uk_dynamics.mechanism.start import start
-from uk_dynamics.mechanism.state import (
+from uk_dynamics.mechanism.analysis.report import MechanismReport, report
+from uk_dynamics.mechanism.assembly.assembly import Assembly, assemble, closed_configuration
+from uk_dynamics.mechanism.assembly.start import start
+from uk_dynamics.mechanism.dynamics.dynamics import Backend, Dynamics
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.switching import Switched, switch
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.robot_resolution import read_description
+from uk_dynamics.mechanism.resolution.state import (
     Array,
     DynamicsTerms,
     Energy,
@@ -24,7 +25,6 @@ from uk_dynamics.mechanism.state import (
     NonidealFunction,
     State,
 )
-from uk_dynamics.mechanism.switching import Switched, switch
 from uk_dynamics.mechanism.tasks import Tasks
 
 

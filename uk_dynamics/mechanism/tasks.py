@@ -8,15 +8,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.constraint_set import ConstraintSet, ConstraintTerms
-from uk_dynamics.constraints.references import Followed, ReferenceSample
-from uk_dynamics.mechanism.allocation import Allocation
-from uk_dynamics.mechanism.constraint_resolution import resolve_constraint, resolve_references
-from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.robot_resolution import attached_frames
-from uk_dynamics.mechanism.specification import TasksSpec
-from uk_dynamics.mechanism.state import Array
-from uk_dynamics.model.workspace import Workspace
+from uk_dynamics.constraints.references.references import Followed, ReferenceSample
+from uk_dynamics.constraints.rows.constraint_set import ConstraintSet, ConstraintTerms
+from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.resolution.allocation import Allocation
+from uk_dynamics.mechanism.resolution.constraint_resolution import (
+    resolve_constraint,
+    resolve_references,
+)
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.robot_resolution import attached_frames
+from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.model.kinematics.workspace import Workspace
 
 
 class Tasks:

@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.adaptive import Tolerances
+from uk_dynamics.core.integration.adaptive import Tolerances
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics import Backend
+from uk_dynamics.mechanism.dynamics.dynamics import Backend
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Array, State
-from uk_dynamics.simulation.advance import METHODS, Advance
+from uk_dynamics.mechanism.resolution.state import Array, State
 from uk_dynamics.simulation.controller import Controller
-from uk_dynamics.simulation.events import merge, schedule
 from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
+from uk_dynamics.simulation.recording.trajectory_data import Statistics
+from uk_dynamics.simulation.switching_events import merge, schedule
+from uk_dynamics.simulation.time_integration import METHODS, Advance
 from uk_dynamics.simulation.trajectory import Trajectory
-from uk_dynamics.simulation.trajectory_data import Statistics
 
 _OPEN = 1e-3  # m or rad: a larger loop-closure error of the start is probably a mistake
 

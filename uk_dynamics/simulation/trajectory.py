@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from uk_dynamics.simulation import trajectory_files
-from uk_dynamics.simulation.picture import plot_trajectory
-from uk_dynamics.simulation.trajectory_data import TrajectoryData
+from uk_dynamics.simulation.plots.figure_files import plot_trajectory
+from uk_dynamics.simulation.recording import trajectory_files
+from uk_dynamics.simulation.recording.trajectory_data import TrajectoryData
 
 
 @dataclass(frozen=True, eq=False)

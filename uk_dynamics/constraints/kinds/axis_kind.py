@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from uk_dynamics.constraints.kinds.keys import AXIS, unit_axis
 from uk_dynamics.constraints.kinds.kind import Data, Kind
-from uk_dynamics.constraints.row_types import Direction
+from uk_dynamics.constraints.rows.row import Direction
 
 
 @dataclass(frozen=True)

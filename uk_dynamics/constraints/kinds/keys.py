@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from uk_dynamics.constraints.row_types import Direction
+from uk_dynamics.constraints.rows.row import Direction
 from uk_dynamics.exceptions import InputError, MechanismFileError
 
 _SHORTEST = 1e-9

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from uk_dynamics.constraints.rotation_vector_rows import RotationVectorRow
-from uk_dynamics.constraints.row_types import Direction, Row
-from uk_dynamics.constraints.rows import AlignmentRow, AngularRow, LinearRow
+from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow, LinearRow
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
+from uk_dynamics.constraints.rows.row import Direction, Row
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.model.robot_model import RobotModel
 

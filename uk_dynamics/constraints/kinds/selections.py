@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uk_dynamics.constraints.row_types import Direction, Row
-from uk_dynamics.constraints.rows import AlignmentRow, AngularRow, LinearRow
+from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow, LinearRow
+from uk_dynamics.constraints.rows.row import Direction, Row
 
 AXES: Mapping[str, Direction] = {
     "x": (1.0, 0.0, 0.0),

@@ -12,11 +12,11 @@ from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.keys import at
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES
-from uk_dynamics.constraints.mass_points import MassPoints
-from uk_dynamics.constraints.relative_motion import FrameKinematics
-from uk_dynamics.constraints.row_family import ConstraintTerms
-from uk_dynamics.constraints.row_types import Direction, RobotRow, Row
-from uk_dynamics.constraints.vectors import Array
+from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
+from uk_dynamics.constraints.rows.mass_points import MassPoints
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
+from uk_dynamics.constraints.rows.row import Direction, RobotRow, Row
+from uk_dynamics.constraints.rows.vectors import Array
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
-from uk_dynamics.constraints.relative_motion import FrameKinematics, RelativeTwist
-from uk_dynamics.constraints.row_types import FrameRow, FrameRows, Row, RowFrames
-from uk_dynamics.constraints.rows import force_through
-from uk_dynamics.constraints.vectors import Array, dot
+from uk_dynamics.constraints.rows.frame_rows import force_through
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, Row, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, dot
 
 _TINY = 1e-300  # coinciding origins give a zero row, which the rank rule reports, instead of NaN
 

@@ -11,9 +11,9 @@ import numpy as np
 from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.kind import Data, Friction, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
-from uk_dynamics.constraints.rotation_vector_rows import RotationVectorRow
-from uk_dynamics.constraints.row_types import Row
-from uk_dynamics.constraints.rows import AngularRow, LinearRow
+from uk_dynamics.constraints.rows.frame_rows import AngularRow, LinearRow
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
+from uk_dynamics.constraints.rows.row import Row
 from uk_dynamics.exceptions import MechanismFileError
 
 

@@ -13,9 +13,9 @@ from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
-from uk_dynamics.constraints.relative_motion import FrameKinematics, RelativeTwist
-from uk_dynamics.constraints.row_types import Direction, FrameRow, FrameRows, Row, RowFrames
-from uk_dynamics.constraints.vectors import Array, apply, cross, dot, skew
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot, skew
 
 
 @dataclass(frozen=True)

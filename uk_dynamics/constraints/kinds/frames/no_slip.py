@@ -16,9 +16,9 @@ import numpy as np
 
 from uk_dynamics.constraints.kinds.keys import VECTOR, unit_axis
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting, random_axis
-from uk_dynamics.constraints.relative_motion import FrameKinematics, RelativeTwist
-from uk_dynamics.constraints.row_types import Direction, FrameRow, FrameRows, Row, RowFrames
-from uk_dynamics.constraints.vectors import Array, apply, cross, dot, skew
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot, skew
 from uk_dynamics.exceptions import MechanismFileError
 
 #: The directions, in the order of their rows.

@@ -9,7 +9,7 @@ import numpy as np
 
 from uk_dynamics.constraints.kinds.frames.frame import Frame
 from uk_dynamics.constraints.kinds.kind import SampleRobot, Setting
-from uk_dynamics.constraints.row_types import Row
+from uk_dynamics.constraints.rows.row import Row
 from uk_dynamics.exceptions import InputError
 
 

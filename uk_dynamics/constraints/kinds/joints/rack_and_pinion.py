@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.joint_rows import JointRow, JointTerm, joint_terms
 from uk_dynamics.constraints.kinds.keys import JOINT, at
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
-from uk_dynamics.constraints.row_types import Row
+from uk_dynamics.constraints.rows.joint_rows import JointRow, JointTerm, joint_terms
+from uk_dynamics.constraints.rows.row import Row
 from uk_dynamics.exceptions import MechanismFileError
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uk_dynamics.constraints.kinds.axis_kind import AxisKind
 from uk_dynamics.constraints.kinds.kind import Friction, Setting
 from uk_dynamics.constraints.kinds.selections import aligned, on_axis
-from uk_dynamics.constraints.row_types import Row
+from uk_dynamics.constraints.rows.row import Row
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from uk_dynamics.constraints.kinds.axis_kind import AxisKind
 from uk_dynamics.constraints.kinds.kind import Friction, Setting, Surfaces
 from uk_dynamics.constraints.kinds.selections import AXES, aligned, origins_meet
-from uk_dynamics.constraints.row_types import Row
+from uk_dynamics.constraints.rows.row import Row
 
 
 @dataclass(frozen=True)

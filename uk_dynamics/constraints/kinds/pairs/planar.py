@@ -8,8 +8,8 @@ from typing import ClassVar
 from uk_dynamics.constraints.kinds.axis_kind import AxisKind
 from uk_dynamics.constraints.kinds.kind import Friction, Setting
 from uk_dynamics.constraints.kinds.selections import aligned
-from uk_dynamics.constraints.row_types import Row
-from uk_dynamics.constraints.rows import LinearRow
+from uk_dynamics.constraints.rows.frame_rows import LinearRow
+from uk_dynamics.constraints.rows.row import Row
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from uk_dynamics.constraints.kinds.kind import Friction, Kind, Setting
 from uk_dynamics.constraints.kinds.selections import origins_meet
-from uk_dynamics.constraints.row_types import Row
+from uk_dynamics.constraints.rows.row import Row
 
 
 @dataclass(frozen=True)

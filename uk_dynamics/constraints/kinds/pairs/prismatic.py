@@ -8,7 +8,7 @@ from typing import ClassVar
 from uk_dynamics.constraints.kinds.axis_kind import AxisKind
 from uk_dynamics.constraints.kinds.kind import Friction, Setting
 from uk_dynamics.constraints.kinds.selections import no_rotation, on_axis
-from uk_dynamics.constraints.row_types import Row
+from uk_dynamics.constraints.rows.row import Row
 
 
 @dataclass(frozen=True)

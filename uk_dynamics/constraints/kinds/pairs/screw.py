@@ -25,10 +25,10 @@ from uk_dynamics.constraints.kinds.kind import (
     random_axis,
 )
 from uk_dynamics.constraints.kinds.selections import across, aligned, on_axis
-from uk_dynamics.constraints.relative_motion import FrameKinematics, RelativeTwist
-from uk_dynamics.constraints.row_types import Direction, FrameRow, FrameRows, Row, RowFrames
-from uk_dynamics.constraints.rows import couple, force_through
-from uk_dynamics.constraints.vectors import Array, apply, cosine, cross, dot, polar_angle, sine
+from uk_dynamics.constraints.rows.frame_rows import couple, force_through
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, apply, cosine, cross, dot, polar_angle, sine
 from uk_dynamics.exceptions import MechanismFileError
 
 

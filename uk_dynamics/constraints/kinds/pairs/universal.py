@@ -19,8 +19,8 @@ from uk_dynamics.constraints.kinds.kind import (
     random_axis,
 )
 from uk_dynamics.constraints.kinds.selections import across, origins_meet
-from uk_dynamics.constraints.row_types import Direction, Row
-from uk_dynamics.constraints.rows import AlignmentRow, LinearRow
+from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, LinearRow
+from uk_dynamics.constraints.rows.row import Direction, Row
 
 _SQUARE = 1e-9  # cosine of the angle between the arms, as far as robot descriptions round
 _ANY_ARM = {"anyOf": [{"required": ["parent_axis"]}, {"required": ["child_axis"]}]}
