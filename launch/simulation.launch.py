@@ -19,7 +19,7 @@ from uk_dynamics.ros.launching import (
 from uk_dynamics.ros.watching import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
-PATIENCE = 1.0  # s without a state; a simulation on a busy computer may stall for longer than a machine
+PATIENCE = 1.0  # s without a state: a simulation on a busy computer may stall longer than a machine
 
 # to hardware.launch.py, which also starts viewers and recorders
 PASSED_ON = ("mechanism", "tasks", "namespace", "rviz", "view", "record")
