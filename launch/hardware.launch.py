@@ -39,7 +39,11 @@ ARGUMENTS = (
     ("rate", "500", "Updates of controller_manager per second."),
     ("autostart", "false", "Activate servo_controller once the controllers are active."),
     ("state_timeout", "0.1", "Time without a state after which servo_controller stops, in s."),
-    ("watchdog", "true", "Start command_watchdog: zero efforts when servo_controller has died."),
+    (
+        "watchdog",
+        "true",
+        "Start command_watchdog: zero efforts when the heartbeat of servo_controller ends.",
+    ),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
     ("rviz", "false", RVIZ),
     VIEW,

@@ -1,4 +1,4 @@
-"""A simulated mechanism with its nodes, and what lets somebody see it."""
+"""A simulated mechanism with its nodes and viewers."""
 
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
@@ -19,9 +19,9 @@ from uk_dynamics.ros.process.launch_files import (
 from uk_dynamics.ros.process.viewer_launch import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
-PATIENCE = 1.0  # s without a state; a simulation on a busy computer may pause longer than a machine
+PATIENCE = 1.0  # s without a state: a simulation on a busy computer may stall longer than a machine
 
-# to hardware.launch.py, which also starts whoever watches
+# to hardware.launch.py, which also starts viewers and recorders
 PASSED_ON = ("mechanism", "tasks", "namespace", "rviz", "view", "record")
 
 ARGUMENTS = (

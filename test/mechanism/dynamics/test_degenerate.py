@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support import forms
@@ -17,6 +19,7 @@ from support.mechanism_builder import (
     shipped,
 )
 
+from uk_dynamics.constraints.kinds.pairs.hinge import Hinge
 from uk_dynamics.core.equation.methods import FOR_SINGULAR_MASS, WHITENING, WITH_PSEUDOINVERSE
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
@@ -84,8 +87,8 @@ def test_redundant_constraints_change_nothing_but_the_flags():
     machine = shipped("four_bar")
     spec = machine.spec
     (pin_spec,) = spec.constraints
-    hinge = type(pin_spec)(**{**vars(pin_spec), "type": "hinge", "axis": (0.0, 1.0, 0.0)})
-    again = type(pin_spec)(**{**vars(pin_spec), "name": "again"})
+    hinge = replace(pin_spec, kind=Hinge(axis=(0.0, 1.0, 0.0)))
+    again = replace(pin_spec, name="again")
     for constraints, rows in (((hinge,), 5), ((pin_spec, again), 4)):
         other = Mechanism(
             type(spec)(**{**vars(spec), "constraints": constraints}), machine.model.description

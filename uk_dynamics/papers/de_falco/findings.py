@@ -20,7 +20,7 @@ FINDINGS = (
     (
         "Why they fail: the paper ties the rank tolerance to TOL, and drift makes the redundant"
         " row look independent. Off the constraints by 1e-8 the smallest singular value is 5e-10"
-        " of the largest; a rank tolerance below that takes twelve rows for independent, and the"
+        " of the largest; a rank tolerance below that judges twelve rows independent, and the"
         " acceleration is wrong by 3.7 rad/s², however small the drift (Drift and rank). An"
         " integrator then sees a right-hand side that jumps, and takes tiny steps. Varied apart,"
         " the rank tolerance decides and not the integrator's: from the regular start 1e-3 is"

@@ -30,7 +30,7 @@ _FINDINGS = (
     ),
     (
         "Spiral, errors: Fig. 5 has no numbers in the text. Integrated alone, (57) leaves the"
-        " spiral by what the integrator loses; with projection after every step ε₁ and ε₂ stay"
+        " spiral by the error of the integrator; with projection after every step ε₁ and ε₂ stay"
         " at rounding."
     ),
     (
