@@ -2,7 +2,7 @@
 
 import sys
 
-from uk_dynamics.cli.main import main
+from uk_dynamics.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -13,10 +13,9 @@ from uk_dynamics.benchmarks.peers.mujoco import MujocoPeer
 from uk_dynamics.benchmarks.peers.peer import PeerError
 from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
 from uk_dynamics.benchmarks.timing import medians
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.local_structure import local_structure
-from uk_dynamics.mechanism.resolution.state import Inputs
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Inputs, local_structure
 
 CELLS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 CLUSTERS, DENSE = "uk_dynamics by clusters", "uk_dynamics dense"

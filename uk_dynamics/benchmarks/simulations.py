@@ -13,12 +13,12 @@ from uk_dynamics.benchmarks.peers.exudyn import ExudynPeer
 from uk_dynamics.benchmarks.peers.mujoco import MujocoPeer
 from uk_dynamics.benchmarks.peers.peer import PeerError
 from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
-from uk_dynamics.compilation.build.compiler import CompilationError
-from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
-from uk_dynamics.simulation.simulate import simulate
+from uk_dynamics.compilation.build import CompilationError
+from uk_dynamics.compilation.runtime import CompiledDynamics
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.simulation import simulate
 
 Array = NDArray[np.float64]
 

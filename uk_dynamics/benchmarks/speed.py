@@ -16,12 +16,12 @@ from uk_dynamics.benchmarks.peers.mujoco import MujocoPeer
 from uk_dynamics.benchmarks.peers.peer import PeerError, check_same_machine
 from uk_dynamics.benchmarks.peers.pinocchio import Algorithm, PinocchioPeer
 from uk_dynamics.benchmarks.timing import medians
-from uk_dynamics.compilation.build.compiler import CompilationError
-from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.compilation.build import CompilationError
+from uk_dynamics.compilation.runtime import CompiledDynamics
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Inputs, State
 
 Array = NDArray[np.float64]
 

@@ -1,1 +1,9 @@
 """Model validation: one file per check of a mechanism."""
+
+from uk_dynamics.checks.checklist import check_file
+from uk_dynamics.checks.finding import Finding
+
+__all__ = [
+    "Finding",
+    "check_file",
+]

@@ -9,11 +9,10 @@ import numpy as np
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.control.servo.servo_controllability import servo_controllability
-from uk_dynamics.control.servo.servo_controller import ServoController
+from uk_dynamics.control.servo import ServoController, servo_controllability
 from uk_dynamics.exceptions import UndeterminedMotionError
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 
 _NOTHING = 1e-9  # of the acceleration that the motor would cause without constraints
 _ON_REFERENCE = 1e-3  # m or rad

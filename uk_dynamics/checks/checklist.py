@@ -18,8 +18,7 @@ from uk_dynamics.checks.redundancy import redundancy
 from uk_dynamics.checks.singularity import singularity
 from uk_dynamics.checks.subject import Subject
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Mechanism, Tasks
 
 CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     closure,

@@ -8,8 +8,8 @@ import numpy as np
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array
 
 _NEARLY = 1e-2  # of the machine's size
 _OPEN = 1e-9  # m or rad: a smaller loop-closure error counts as closed

@@ -8,8 +8,7 @@ import numpy as np
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.model.urdf.description import Link
-from uk_dynamics.model.urdf.inertia import inertia_problem
+from uk_dynamics.model.urdf import Link, inertia_problem
 
 _WIDE = 3.0  # radius of gyration relative to the size of the machine
 _REMEDY = (

@@ -9,7 +9,7 @@ import numpy as np
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
 from uk_dynamics.exceptions import UndeterminedMotionError
-from uk_dynamics.model.urdf.topology import moves_no_mass
+from uk_dynamics.model.urdf import moves_no_mass
 
 _SLIGHT = 1e-10  # of the largest inertia at a joint of the same kind
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.model.coincident_frames import coincident_frames
+from uk_dynamics.model import coincident_frames
 
 
 def open_loops(subject: Subject) -> Iterator[Finding]:

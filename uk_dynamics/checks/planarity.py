@@ -8,7 +8,7 @@ import numpy as np
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.model.loop_directions import loop_directions
+from uk_dynamics.model import loop_directions
 
 _ROUNDING = 1e-6  # rad
 _INTENDED = 0.2  # rad: a larger angle between axes is intended

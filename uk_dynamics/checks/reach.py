@@ -8,9 +8,9 @@ import numpy as np
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.mechanism.assembly.assembly import assemble_on_tasks
-from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.assembly import assemble_on_tasks
+from uk_dynamics.mechanism.files import ReferenceSpec
 
 _TIMES = 21
 _TOLERANCE = 1e-8  # m or rad

@@ -9,8 +9,8 @@ import numpy as np
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.core.equation.solution import Solution, Status
-from uk_dynamics.model.urdf.description import Array
+from uk_dynamics.core.equation import Solution, Status
+from uk_dynamics.model.urdf import Array
 
 _ROUNDING = 1e-8  # of rows at unit norm
 

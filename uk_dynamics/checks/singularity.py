@@ -8,11 +8,11 @@ import numpy as np
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
-from uk_dynamics.mechanism.analysis.report import MechanismReport
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism.analysis import MechanismReport
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import State
 
 _NEIGHBOURS = 4
 _STEP = 0.05  # rad or m

@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
-from uk_dynamics.mechanism.analysis.report import MechanismReport
-from uk_dynamics.mechanism.assembly.assembly import Assembly
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Array, State
-from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.model.coincident_frames import machine_size
-from uk_dynamics.model.kinematics.workspace import Workspace
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.analysis import MechanismReport
+from uk_dynamics.mechanism.assembly import Assembly
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.model import machine_size
+from uk_dynamics.model.kinematics import Workspace
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,11 @@
 """The command ``uk_dynamics``: one file per sub-command, each with ``register`` and ``run``."""
 
+from uk_dynamics.cli.main import main
 from uk_dynamics.threads import one_thread_by_default
+
+__all__ = [
+    "main",
+]
+
 
 one_thread_by_default()

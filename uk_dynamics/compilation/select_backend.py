@@ -18,10 +18,9 @@ from uk_dynamics.compilation.runtime.deferred import (
     not_compiled,
 )
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Dynamics
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import BACKENDS, Dynamics, InterpretedDynamics
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 #: Environment variable with the backend that ``auto`` stands for.
 VARIABLE = "UK_DYNAMICS_BACKEND"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.core.servo.servo_law import ServoSolution
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.mechanism.resolution import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,11 @@ from itertools import compress
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.rows.constraint_set import ConstraintTerms
-from uk_dynamics.core.linalg.mass_factor import coordinate_scale
-from uk_dynamics.core.linalg.rank_rule import NEGLIGIBLE_ACCELERATION
+from uk_dynamics.constraints.rows import ConstraintTerms
+from uk_dynamics.core.linalg import NEGLIGIBLE_ACCELERATION, coordinate_scale
 from uk_dynamics.exceptions import StateError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Array, DynamicsTerms, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array, DynamicsTerms, State
 
 _OPEN = 1e-6  # m or rad (rates per s): about the rounding of hand-written numbers
 _AGREES = 1e-6  # of the accelerations that cancel in a row

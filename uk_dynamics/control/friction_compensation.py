@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.core.servo.servo_law import ServoSolution
-from uk_dynamics.mechanism.dynamics.dynamics import Dynamics, Prepared
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.mechanism.dynamics import Dynamics, Prepared
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 _STEPS = 50
 _AGREEMENT = 1e-11  # of the largest effort

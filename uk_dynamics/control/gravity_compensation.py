@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.control.joint_space_controller import JointSpaceController
-from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.mechanism.resolution import Array, State
 
 
 class GravityCompensation(JointSpaceController):

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from uk_dynamics.control.joint_space_controller import JointSpaceController
-from uk_dynamics.core.equation.stabilization import position_gains
+from uk_dynamics.core.equation import position_gains
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.allocation import Weights
-from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array, State, Weights
 
 
 class Hold(JointSpaceController):

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 
 _REACHED = 1e-8  # of the desired forces
 _INDEPENDENT = 1e-9  # of the largest row

@@ -15,13 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.control.consistent_acceleration import check_state, consistent_acceleration
 from uk_dynamics.control.friction_compensation import compensate_friction
-from uk_dynamics.core.servo.motion_efforts import motion_efforts
-from uk_dynamics.core.servo.servo_law import ServoSolution
+from uk_dynamics.core.servo import ServoSolution, motion_efforts
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.allocation import Allocation, Weights
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import (
+    ActiveConstraints,
+    Allocation,
+    Array,
+    Inputs,
+    State,
+    Weights,
+)
 
 _REACHED = 1e-6  # of the accelerations; a smaller residual is rounding
 

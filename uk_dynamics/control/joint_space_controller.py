@@ -12,17 +12,23 @@ from itertools import compress
 
 import numpy as np
 
-from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.internal_efforts import InternalEfforts
 from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
 from uk_dynamics.control.limits.motor_limits import MotorLimits
-from uk_dynamics.core.servo.motion_efforts import motion_efforts
+from uk_dynamics.core.servo import motion_efforts
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.allocation import Allocation, Weights
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import (
+    ActiveConstraints,
+    Allocation,
+    Array,
+    Inputs,
+    State,
+    Weights,
+)
 
 _NOTICEABLE = 1e-6  # of the accelerations; a smaller residual is rounding
 

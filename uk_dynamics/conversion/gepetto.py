@@ -13,13 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.constraints.kinds.pairs.weld import Weld
-from uk_dynamics.constraints.kinds.registry import kind_called
+from uk_dynamics.constraints.kinds import kind_called
+from uk_dynamics.constraints.kinds.pairs import Weld
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism.files.yaml_file import read_yaml
-from uk_dynamics.model.urdf.description import FAR, RobotDescription
-from uk_dynamics.model.urdf.reading import read_urdf
+from uk_dynamics.mechanism.files import read_yaml
+from uk_dynamics.model.urdf import FAR, RobotDescription, read_urdf
 
 _LISTS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 _AXES = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}

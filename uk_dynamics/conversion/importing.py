@@ -14,10 +14,9 @@ from uk_dynamics.conversion.robot.mechanism_text import mechanism_text
 from uk_dynamics.conversion.robot.urdf_text import urdf_text
 from uk_dynamics.conversion.sdf.reading import read_sdf
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.model.urdf.source import LARGEST_DESCRIPTION
-from uk_dynamics.model.urdf.xml_text import parse_xml
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.files import MechanismSpec
+from uk_dynamics.model.urdf import LARGEST_DESCRIPTION, parse_xml
 
 _KINDS = "an SDF or MJCF file, or the YAML of closed loops next to a URDF"
 

@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism import Mechanism
 
 MOCK = "mock_components/GenericSystem"
 TOPIC = "joint_state_topic_hardware_interface/JointStateTopicSystem"

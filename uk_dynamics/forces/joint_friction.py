@@ -21,8 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
-from uk_dynamics.constraints.rows.vectors import apply, dot, skew
+from uk_dynamics.constraints.rows import AncestorMask, FrameKinematics, FramePairs, apply, dot, skew
 
 Array = NDArray[np.float64]
 

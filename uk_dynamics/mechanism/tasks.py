@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.references.references import Followed, ReferenceSample
-from uk_dynamics.constraints.rows.constraint_set import ConstraintSet, ConstraintTerms
+from uk_dynamics.constraints.references import Followed, ReferenceSample
+from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.resolution.allocation import Allocation
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
@@ -19,7 +19,7 @@ from uk_dynamics.mechanism.resolution.constraint_resolution import (
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.robot_resolution import attached_frames
 from uk_dynamics.mechanism.resolution.state import Array
-from uk_dynamics.model.kinematics.workspace import Workspace
+from uk_dynamics.model.kinematics import Workspace
 
 
 class Tasks:

@@ -1,15 +1,35 @@
 """The only door to Pinocchio and URDF: masses, forces, frames, joints and limits by name."""
 
+from uk_dynamics.model.coincident_frames import (
+    NEAR,
+    Coincidence,
+    coincidence,
+    coincident_frames,
+    machine_size,
+    marker_links,
+)
+from uk_dynamics.model.coordinates import Coordinates, LimitViolation
 from uk_dynamics.model.kinematics.workspace import Workspace
+from uk_dynamics.model.loop_directions import loop_directions
 from uk_dynamics.model.passive import JointForces, PassiveForces
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.robot_model import LARGEST_DENSE, RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame, Mimic
 
 __all__ = [
+    "LARGEST_DENSE",
+    "NEAR",
     "AttachedFrame",
+    "Coincidence",
+    "Coordinates",
     "JointForces",
+    "LimitViolation",
     "Mimic",
     "PassiveForces",
     "RobotModel",
     "Workspace",
+    "coincidence",
+    "coincident_frames",
+    "loop_directions",
+    "machine_size",
+    "marker_links",
 ]

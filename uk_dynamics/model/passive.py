@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.linalg.symbolic_where import above, at_least, where
+from uk_dynamics.core.linalg import above, at_least, where
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import Array

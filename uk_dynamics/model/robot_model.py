@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from uk_dynamics.core.tree.clusters import Clusters
+from uk_dynamics.core.tree import Clusters
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
 from uk_dynamics.model.kinematics.ancestry import Ancestry

@@ -1,0 +1,15 @@
+from uk_dynamics.simulation.controller import Controller
+from uk_dynamics.simulation.plant import Plant
+from uk_dynamics.simulation.recorder import Recorder
+from uk_dynamics.simulation.simulate import simulate
+from uk_dynamics.simulation.time_integration import Advance
+from uk_dynamics.simulation.trajectory import Trajectory
+
+__all__ = [
+    "Advance",
+    "Controller",
+    "Plant",
+    "Recorder",
+    "Trajectory",
+    "simulate",
+]

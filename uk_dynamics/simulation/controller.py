@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, State
+from uk_dynamics.mechanism.resolution import ActiveConstraints, State
 
 Array = NDArray[np.float64]
 

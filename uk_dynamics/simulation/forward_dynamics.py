@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import State
 
 
 def forward_dynamics(

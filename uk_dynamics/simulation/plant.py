@@ -7,12 +7,11 @@ from itertools import compress
 
 import numpy as np
 
-from uk_dynamics.compilation.select_backend import Selection, select_backend
+from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
-from uk_dynamics.mechanism.dynamics.dynamics import Backend
-from uk_dynamics.mechanism.dynamics.switching import Switched, switch
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import Backend, Switched, switch
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 
 # m, rad and their rates: beyond any motion, and its square does not overflow.

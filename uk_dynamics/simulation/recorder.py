@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.core.equation.solution import Solution, Status
-from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+from uk_dynamics.core.equation import Solution, Status
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.simulation.recording.trajectory_data import Names, Statistics, Switching
 from uk_dynamics.simulation.trajectory import Trajectory
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.integration.adaptive import Tolerances
+from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics.dynamics import Backend
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import Backend
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array
 
 Event = tuple[float, Mapping[str, bool]]
 

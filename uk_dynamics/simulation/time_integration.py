@@ -8,18 +8,16 @@ from typing import cast
 
 import numpy as np
 
-from uk_dynamics.core.integration.adaptive import (
+from uk_dynamics.core.integration import (
     ADAPTIVE_METHODS,
     AdaptiveMethod,
     AdaptiveStepper,
-    Tolerances,
-)
-from uk_dynamics.core.integration.fixed_step import (
     ConfigurationSpace,
+    Tolerances,
     rk4_step,
     semi_implicit_euler_step,
 )
-from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.plant import Plant
 
 FIXED_METHODS = {"rk4": (rk4_step, 4), "semi_implicit_euler": (semi_implicit_euler_step, 1)}

@@ -1,1 +1,11 @@
 """Sweeps: many simulations of one mechanism with varied parameters, initial states and gains."""
+
+from uk_dynamics.sweeps.run import sweep
+from uk_dynamics.sweeps.store import Store
+from uk_dynamics.sweeps.sweep_specification import SweepSpec
+
+__all__ = [
+    "Store",
+    "SweepSpec",
+    "sweep",
+]

@@ -11,14 +11,11 @@ from typing import Any
 import numpy as np
 import yaml
 
-from uk_dynamics.control.servo.servo_controller import ServoController
+from uk_dynamics.control.servo import ServoController
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.simulation.simulate import simulate
-from uk_dynamics.simulation.trajectory import Trajectory
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.files import MechanismSpec, TasksSpec
+from uk_dynamics.simulation import Trajectory, simulate
 from uk_dynamics.sweeps.sweep_specification import Point
 
 Row = dict[str, Any]

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError
-from uk_dynamics.mechanism.files.file_location import find_file
-from uk_dynamics.mechanism.files.schema_check import check_schema
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.files.wording import place_text
-from uk_dynamics.mechanism.files.yaml_file import read_yaml
-from uk_dynamics.mechanism.resolution.robot_resolution import read_description
+from uk_dynamics.mechanism.files import (
+    MechanismSpec,
+    check_schema,
+    find_file,
+    place_text,
+    read_yaml,
+)
+from uk_dynamics.mechanism.resolution import read_description
 from uk_dynamics.sweeps.values import check_values, combinations
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.schema_check import check_schema
-from uk_dynamics.mechanism.files.wording import place_text
+from uk_dynamics.mechanism.files import check_schema, place_text
 
 _MOST_POINTS = 10_000_000
 

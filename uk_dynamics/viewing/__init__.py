@@ -1,1 +1,30 @@
 """Mechanisms seen in a browser: posed by hand, simulated, played back, or heard from topics."""
+
+from uk_dynamics.viewing.live_simulation import LiveSimulation
+from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
+from uk_dynamics.viewing.playback import Playback
+from uk_dynamics.viewing.server import (
+    LOOPBACK,
+    PORT,
+    address,
+    close_server,
+    load_viser,
+    open_server,
+)
+from uk_dynamics.viewing.snapshot import Snapshot
+from uk_dynamics.viewing.source import Source
+
+__all__ = [
+    "FRAME_RATE",
+    "LOOPBACK",
+    "PORT",
+    "LiveSimulation",
+    "MechanismView",
+    "Playback",
+    "Snapshot",
+    "Source",
+    "address",
+    "close_server",
+    "load_viser",
+    "open_server",
+]

@@ -8,13 +8,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.integration.adaptive import Tolerances
+from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
-from uk_dynamics.simulation.controller import Controller
-from uk_dynamics.simulation.plant import Plant
-from uk_dynamics.simulation.time_integration import Advance
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.simulation import Advance, Controller, Plant
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.snapshot import Snapshot
 

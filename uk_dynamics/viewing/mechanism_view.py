@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.model.urdf.visuals import appearance
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.model.urdf import appearance
 from uk_dynamics.viewing.numbers_table import Reading, numbers_table, status_line
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UnknownNameError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from uk_dynamics.benchmarks.peers.peer import PeerError, closures
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
-from uk_dynamics.model.kinematics.bodies import Body
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.model.kinematics import Body
 
 Array = NDArray[np.float64]
 

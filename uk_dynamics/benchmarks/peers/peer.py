@@ -8,10 +8,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.rows.constraint import Constraint
+from uk_dynamics.constraints.rows import Constraint
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import State
 
 Array = NDArray[np.float64]
 

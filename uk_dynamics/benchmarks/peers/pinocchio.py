@@ -9,8 +9,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.peers.peer import PeerError, closures
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import State
 
 Array = NDArray[np.float64]
 Algorithm = Literal["constraintDynamics", "lcaba"]

@@ -18,8 +18,8 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
-    from uk_dynamics.benchmarks.report import Report
-    from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.benchmarks import Report
+    from uk_dynamics.mechanism import Mechanism
 
 # This start avoids the flat configuration, where the other engines fail.
 _SWINGING = {"crank": -0.5}  # rad
@@ -93,7 +93,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print, draw."""
-    from uk_dynamics.benchmarks.report import as_page, as_text, machine
+    from uk_dynamics.benchmarks import as_page, as_text, machine
 
     check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     check_writable(arguments.page, (".md",))
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(json_text({"machine": machine(), **vars(report)}) if arguments.json else as_text(report))
     say = sys.stderr if arguments.json else sys.stdout
     if arguments.plot:
-        from uk_dynamics.benchmarks.plot import plot
+        from uk_dynamics.benchmarks import plot
 
         plot(report, arguments.plot)
         print(f"\nwritten: {arguments.plot}", file=say)
@@ -130,8 +130,7 @@ def _warnings_silenced() -> Iterator[None]:
 
 
 def _measure(arguments: argparse.Namespace) -> Report:
-    from uk_dynamics.benchmarks import growth, simulations, speed
-    from uk_dynamics.benchmarks.report import Report
+    from uk_dynamics.benchmarks import Report, growth, simulations, speed
 
     seconds = 0.5 if arguments.quick else 2.0
     report = Report()
@@ -165,7 +164,7 @@ def compared(files: list[str]) -> Iterator[Mechanism]:
     Raises:
         InputError: A file of the list cannot be read.
     """
-    from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.mechanism import Mechanism
 
     for file in files or MECHANISMS:
         try:

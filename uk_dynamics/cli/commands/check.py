@@ -12,7 +12,7 @@ from uk_dynamics.cli.output.json_text import json_text
 from uk_dynamics.cli.output.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.checks.finding import Finding
+    from uk_dynamics.checks import Finding
 
 _FOUND_ERRORS = 1
 
@@ -44,7 +44,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings; status 1 where one is an error."""
-    from uk_dynamics.checks.checklist import check_file
+    from uk_dynamics.checks import check_file
 
     findings = check_file(arguments.file, arguments.tasks, dict(arguments.positions))
     errors = sum(finding.severity == "error" for finding in findings)

@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.export_c is not None:
         if arguments.tasks is not None:
             raise InputError("the servo law cannot be exported as C; omit --tasks")
-        from uk_dynamics.compilation.build.export import export
+        from uk_dynamics.compilation.build import export
 
         files = export(mechanism, arguments.export_c)
         if arguments.json:
@@ -70,8 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print("\n".join(f"written: {file}" for file in files))
         return 0
-    from uk_dynamics.compilation.build.compiler import end_compilers
-    from uk_dynamics.compilation.build.library import batch_library_of, library_of, servo_library_of
+    from uk_dynamics.compilation.build import (
+        batch_library_of,
+        end_compilers,
+        library_of,
+        servo_library_of,
+    )
 
     libraries: dict[str, Callable[[], Path]] = {
         "one state at a time": lambda: library_of(mechanism),
@@ -112,8 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _clean(arguments: argparse.Namespace) -> int:
-    from uk_dynamics.compilation.build.cache import directory
-    from uk_dynamics.compilation.build.cache_policy import clear
+    from uk_dynamics.compilation.build import clear, directory
 
     folder = directory()
     count, size = clear(folder)

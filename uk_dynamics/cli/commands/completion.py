@@ -15,7 +15,7 @@ from uk_dynamics.cli.options.arguments import Commands, add_command
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.mechanism import Mechanism
 
 _DESCRIPTION = """\
 Print the script with which a shell completes commands, options and names of mechanisms, tasks,
@@ -105,7 +105,7 @@ def _shipped_or_files(kind: Literal["mechanism", "tasks", "sweep"]) -> Callable[
     def offered(prefix: str, **_: Any) -> Iterable[str]:
         from argcomplete.completers import FilesCompleter
 
-        from uk_dynamics.mechanism.files.file_location import shipped_files
+        from uk_dynamics.mechanism.files import shipped_files
 
         files: Iterable[str] = FilesCompleter(allowednames=("yaml", "yml"))(prefix)
         return [*shipped_files(kind), *files]
@@ -123,7 +123,7 @@ def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iter
     """Names in the mechanism given before, each with an equals sign."""
 
     def offered(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-        from uk_dynamics.mechanism.mechanism import Mechanism
+        from uk_dynamics.mechanism import Mechanism
 
         try:
             mechanism = Mechanism.from_file(parsed_args.file)
@@ -136,7 +136,7 @@ def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iter
 
 def _joints_of_urdf(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     """Names of the joints in the robot description given before."""
-    from uk_dynamics.model.robot_model import RobotModel
+    from uk_dynamics.model import RobotModel
 
     try:
         model = RobotModel.from_urdf(parsed_args.file)

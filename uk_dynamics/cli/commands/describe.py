@@ -19,8 +19,7 @@ from uk_dynamics.cli.output.json_text import json_text
 from uk_dynamics.cli.output.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism.analysis.report import MechanismReport
-    from uk_dynamics.mechanism.analysis.task_report import TaskReport
+    from uk_dynamics.mechanism.analysis import MechanismReport, TaskReport
 
 _ON_REFERENCE = 1e-9  # m or rad
 
@@ -64,7 +63,7 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the report."""
     from uk_dynamics import Mechanism, Tasks
-    from uk_dynamics.mechanism.analysis.report import report
+    from uk_dynamics.mechanism.analysis import report
 
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None

@@ -11,7 +11,7 @@ from uk_dynamics.cli.output.json_text import json_text
 from uk_dynamics.cli.output.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.conversion.importing import Import
+    from uk_dynamics.conversion import Import
 
 _DESCRIPTION = """\
 Convert a mechanism with closed loops from another format to a URDF and a mechanism file: from SDF
@@ -58,8 +58,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write both files, and list what was lost or changed."""
-    from uk_dynamics.conversion.importing import import_file
-    from uk_dynamics.conversion.output_files import write_files
+    from uk_dynamics.conversion import import_file, write_files
 
     found = import_file(arguments.file, model=arguments.model, urdf=arguments.urdf)
     facts = found.load()

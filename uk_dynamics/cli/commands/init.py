@@ -11,7 +11,7 @@ from uk_dynamics.cli.output.json_text import json_text
 from uk_dynamics.cli.output.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.conversion.drafting.draft import Draft
+    from uk_dynamics.conversion.drafting import Draft
 
 _DESCRIPTION = """\
 Draft a mechanism file for a robot of your own: its joints with their limits, probable loop closures
@@ -63,8 +63,8 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the file and list the guesses."""
-    from uk_dynamics.conversion.drafting.draft import draft
-    from uk_dynamics.conversion.output_files import write_files
+    from uk_dynamics.conversion import write_files
+    from uk_dynamics.conversion.drafting import draft
 
     name = arguments.file.rstrip("/").rpartition("/")[2].partition(".")[0]
     path: Path = arguments.out or Path(f"{name}.yaml")

@@ -17,7 +17,7 @@ from uk_dynamics.cli.output.table import table
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.control.inverse_dynamics import InverseDynamics
+    from uk_dynamics.control import InverseDynamics
 
 _DESCRIPTION = """\
 Compute the motor efforts and loop forces of a motion. Joints that are not named follow from the

@@ -14,7 +14,7 @@ from uk_dynamics.cli.output.progress import Bar, progress_bar
 from uk_dynamics.cli.output.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.papers.output.study import Study
+    from uk_dynamics.papers.output import Study
 
 MISSED = 1
 
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _study(paper: str, bar: Bar, *, quick: bool) -> Study:
     from uk_dynamics.papers import reproduce
-    from uk_dynamics.papers.output.progress import heard
+    from uk_dynamics.papers.output import heard
 
     steps = count(1)
     bar.set_description_str(paper)
@@ -96,7 +96,7 @@ def _study(paper: str, bar: Bar, *, quick: bool) -> Study:
 
 def _write(study: Study, arguments: argparse.Namespace) -> list[Path]:
     """Write the files of a study."""
-    from uk_dynamics.papers.output.files import write_page, write_results
+    from uk_dynamics.papers.output import write_page, write_results
 
     if arguments.markdown:
         quick = " --quick" if arguments.quick else ""
@@ -107,7 +107,7 @@ def _write(study: Study, arguments: argparse.Namespace) -> list[Path]:
 
 
 def _print(study: Study, files: list[Path], *, tables: bool) -> None:
-    from uk_dynamics.papers.output.page import text
+    from uk_dynamics.papers.output import text
 
     if tables:
         print(text(study), end="\n\n")

@@ -69,8 +69,7 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write or print both texts."""
     from uk_dynamics import Mechanism
-    from uk_dynamics.conversion.output_files import write_files
-    from uk_dynamics.conversion.ros2_control_files import controllers, hardware_block
+    from uk_dynamics.conversion import controllers, hardware_block, write_files
 
     plugin = arguments.hardware
     package, slash, kind = plugin.partition("/")

@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate, write the requested files, print the summary."""
     from uk_dynamics import Mechanism, Tasks
     from uk_dynamics import simulate as run_simulation
-    from uk_dynamics.mechanism.dynamics.constraint_work import workless
+    from uk_dynamics.mechanism.dynamics import workless
 
     options = _options(arguments)
     check_writable(arguments.out, (".npz", ".mcap", ".csv"))

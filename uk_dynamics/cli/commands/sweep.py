@@ -53,9 +53,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate the missing points and print the outcome; status 1 if points failed."""
-    from uk_dynamics.sweeps.run import sweep
-    from uk_dynamics.sweeps.store import Store
-    from uk_dynamics.sweeps.sweep_specification import SweepSpec
+    from uk_dynamics.sweeps import Store, SweepSpec, sweep
 
     spec = SweepSpec.from_file(arguments.file)
     total = len(spec.points())

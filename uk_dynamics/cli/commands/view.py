@@ -19,9 +19,8 @@ from uk_dynamics.cli.options.controllers import add_control, controller_factory
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.tasks import Tasks
-    from uk_dynamics.viewing.source import Source
+    from uk_dynamics.mechanism import Mechanism, Tasks
+    from uk_dynamics.viewing import Source
 
 _DESCRIPTION = """\
 Show a mechanism in the browser, without ROS. Drag the sliders of its motors, or a link, and the
@@ -84,8 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     import time
 
     from uk_dynamics import Mechanism, Tasks
-    from uk_dynamics.viewing.mechanism_view import MechanismView
-    from uk_dynamics.viewing.server import address, close_server, open_server
+    from uk_dynamics.viewing import MechanismView, address, close_server, open_server
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, like Ctrl-C
     if arguments.file.endswith((".npz", ".mcap")):
@@ -113,8 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _source(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | None) -> Source:
     from uk_dynamics import Trajectory
-    from uk_dynamics.viewing.live_simulation import LiveSimulation
-    from uk_dynamics.viewing.playback import Playback
+    from uk_dynamics.viewing import LiveSimulation, Playback
 
     factor = arguments.real_time_factor
     if arguments.recording:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.resolution.state import State
-    from uk_dynamics.mechanism.tasks import Tasks
+    from uk_dynamics.mechanism import Mechanism, Tasks
+    from uk_dynamics.mechanism.resolution import State
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 

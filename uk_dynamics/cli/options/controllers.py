@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.tasks import Tasks
-    from uk_dynamics.simulation.controller import Controller
+    from uk_dynamics.mechanism import Mechanism, Tasks
+    from uk_dynamics.simulation import Controller
 
 MODES = ("gravity", "hold")  # without tasks
 

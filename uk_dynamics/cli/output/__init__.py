@@ -1,1 +1,7 @@
 """What commands print and write."""
+
+from uk_dynamics.cli.output.simulation_summary import summarize
+
+__all__ = [
+    "summarize",
+]

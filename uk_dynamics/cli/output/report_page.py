@@ -12,13 +12,13 @@ import numpy as np
 
 from uk_dynamics.cli.output.simulation_summary import summarize
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.plots.figure_files import RESOLUTION, draw_for_files, empty_figure
+from uk_dynamics.simulation.plots import RESOLUTION, draw_for_files, empty_figure
 from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from uk_dynamics.simulation.trajectory import Trajectory
+    from uk_dynamics.simulation import Trajectory
 
 _STYLE = """\
 body { font-family: sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #111; }

@@ -9,8 +9,8 @@ import numpy as np
 from uk_dynamics.cli.output.table import table
 
 if TYPE_CHECKING:
-    from uk_dynamics.simulation.recording.trajectory_data import Array
-    from uk_dynamics.simulation.trajectory import Trajectory
+    from uk_dynamics.simulation import Trajectory
+    from uk_dynamics.simulation.recording import Array
 
 
 def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:

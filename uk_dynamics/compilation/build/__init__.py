@@ -1,1 +1,28 @@
 """Compiler and cache."""
+
+from uk_dynamics.compilation.build.background import Job
+from uk_dynamics.compilation.build.cache import directory
+from uk_dynamics.compilation.build.cache_policy import clear
+from uk_dynamics.compilation.build.compiler import CompilationError, end_compilers
+from uk_dynamics.compilation.build.export import export
+from uk_dynamics.compilation.build.library import (
+    batch_library_of,
+    is_cached,
+    is_servo_cached,
+    library_of,
+    servo_library_of,
+)
+
+__all__ = [
+    "CompilationError",
+    "Job",
+    "batch_library_of",
+    "clear",
+    "directory",
+    "end_compilers",
+    "export",
+    "is_cached",
+    "is_servo_cached",
+    "library_of",
+    "servo_library_of",
+]

@@ -18,10 +18,9 @@ import threading
 from typing import NamedTuple
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.robot_resolution import read_description
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.files import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.resolution import ResolvedMechanism, read_description
 
 _NICE = 10
 _INTERRUPTED = 130

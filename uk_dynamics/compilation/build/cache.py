@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from uk_dynamics.compilation.build.cache_policy import locked, note_use, trim
 from uk_dynamics.compilation.build.compiler import CompilationError, Compiler
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 OTHER_CACHE = "set XDG_CACHE_HOME to a directory of your own, from which programs may run"
 _LAYERS = ("core", "model", "constraints", "forces", "mechanism", "compilation")

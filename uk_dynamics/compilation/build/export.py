@@ -11,8 +11,8 @@ from uk_dynamics.compilation.build.export_batch import batch_files
 from uk_dynamics.compilation.build.limits import check
 from uk_dynamics.compilation.emit.generate import declarations, definitions
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.assembly.start import start
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.assembly import start
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 from uk_dynamics.whole_file import whole_file
 
 # What other programs see.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uk_dynamics.compilation.emit.generate import batch_declarations, batch_definitions
 from uk_dynamics.compilation.emit.layout import integrates
-from uk_dynamics.mechanism.assembly.start import start
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.assembly import start
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _HEADER = """\
 /* {name}: many states at once, one in each lane of the processor's vectors. Generated; C11 with the

@@ -22,8 +22,8 @@ from uk_dynamics.compilation.build.compiler import (
     no_compiler,
 )
 from uk_dynamics.compilation.build.limits import check, check_tasks, obstacles, task_obstacles
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _log = logging.getLogger(__name__)
 

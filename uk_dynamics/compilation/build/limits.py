@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from uk_dynamics.compilation.build.compiler import CompilationError
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _METHODS = ("auto", "udwadia_kalaba")
 # Velocities up to which compiling takes less than a minute or so; it grows with their third power.

@@ -16,7 +16,7 @@ from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.linalg import rank_rule
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _C = Path(__file__).resolve().parent.parent / "c"
 _OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")

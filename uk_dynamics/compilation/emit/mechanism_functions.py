@@ -9,7 +9,7 @@ from uk_dynamics.compilation.emit.pieces import function, in_pieces
 from uk_dynamics.compilation.trace import regular
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _SINE_AND_COSINE = """
 static inline void uk_sincos(double x, double *sine, double *cosine) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uk_dynamics.compilation.emit.layout import Layout
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
 
 
 class ServoLayout(Layout):

@@ -16,9 +16,9 @@ from uk_dynamics.compilation.trace.servo_terms import (
 )
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.core.linalg import bounded_least_squares as search
-from uk_dynamics.core.linalg.rank_rule import tie_handicap
-from uk_dynamics.core.servo.servo_law import MET
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.core.linalg import tie_handicap
+from uk_dynamics.core.servo import MET
+from uk_dynamics.mechanism import Tasks
 
 _STATE = ("q", "v", "followed")
 _OF_THE_SEARCH = ("FLAT", "SEARCH_ROUNDING", "STILL", "DEPENDENT", "STEPS_PER_UNKNOWN")

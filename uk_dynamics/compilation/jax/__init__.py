@@ -1,1 +1,10 @@
 """Batches of states in JAX."""
+
+from uk_dynamics.compilation.jax.jax_dynamics import JaxDynamics
+from uk_dynamics.compilation.jax.jax_tape import double_precision, jax_modules
+
+__all__ = [
+    "JaxDynamics",
+    "double_precision",
+    "jax_modules",
+]

@@ -16,11 +16,16 @@ from uk_dynamics.compilation.runtime.common_inputs import CommonInputs
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics.batch import States, empty, put, states, without_forces
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Array, BatchSolution, Inputs
+from uk_dynamics.mechanism.dynamics import (
+    InterpretedDynamics,
+    States,
+    StructuralRows,
+    empty,
+    put,
+    states,
+    without_forces,
+)
+from uk_dynamics.mechanism.resolution import Array, BatchSolution, Inputs, ResolvedMechanism
 
 _TERMS = ("M", "F", "A", "bias", "residual", "rate")
 _MEMORY = 2**30  # bytes of intermediate values at a time

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.jax.jax_tape import Arrays, jax_modules
-from uk_dynamics.core.linalg.rank_rule import (
+from uk_dynamics.core.linalg import (
     EXACTLY_DEPENDENT,
     KERNEL_ROUNDING,
     LEAST_PART,

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.runtime.common_inputs import CommonInputs
-from uk_dynamics.mechanism.dynamics.batch import States
-from uk_dynamics.mechanism.dynamics.rollout import Plan
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.dynamics import Plan, States
+from uk_dynamics.mechanism.resolution import Array
 
 _POINTERS = ("t", "q", "v", "tau", "active", "followed")
 _ANSWERS = (

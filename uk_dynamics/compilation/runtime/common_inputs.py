@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
-from uk_dynamics.mechanism.resolution.state import Array, Inputs
+from uk_dynamics.mechanism.dynamics import StructuralRows
+from uk_dynamics.mechanism.resolution import Array, Inputs
 
 
 class CommonInputs(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.exceptions import StateError
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.resolution import Array
 
 
 class CompiledCall:

@@ -21,13 +21,25 @@ from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution
 from uk_dynamics.compilation.runtime.compiled_structure import CompiledStructure
 from uk_dynamics.compilation.runtime.fallback import Fallback
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.mechanism.dynamics.batch import evaluate_each, put, states, without_forces
-from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.dynamics.rollout import plan, roll_each
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Array, BatchSolution, Inputs, Rollout, State
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.mechanism.dynamics import (
+    Dynamics,
+    InterpretedDynamics,
+    evaluate_each,
+    plan,
+    put,
+    roll_each,
+    states,
+    without_forces,
+)
+from uk_dynamics.mechanism.resolution import (
+    Array,
+    BatchSolution,
+    Inputs,
+    ResolvedMechanism,
+    Rollout,
+    State,
+)
 
 _NOTHING = Inputs()
 

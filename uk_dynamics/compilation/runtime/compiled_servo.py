@@ -9,17 +9,17 @@ from uk_dynamics.compilation.emit.servo_layout import ServoLayout
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution
 from uk_dynamics.compilation.runtime.compiled_structure import CompiledStructure
 from uk_dynamics.compilation.runtime.servo_call import ServoCall
-from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.core.servo.servo_law import ServoSolution
-from uk_dynamics.mechanism.dynamics.servo_evaluation import (
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import (
     Demand,
     References,
     ServoEvaluator,
     ServoOutcome,
     TrackingErrors,
 )
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 
 class CompiledServo:

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.emit.layout import Layout
-from uk_dynamics.core.equation.methods import Method
-from uk_dynamics.core.equation.solution import Solution, Status
-from uk_dynamics.core.factorization import Factorization
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.core import Factorization
+from uk_dynamics.core.equation import Method, Solution, Status
+from uk_dynamics.mechanism.resolution import Array
 
 
 class Owner(Protocol):

@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.emit.layout import Layout
-from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.core.factorization import Factorization
-from uk_dynamics.mechanism.dynamics.solver import Solver
-from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Array, Inputs
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core import Factorization
+from uk_dynamics.mechanism.dynamics import Solver, StructuralRows
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
 
 
 class CompiledStructure:

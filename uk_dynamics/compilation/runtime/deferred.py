@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from uk_dynamics.compilation.build import background
 from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.runtime.fallback import Fallback
-from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
+from uk_dynamics.mechanism.dynamics import Dynamics
 
 #: Calls of an evaluator from which on a library is worth its compilation; some 0.2 s.
 MANY = 1000

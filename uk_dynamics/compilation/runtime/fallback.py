@@ -6,15 +6,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.core.integration.fixed_step import ConfigurationSpace
-from uk_dynamics.mechanism.dynamics.dynamics import Dynamics, Prepared
-from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
-from uk_dynamics.mechanism.resolution.state import (
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.integration import ConfigurationSpace
+from uk_dynamics.mechanism.dynamics import Dynamics, Prepared
+from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
     DynamicsTerms,
     Energy,
+    Hierarchy,
     Inputs,
     Residual,
     Rollout,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.emit.servo_layout import ServoLayout
-from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import StateError
-from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.mechanism.resolution import Array, State
 
 
 class ServoCall:

@@ -12,7 +12,7 @@ from uk_dynamics.compilation.trace.sparse_vectors import (
     subtract_multiple,
     weighted,
 )
-from uk_dynamics.core.linalg.rank_rule import KERNEL_ROUNDING
+from uk_dynamics.core.linalg import KERNEL_ROUNDING
 
 
 def least(multipliers: Sparse, kernel: Sequence[Sparse], count: int) -> list[Scalar]:

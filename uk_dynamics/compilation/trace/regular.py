@@ -32,12 +32,12 @@ from uk_dynamics.compilation.trace.sparse_vectors import (
 from uk_dynamics.compilation.trace.symbols import Symbol
 from uk_dynamics.compilation.trace.terms import SymbolicTerms
 from uk_dynamics.compilation.trace.tree_factor import TreeFactor
-from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
-from uk_dynamics.core.linalg.rank_rule import LEAST_PART, SAFE_MARGIN, SAFE_ROUNDING, TINY
+from uk_dynamics.core.equation import UdwadiaKalaba
+from uk_dynamics.core.linalg import LEAST_PART, SAFE_MARGIN, SAFE_ROUNDING, TINY
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.assembly.start import start
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.assembly import start
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _SLOW = {"sqrt": 20, "/": 15}  # what a root and a quotient cost, in additions
 

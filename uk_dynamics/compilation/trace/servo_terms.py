@@ -7,10 +7,10 @@ from typing import NamedTuple, cast
 from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Graph, Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms
-from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
-from uk_dynamics.mechanism.resolution.state import Array
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.rows import FrameKinematics
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import Array
 
 
 class SymbolicTasks(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uk_dynamics.compilation.trace.symbols import Objects, as_objects, sine_and_cosine
-from uk_dynamics.model.kinematics.bodies import Body
+from uk_dynamics.model.kinematics import Body
 
 _ROUNDING = 4e-16  # entries of a rotation matrix below this are rounding of π/2
 

@@ -21,7 +21,7 @@ from uk_dynamics.compilation.trace.symbolic_joints import (
     zeros,
 )
 from uk_dynamics.compilation.trace.symbols import Objects, as_objects
-from uk_dynamics.model.kinematics.bodies import Body, BodyFrame
+from uk_dynamics.model.kinematics import Body, BodyFrame
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.expressions.functions import FUNCTIONS as EXPRESSION_FUNCTIONS
+from uk_dynamics.constraints.expressions import FUNCTIONS as EXPRESSION_FUNCTIONS
 
 Objects = NDArray[np.object_]
 Operand = Any  # a Symbol or a float

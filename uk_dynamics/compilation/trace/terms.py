@@ -6,11 +6,9 @@ from typing import NamedTuple, cast
 
 from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
-from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
-from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.rows import ConstraintTerms, FrameKinematics
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 
 class SymbolicTerms(NamedTuple):

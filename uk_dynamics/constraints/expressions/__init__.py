@@ -4,3 +4,21 @@ Text is read by a whitelist over Python's own grammar into a tree (:mod:`.parser
 differentiated once (:mod:`.differentiation`) and evaluated by a back-end: a flat Python function
 (:mod:`.python_function`), or any other algebra that :func:`.evaluation.evaluate` is given.
 """
+
+from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, compile_expressions
+from uk_dynamics.constraints.expressions.families import FAMILY_KEYS, index_scope, label_of, passes
+from uk_dynamics.constraints.expressions.functions import FUNCTIONS
+from uk_dynamics.constraints.expressions.indexing import Indexing
+from uk_dynamics.constraints.expressions.scope import Scope
+
+__all__ = [
+    "FAMILY_KEYS",
+    "FUNCTIONS",
+    "CompiledExpressions",
+    "Indexing",
+    "Scope",
+    "compile_expressions",
+    "index_scope",
+    "label_of",
+    "passes",
+]

@@ -28,9 +28,9 @@ from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.printing import to_text
 from uk_dynamics.constraints.expressions.python_function import python_function
 from uk_dynamics.constraints.expressions.scope import Scope
-from uk_dynamics.core.linalg.symbolic_where import is_symbolic
+from uk_dynamics.core.linalg import is_symbolic
 from uk_dynamics.exceptions import ExpressionError, ExpressionValueError
-from uk_dynamics.model.coordinates import Coordinates
+from uk_dynamics.model import Coordinates
 
 Array = NDArray[np.float64]
 

@@ -2,3 +2,17 @@
 
 A file declares everything that is particular to its kind; see :class:`~.kind.Kind`.
 """
+
+from uk_dynamics.constraints.kinds import registry
+from uk_dynamics.constraints.kinds.kind import Kind, Setting
+from uk_dynamics.constraints.kinds.registry import kind_called, kind_named
+from uk_dynamics.constraints.kinds.schema import definitions
+
+__all__ = [
+    "Kind",
+    "Setting",
+    "definitions",
+    "kind_called",
+    "kind_named",
+    "registry",
+]

@@ -13,7 +13,7 @@ from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow, Li
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
 from uk_dynamics.constraints.rows.row import Direction, Row
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model import RobotModel
 
 Data = Mapping[str, Any]
 

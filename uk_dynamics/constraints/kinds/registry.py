@@ -6,8 +6,8 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
-import uk_dynamics.constraints.kinds as package
 from uk_dynamics.constraints.kinds.kind import Kind
 from uk_dynamics.exceptions import UnknownNameError
 
@@ -22,7 +22,7 @@ def kinds() -> Mapping[str, type[Kind]]:
         ImportError: A file does not hold the kind that it is called after, or two do.
     """
     found: dict[str, type[Kind]] = {}
-    for folder in _modules(package.__path__, package.__name__, folders=True):
+    for folder in _modules([str(Path(__file__).parent)], __package__, folders=True):
         path = importlib.import_module(folder).__path__
         for module in _modules(path, folder, folders=False):
             name = module.rpartition(".")[2]

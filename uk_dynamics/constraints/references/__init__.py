@@ -1,1 +1,34 @@
 """What the rows of a constraint follow over time."""
+
+from uk_dynamics.constraints.references.approach_reference import Pace, approach
+from uk_dynamics.constraints.references.expression_reference import ExpressionReference
+from uk_dynamics.constraints.references.live_reference import Live
+from uk_dynamics.constraints.references.polynomial_reference import Polynomial
+from uk_dynamics.constraints.references.reference_set import ReferenceSet
+from uk_dynamics.constraints.references.references import (
+    Constant,
+    Followed,
+    Reference,
+    ReferenceSample,
+    Sinusoid,
+)
+from uk_dynamics.constraints.references.spline_reference import Boundary, Spline
+from uk_dynamics.constraints.references.trajectory_reference import Trajectory, Waypoints
+
+__all__ = [
+    "Boundary",
+    "Constant",
+    "ExpressionReference",
+    "Followed",
+    "Live",
+    "Pace",
+    "Polynomial",
+    "Reference",
+    "ReferenceSample",
+    "ReferenceSet",
+    "Sinusoid",
+    "Spline",
+    "Trajectory",
+    "Waypoints",
+    "approach",
+]

@@ -16,7 +16,7 @@ from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import RobotRow
 from uk_dynamics.constraints.rows.vectors import Array
-from uk_dynamics.core.linalg.symbolic_where import is_symbolic
+from uk_dynamics.core.linalg import is_symbolic
 from uk_dynamics.exceptions import ExpressionValueError
 
 _LARGEST = 1e100  # an entry far from the motion may be larger than squares can be

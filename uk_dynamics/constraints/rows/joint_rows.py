@@ -12,7 +12,7 @@ from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import RobotRow
 from uk_dynamics.constraints.rows.vectors import Array
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model import RobotModel
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.vectors import Array, apply, cross
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model import RobotModel
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.linalg.symbolic_where import is_symbolic
+from uk_dynamics.core.linalg import is_symbolic
 
 Array = NDArray[np.float64]
 

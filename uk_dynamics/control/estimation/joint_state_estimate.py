@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.resolution import Array
 
 
 class EstimationStatus(enum.Enum):

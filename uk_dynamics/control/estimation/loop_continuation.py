@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.control.estimation.loop_rows import LoopRows
-from uk_dynamics.core.servo.joint_state_estimation import LoopFactors, Split
-from uk_dynamics.mechanism.resolution.state import Array
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.core.servo import LoopFactors, Split
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.model import RobotModel
 
 _MOST_STEPS = 12
 _SMALL = 1e-11  # rad or m: the next Newton step would be rounding

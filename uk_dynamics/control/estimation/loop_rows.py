@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 
 
 class LoopRows:

@@ -8,15 +8,15 @@ from itertools import compress
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation.encoders import Encoders
 from uk_dynamics.control.estimation.joint_state_estimate import EstimationStatus, JointStateEstimate
 from uk_dynamics.control.estimation.loop_continuation import FEW_STEPS, MOST_STEPS, LoopContinuation
 from uk_dynamics.control.estimation.loop_rows import LoopRows
-from uk_dynamics.core.servo.joint_state_estimation import Split, free_motions, undetermined
+from uk_dynamics.core.servo import Split, free_motions, undetermined
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 
 _RANK_TOLERANCE = 1e-6  # of the rows that remain for the unmeasured joints
 _TRIALS = 4  # configurations that are tried in case the initial guess is singular

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.linalg.bounded_least_squares import bounded_least_squares
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.core.linalg import bounded_least_squares
+from uk_dynamics.mechanism.resolution import Array
 
 Indices = NDArray[np.intp]
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array
 
 _SLOWEST = 1e-200  # m/s or rad/s: power does not limit a motor that stands still
 _REACHED = 1e-9  # of the interval: a motor this close to its end is at its limit

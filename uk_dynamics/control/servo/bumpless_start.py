@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import uk_dynamics.constraints.references.hermite as hermite
-from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.mechanism.dynamics.servo_evaluation import TrackingErrors
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.mechanism.dynamics import TrackingErrors
+from uk_dynamics.mechanism.resolution import Array
 
 
 class BumplessStart:

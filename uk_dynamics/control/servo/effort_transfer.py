@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.control.limits.motor_limits import MotorLimits
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.resolution import Array
 
 
 class EffortTransfer:

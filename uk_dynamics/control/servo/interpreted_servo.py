@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.core.servo.servo_law import ServoSolution, servo_efforts
-from uk_dynamics.mechanism.dynamics.dynamics import Prepared
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.dynamics.servo_evaluation import (
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.servo import ServoSolution, servo_efforts
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import (
     Demand,
+    InterpretedDynamics,
+    Prepared,
     References,
     ServoOutcome,
     TrackingErrors,
 )
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 
 class InterpretedServo:

@@ -11,8 +11,8 @@ prediction.
 
 from __future__ import annotations
 
-from uk_dynamics.mechanism.resolution.state import Array, State
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.model import RobotModel
 
 _TOO_SHORT, _TOO_LONG = 0.5, 2.5  # periods between states whose velocities are compared
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from uk_dynamics.compilation.build.background import Job
-from uk_dynamics.compilation.build.compiler import CompilationError
-from uk_dynamics.compilation.build.library import is_servo_cached
-from uk_dynamics.compilation.runtime.deferred import Deferred, not_compiled
-from uk_dynamics.compilation.select_backend import Selection, choose
+from uk_dynamics.compilation import Selection, choose
+from uk_dynamics.compilation.build import CompilationError, Job, is_servo_cached
+from uk_dynamics.compilation.runtime import Deferred, not_compiled
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
-from uk_dynamics.core.servo.servo_law import ServoSolution
+from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics.servo_evaluation import (
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import (
     Demand,
     References,
     ServoEvaluator,
     ServoOutcome,
     TrackingErrors,
 )
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 
 def servo_evaluator(
@@ -45,7 +43,7 @@ def servo_evaluator(
     interpreted = InterpretedServo(tasks, friction=friction)
     if choice == "interpreted":
         return interpreted
-    from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
+    from uk_dynamics.compilation.runtime import CompiledServo
 
     def compiled() -> ServoEvaluator:
         return CompiledServo(tasks, interpreted, friction=friction)

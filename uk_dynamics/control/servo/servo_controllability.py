@@ -8,12 +8,12 @@ from itertools import compress
 
 import numpy as np
 
-from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.core.linalg.rank_rule import NEGLIGIBLE_ACCELERATION
-from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.core.linalg import NEGLIGIBLE_ACCELERATION
+from uk_dynamics.core.servo import servo_lemmas, solutions
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Inputs, State
 
 Names = tuple[str, ...]
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from uk_dynamics.compilation.select_backend import Selection
-from uk_dynamics.constraints.references.references import Followed, ReferenceSample
+from uk_dynamics.compilation import Selection
+from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.limits.motor_limits import Bounds, MotorLimits
@@ -17,12 +17,11 @@ from uk_dynamics.control.servo.bumpless_start import BumplessStart
 from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.servo_backend import servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
-from uk_dynamics.core.servo.servo_law import ServoSolution
+from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics.servo_evaluation import Demand, TrackingErrors
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.dynamics import Demand, TrackingErrors
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 
 __all__ = ["Command", "ServoController"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from uk_dynamics.compilation.select_backend import Selection
-from uk_dynamics.constraints.references.references import Followed, ReferenceSample
+from uk_dynamics.compilation import Selection
+from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.gravity_compensation import GravityCompensation
 from uk_dynamics.control.hold import Hold
@@ -15,10 +15,8 @@ from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.effort_transfer import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import UnknownNameError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.allocation import Allocation
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, State
 
 TASKS, GRAVITY_COMPENSATION, HOLD = "tasks", "gravity_compensation", "hold"
 MODES = (TASKS, GRAVITY_COMPENSATION, HOLD)

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.control.command import MotorCommand
-from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 
 class Setpoint(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.core.equation.stabilization import position_gains, velocity_gain
+from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.core.equation import position_gains, velocity_gain
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism.dynamics.servo_evaluation import TrackingErrors
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.dynamics import TrackingErrors
+from uk_dynamics.mechanism.resolution import Array
 
 
 class Gains(NamedTuple):

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from uk_dynamics.conversion.robot.yaml_layout import identifier
-from uk_dynamics.model.coincident_frames import (
+from uk_dynamics.model import (
     NEAR,
     Coincidence,
+    RobotModel,
     coincidence,
     coincident_frames,
+    loop_directions,
     marker_links,
 )
-from uk_dynamics.model.loop_directions import loop_directions
-from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.model.urdf.description import Array
+from uk_dynamics.model.urdf import Array
 
 _PARALLEL = 1e-6  # rad
 _ALIGNED = 1e-9  # of a unit vector: its other components

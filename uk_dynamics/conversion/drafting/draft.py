@@ -15,12 +15,11 @@ from uk_dynamics.conversion.drafting.spatial_cuts import choose_types
 from uk_dynamics.conversion.output_files import relative_address
 from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow
 from uk_dynamics.exceptions import AssemblyError, InputError
-from uk_dynamics.mechanism.analysis.report import MechanismReport
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.model.urdf.description import Array, RobotDescription
-from uk_dynamics.model.urdf.reading import read_urdf
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.analysis import MechanismReport
+from uk_dynamics.mechanism.files import MechanismSpec
+from uk_dynamics.model import RobotModel
+from uk_dynamics.model.urdf import Array, RobotDescription, read_urdf
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from uk_dynamics.conversion.drafting.motor_guesses import MotorGuess
-from uk_dynamics.model.urdf.description import Joint, RobotDescription
+from uk_dynamics.model.urdf import Joint, RobotDescription
 
 
 def joint_table(description: RobotDescription, motors: Mapping[str, MotorGuess]) -> Iterator[str]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from uk_dynamics.conversion.robot.yaml_layout import comment, identifier, short_entry
-from uk_dynamics.model.urdf.actuation_tags import ActuationTag, actuation_tags
-from uk_dynamics.model.urdf.description import ONE_DOF, Joint, RobotDescription
+from uk_dynamics.model.urdf import ONE_DOF, ActuationTag, Joint, RobotDescription, actuation_tags
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from uk_dynamics.constraints.kinds import registry
 from uk_dynamics.conversion.drafting.candidate_cuts import CandidateCut
-from uk_dynamics.mechanism.analysis.report import MechanismReport
+from uk_dynamics.mechanism.analysis import MechanismReport
 
 _DEFAULT = "point"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from uk_dynamics.model.urdf.description import WORLD
+from uk_dynamics.model.urdf import WORLD
 
 
 class Names:

@@ -18,8 +18,7 @@ from uk_dynamics.conversion.mjcf.shapes import shapes
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import compose, inverse, moved_link, moved_visual
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf.description import WORLD, Joint, Link, Pose
-from uk_dynamics.model.urdf.rotation import about_axis, from_quaternion
+from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, about_axis, from_quaternion
 
 _LEAST = 1e-12  # of a spring or inertia: nothing
 

@@ -10,9 +10,7 @@ import numpy as np
 from uk_dynamics.conversion.mjcf.names import Names
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.conversion.robot.poses import compose
-from uk_dynamics.model.urdf.description import Pose
-from uk_dynamics.model.urdf.rotation import from_quaternion
-from uk_dynamics.model.urdf.visuals import Box, Cylinder, Shape, Sphere, Visual
+from uk_dynamics.model.urdf import Box, Cylinder, Pose, Shape, Sphere, Visual, from_quaternion
 
 
 def shapes(

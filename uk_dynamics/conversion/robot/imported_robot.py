@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from uk_dynamics.conversion.robot.yaml_layout import identifier
-from uk_dynamics.model.urdf.description import Array, Joint, JointType, Link, Pose
-from uk_dynamics.model.urdf.visuals import Visual
+from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual
 
 Data = dict[str, object]
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from uk_dynamics.model.urdf.description import Array, Link, Pose
-from uk_dynamics.model.urdf.visuals import Visual
+from uk_dynamics.model.urdf import Array, Link, Pose, Visual
 
 _IDENTITY = 1e-15  # of a rotation matrix: what is left of rounding
 

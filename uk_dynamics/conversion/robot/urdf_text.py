@@ -9,9 +9,20 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
-from uk_dynamics.model.urdf.description import FAR, Array, Joint, Link, Pose
-from uk_dynamics.model.urdf.rotation import to_rpy
-from uk_dynamics.model.urdf.visuals import Box, Cylinder, MeshFile, Shape, Sphere, Visual
+from uk_dynamics.model.urdf import (
+    FAR,
+    Array,
+    Box,
+    Cylinder,
+    Joint,
+    Link,
+    MeshFile,
+    Pose,
+    Shape,
+    Sphere,
+    Visual,
+    to_rpy,
+)
 
 
 def urdf_text(robot: ImportedRobot) -> str:

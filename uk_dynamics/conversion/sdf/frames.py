@@ -10,8 +10,7 @@ import numpy as np
 
 from uk_dynamics.conversion.robot.poses import compose
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.urdf.description import WORLD, Array, Pose
-from uk_dynamics.model.urdf.rotation import from_quaternion, from_rpy
+from uk_dynamics.model.urdf import WORLD, Array, Pose, from_quaternion, from_rpy
 
 MODEL = "__model__"
 

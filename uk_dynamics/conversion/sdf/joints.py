@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.sdf.frames import MODEL, Frames, handled, is_true, number, text
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf.description import Array, Pose
+from uk_dynamics.model.urdf import Array, Pose
 
 _HANDLED = (
     "pose",

@@ -11,13 +11,14 @@ from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.conversion.robot.poses import compose, moved_link
 from uk_dynamics.conversion.sdf.frames import handled, is_true, number, numbers, read_pose
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf.description import Link, Pose
-from uk_dynamics.model.urdf.visuals import (
+from uk_dynamics.model.urdf import (
     GREY,
     Box,
     Cylinder,
+    Link,
     MeshFile,
     Numbers,
+    Pose,
     Shape,
     Sphere,
     Visual,

@@ -27,7 +27,7 @@ from uk_dynamics.conversion.sdf.joints import SdfJoint, read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
 from uk_dynamics.conversion.sdf.loop_closures import close_loop, drop_dangling, single_joints
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.urdf.description import WORLD, Joint, Link, Pose
+from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose
 
 _HANDLED = ("link", "joint", "pose", "frame", "static", "self_collide", "allow_auto_disable")
 _AXES_IN_JOINT = 5  # since SDF 1.5

@@ -1,1 +1,36 @@
 """The fundamental equation of constrained motion; stabilisation, projection, non-ideal forces."""
+
+from uk_dynamics.core.equation import projection
+from uk_dynamics.core.equation.fundamental_equation import Factorization
+from uk_dynamics.core.equation.integrability import PfaffianSystem, integrability
+from uk_dynamics.core.equation.methods import WHITENING, WITH_PSEUDOINVERSE, Method
+from uk_dynamics.core.equation.nonideal_force import LoadForces, solve_nonideal
+from uk_dynamics.core.equation.projection import (
+    ProjectionFailedError,
+    project_position,
+    project_velocity,
+)
+from uk_dynamics.core.equation.solution import Solution, Status
+from uk_dynamics.core.equation.stabilization import from_alpha_beta, position_gains, velocity_gain
+from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
+
+__all__ = [
+    "WHITENING",
+    "WITH_PSEUDOINVERSE",
+    "Factorization",
+    "LoadForces",
+    "Method",
+    "PfaffianSystem",
+    "ProjectionFailedError",
+    "Solution",
+    "Status",
+    "UdwadiaKalaba",
+    "from_alpha_beta",
+    "integrability",
+    "position_gains",
+    "project_position",
+    "project_velocity",
+    "projection",
+    "solve_nonideal",
+    "velocity_gain",
+]

@@ -1,1 +1,23 @@
 """Fixed-step and adaptive integration of the constrained motion."""
+
+from uk_dynamics.core.integration.adaptive import (
+    ADAPTIVE_METHODS,
+    AdaptiveMethod,
+    AdaptiveStepper,
+    Tolerances,
+)
+from uk_dynamics.core.integration.fixed_step import (
+    ConfigurationSpace,
+    rk4_step,
+    semi_implicit_euler_step,
+)
+
+__all__ = [
+    "ADAPTIVE_METHODS",
+    "AdaptiveMethod",
+    "AdaptiveStepper",
+    "ConfigurationSpace",
+    "Tolerances",
+    "rk4_step",
+    "semi_implicit_euler_step",
+]

@@ -1,1 +1,60 @@
 """Rank rule, row basis, mass factors, rotations, bounded least squares."""
+
+from uk_dynamics.core.linalg import rank_rule
+from uk_dynamics.core.linalg.bounded_least_squares import bounded_least_squares
+from uk_dynamics.core.linalg.mass_factor import (
+    DenseMass,
+    SingularMass,
+    coordinate_scale,
+    mass_factor,
+)
+from uk_dynamics.core.linalg.rank_rule import (
+    DEFAULT_CONSISTENCY_TOLERANCE,
+    DEFAULT_RANK_TOLERANCE,
+    DEFAULT_TASK_RANK_TOLERANCE,
+    EXACTLY_DEPENDENT,
+    KERNEL_ROUNDING,
+    LEAST_PART,
+    LEAST_RANGE_SPACE_TOLERANCE,
+    LOOSEST,
+    LOST_PIVOTS,
+    NEGLIGIBLE_ACCELERATION,
+    SAFE_MARGIN,
+    SAFE_ROUNDING,
+    TINY,
+    ZERO_ROW,
+    tie_handicap,
+)
+from uk_dynamics.core.linalg.rotations import skew
+from uk_dynamics.core.linalg.row_basis import RowBasis
+from uk_dynamics.core.linalg.symbolic_where import above, at_least, is_symbolic, where
+
+__all__ = [
+    "DEFAULT_CONSISTENCY_TOLERANCE",
+    "DEFAULT_RANK_TOLERANCE",
+    "DEFAULT_TASK_RANK_TOLERANCE",
+    "EXACTLY_DEPENDENT",
+    "KERNEL_ROUNDING",
+    "LEAST_PART",
+    "LEAST_RANGE_SPACE_TOLERANCE",
+    "LOOSEST",
+    "LOST_PIVOTS",
+    "NEGLIGIBLE_ACCELERATION",
+    "SAFE_MARGIN",
+    "SAFE_ROUNDING",
+    "TINY",
+    "ZERO_ROW",
+    "DenseMass",
+    "RowBasis",
+    "SingularMass",
+    "above",
+    "at_least",
+    "bounded_least_squares",
+    "coordinate_scale",
+    "is_symbolic",
+    "mass_factor",
+    "rank_rule",
+    "skew",
+    "tie_handicap",
+    "where",
+]

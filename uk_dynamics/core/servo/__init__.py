@@ -1,1 +1,26 @@
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
+
+from uk_dynamics.core.servo.actuation import actuation
+from uk_dynamics.core.servo.joint_state_estimation import (
+    LoopFactors,
+    Split,
+    free_motions,
+    undetermined,
+)
+from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
+from uk_dynamics.core.servo.motion_efforts import motion_efforts
+from uk_dynamics.core.servo.servo_law import MET, ServoSolution, servo_efforts
+
+__all__ = [
+    "MET",
+    "LoopFactors",
+    "ServoSolution",
+    "Split",
+    "actuation",
+    "free_motions",
+    "motion_efforts",
+    "servo_efforts",
+    "servo_lemmas",
+    "solutions",
+    "undetermined",
+]

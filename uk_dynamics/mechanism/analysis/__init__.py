@@ -1,1 +1,12 @@
 """Reports on a mechanism: rank, mobility, integrability."""
+
+from uk_dynamics.mechanism.analysis.integrability import examine_integrability
+from uk_dynamics.mechanism.analysis.report import MechanismReport, report
+from uk_dynamics.mechanism.analysis.task_report import TaskReport
+
+__all__ = [
+    "MechanismReport",
+    "TaskReport",
+    "examine_integrability",
+    "report",
+]

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.references.live_reference import Live
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
-from uk_dynamics.core.equation.integrability import PfaffianSystem, integrability
+from uk_dynamics.constraints.references import Live
+from uk_dynamics.constraints.rows import ConstraintTerms
+from uk_dynamics.core.equation import PfaffianSystem, integrability
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.methods import WITH_PSEUDOINVERSE
-from uk_dynamics.core.factorization import Factorization, SingularMassError, factorize
-from uk_dynamics.core.linalg.mass_factor import DenseMass
-from uk_dynamics.core.linalg.row_basis import RowBasis
-from uk_dynamics.core.servo.actuation import actuation
-from uk_dynamics.core.tree.articulated_mass import factor_inertia
+from uk_dynamics.core import Factorization, SingularMassError, factorize
+from uk_dynamics.core.equation import WITH_PSEUDOINVERSE
+from uk_dynamics.core.linalg import DenseMass, RowBasis
+from uk_dynamics.core.servo import actuation
+from uk_dynamics.core.tree import factor_inertia
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.analysis.integrability import IntegrabilityReport, examine_integrability
 from uk_dynamics.mechanism.analysis.task_report import TaskReport, task_report

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from uk_dynamics.core.equation.fundamental_equation import Factorization
-from uk_dynamics.core.servo.servo_law import servo_efforts
+from uk_dynamics.core.equation import Factorization
+from uk_dynamics.core.servo import servo_efforts
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.model.kinematics.workspace import Workspace
+from uk_dynamics.model.kinematics import Workspace
 
 _STEP = 1e-5  # rad or m, of the fastest coordinate
 _NOTICEABLE = 1e-6  # of the accelerations per rad or m: what is below is rounding of differences

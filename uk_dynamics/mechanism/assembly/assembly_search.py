@@ -17,7 +17,7 @@ from scipy.optimize import lsq_linear
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.model.coordinates import LimitViolation
+from uk_dynamics.model import LimitViolation
 
 _MAX_ITERATIONS = 200
 _POLISH = 3  # further steps once closed: quadratic convergence takes the gap to rounding

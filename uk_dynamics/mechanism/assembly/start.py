@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from uk_dynamics.core.linalg.mass_factor import coordinate_scale
-from uk_dynamics.core.linalg.rank_rule import ZERO_ROW
+from uk_dynamics.core.linalg import ZERO_ROW, coordinate_scale
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.assembly.assembly import (
     assemble,

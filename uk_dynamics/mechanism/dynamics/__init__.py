@@ -1,1 +1,52 @@
 """State, inputs, the Dynamics protocol and its interpreted reference."""
+
+from uk_dynamics.mechanism.dynamics.batch import (
+    States,
+    empty,
+    evaluate_each,
+    put,
+    states,
+    without_forces,
+)
+from uk_dynamics.mechanism.dynamics.constraint_work import workless
+from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics, Prepared
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.rollout import METHODS, Plan, plan, roll_each
+from uk_dynamics.mechanism.dynamics.servo_evaluation import (
+    Demand,
+    References,
+    ServoEvaluator,
+    ServoOutcome,
+    TrackingErrors,
+)
+from uk_dynamics.mechanism.dynamics.solver import Solver
+from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
+from uk_dynamics.mechanism.dynamics.switching import Switched, switch
+
+__all__ = [
+    "BACKENDS",
+    "METHODS",
+    "Backend",
+    "Demand",
+    "Dynamics",
+    "InterpretedDynamics",
+    "Plan",
+    "Prepared",
+    "References",
+    "ServoEvaluator",
+    "ServoOutcome",
+    "Solver",
+    "States",
+    "StructuralRows",
+    "Switched",
+    "TrackingErrors",
+    "empty",
+    "evaluate_each",
+    "plan",
+    "put",
+    "roll_each",
+    "states",
+    "switch",
+    "without_forces",
+    "workless",
+]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.equation.solution import Solution, Status
+from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.exceptions import InputError, StateError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution.state import Array, BatchSolution, Inputs, State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.constraints.references.references import Constant
+from uk_dynamics.constraints.references import Constant
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 
 

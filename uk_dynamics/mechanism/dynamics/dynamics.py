@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple, Protocol, get_args
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.rows.constraint_set import ConstraintTerms
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.core.factorization import Factorization
-from uk_dynamics.core.integration.fixed_step import ConfigurationSpace
+from uk_dynamics.constraints.rows import ConstraintTerms
+from uk_dynamics.core import Factorization
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.integration import ConfigurationSpace
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.state import (
     Array,
@@ -22,7 +22,7 @@ from uk_dynamics.mechanism.resolution.state import (
     RolloutMethod,
     State,
 )
-from uk_dynamics.model.kinematics.workspace import Workspace
+from uk_dynamics.model.kinematics import Workspace
 
 #: What evaluates a mechanism; the table is that of ``uk_dynamics.compilation.select_backend``.
 Backend = Literal["auto", "cached", "interpreted", "compiled", "jax"]

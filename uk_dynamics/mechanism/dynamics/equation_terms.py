@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from uk_dynamics.constraints.rows.constraint_set import ConstraintTerms
+from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, DynamicsTerms, Inputs
-from uk_dynamics.model.kinematics.workspace import Workspace
+from uk_dynamics.model.kinematics import Workspace
 
 
 class EquationTerms:

@@ -7,9 +7,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.core.integration.fixed_step import ConfigurationSpace
+from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.integration import ConfigurationSpace
 from uk_dynamics.mechanism.dynamics.batch import evaluate_each, states, without_forces
 from uk_dynamics.mechanism.dynamics.dynamics import Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms
@@ -29,7 +29,7 @@ from uk_dynamics.mechanism.resolution.state import (
     Rollout,
     State,
 )
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model import RobotModel
 
 _NOTHING = Inputs()
 

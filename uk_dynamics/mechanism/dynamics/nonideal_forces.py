@@ -6,10 +6,8 @@ import functools
 
 import numpy as np
 
-from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
-from uk_dynamics.core.equation.fundamental_equation import Factorization
-from uk_dynamics.core.equation.nonideal_force import LoadForces, solve_nonideal
-from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.constraints.rows import FrameKinematics
+from uk_dynamics.core.equation import Factorization, LoadForces, Solution, solve_nonideal
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import (

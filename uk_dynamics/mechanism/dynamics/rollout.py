@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.integration.fixed_step import rk4_step, semi_implicit_euler_step
+from uk_dynamics.core.integration import rk4_step, semi_implicit_euler_step
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, Rollout, State, Stopped
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model import RobotModel
 
 METHODS: dict[str, Callable[..., tuple[Array, Array]]] = {
     "rk4": rk4_step,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
-from uk_dynamics.constraints.references.references import Followed
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.core.servo.servo_law import ServoSolution
+from uk_dynamics.constraints.references import Followed
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
 References = Mapping[str, Followed]

@@ -7,14 +7,14 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.methods import Method
-from uk_dynamics.core.factorization import (
+from uk_dynamics.core import (
     Factorization,
     SingularMassError,
     UndeterminedCoordinatesError,
     factorize,
 )
-from uk_dynamics.core.tree.articulated_mass import factor_inertia
+from uk_dynamics.core.equation import Method
+from uk_dynamics.core.tree import factor_inertia
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
 

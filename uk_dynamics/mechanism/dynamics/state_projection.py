@@ -7,20 +7,16 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.projection import (
-    ProjectionFailedError,
-    project_position,
-    project_velocity,
-)
-from uk_dynamics.core.factorization import Factorization
-from uk_dynamics.core.linalg.rank_rule import LOOSEST
+from uk_dynamics.core import Factorization
+from uk_dynamics.core.equation import ProjectionFailedError, project_position, project_velocity
+from uk_dynamics.core.linalg import LOOSEST
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.dynamics.solver import Solver
 from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
-from uk_dynamics.model.kinematics.workspace import Workspace
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model import RobotModel
+from uk_dynamics.model.kinematics import Workspace
 
 # For rows that are not affine in the velocities:
 _NEWTON_STEPS = 50

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import root
 
-from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import ActivationError, SimulationError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
-from uk_dynamics.model.kinematics.workspace import Workspace
+from uk_dynamics.model.kinematics import Workspace
 
 # m or rad: further away a constraint with on_activation: require is not where it belongs.
 CLOSE = 1e-3

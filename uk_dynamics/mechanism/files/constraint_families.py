@@ -7,9 +7,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from uk_dynamics.constraints.expressions.families import FAMILY_KEYS, index_scope, label_of, passes
-from uk_dynamics.constraints.expressions.indexing import Indexing
-from uk_dynamics.constraints.expressions.scope import Scope
+from uk_dynamics.constraints.expressions import (
+    FAMILY_KEYS,
+    Indexing,
+    Scope,
+    index_scope,
+    label_of,
+    passes,
+)
 from uk_dynamics.exceptions import ExpressionError
 from uk_dynamics.mechanism.files.wording import located, place_text
 

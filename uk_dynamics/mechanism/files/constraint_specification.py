@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from uk_dynamics.constraints.expressions.families import FAMILY_KEYS
-from uk_dynamics.constraints.kinds.joints.expression import Expression
-from uk_dynamics.constraints.kinds.kind import Kind
-from uk_dynamics.constraints.kinds.registry import kind_named
+from uk_dynamics.constraints.expressions import FAMILY_KEYS
+from uk_dynamics.constraints.kinds import Kind, kind_named
+from uk_dynamics.constraints.kinds.joints import Expression
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec
 from uk_dynamics.mechanism.files.friction_specification import FrictionSpec

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from uk_dynamics.constraints.rows.joint_rows import weighted_joints
+from uk_dynamics.constraints.rows import weighted_joints
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, vector
 from uk_dynamics.mechanism.files.wording import located

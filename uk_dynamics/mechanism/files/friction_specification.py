@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from uk_dynamics.constraints.kinds.kind import Kind
+from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.exceptions import MechanismFileError
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from uk_dynamics.constraints.references.expression_reference import ExpressionReference
-from uk_dynamics.constraints.references.spline_reference import Boundary, Spline
+from uk_dynamics.constraints.references import Boundary, ExpressionReference, Spline
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.files.wording import located
 

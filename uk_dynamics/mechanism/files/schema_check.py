@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import jsonschema
 
-from uk_dynamics.constraints.kinds.schema import definitions
+from uk_dynamics.constraints.kinds import definitions
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.wording import Place, place_text, shown
 

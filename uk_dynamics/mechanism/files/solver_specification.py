@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from uk_dynamics.core.equation.methods import WITH_PSEUDOINVERSE, Method
-from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod
-from uk_dynamics.core.linalg.rank_rule import (
+from uk_dynamics.core.equation import WITH_PSEUDOINVERSE, Method
+from uk_dynamics.core.equation.published import PseudoinverseMethod
+from uk_dynamics.core.linalg import (
     DEFAULT_CONSISTENCY_TOLERANCE,
     DEFAULT_RANK_TOLERANCE,
     DEFAULT_TASK_RANK_TOLERANCE,

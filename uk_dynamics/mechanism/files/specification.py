@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from uk_dynamics import resources
-from uk_dynamics.constraints.rows.joint_rows import weighted_joints
+from uk_dynamics.constraints.rows import weighted_joints
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.files.constraint_families import write_out_families
 from uk_dynamics.mechanism.files.constraint_specification import (

@@ -1,1 +1,42 @@
 """From names in a file to frames, joints and motors of the robot."""
+
+from uk_dynamics.mechanism.resolution.actuators import Actuators
+from uk_dynamics.mechanism.resolution.allocation import Allocation, Weights
+from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
+from uk_dynamics.mechanism.resolution.local_structure import local_structure
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.robot_resolution import read_description
+from uk_dynamics.mechanism.resolution.state import (
+    ActiveConstraints,
+    Array,
+    BatchSolution,
+    DynamicsTerms,
+    Energy,
+    Inputs,
+    Residual,
+    Rollout,
+    State,
+    Stopped,
+)
+from uk_dynamics.mechanism.resolution.target_pose import reference_of_pose
+
+__all__ = [
+    "ActiveConstraints",
+    "Actuators",
+    "Allocation",
+    "Array",
+    "BatchSolution",
+    "DynamicsTerms",
+    "Energy",
+    "Hierarchy",
+    "Inputs",
+    "Residual",
+    "ResolvedMechanism",
+    "Rollout",
+    "State",
+    "Stopped",
+    "Weights",
+    "local_structure",
+    "read_description",
+    "reference_of_pose",
+]

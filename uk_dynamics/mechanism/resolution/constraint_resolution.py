@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
-from uk_dynamics.constraints.kinds.kind import Setting
-from uk_dynamics.constraints.references.reference_set import ReferenceSet
-from uk_dynamics.constraints.rows.constraint import Constraint
+from uk_dynamics.constraints.kinds import Setting
+from uk_dynamics.constraints.kinds.joints import JointCoupling
+from uk_dynamics.constraints.references import ReferenceSet
+from uk_dynamics.constraints.rows import Constraint
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import inside
 from uk_dynamics.mechanism.resolution.reference_resolution import resolve_reference
 from uk_dynamics.mechanism.resolution.robot_resolution import frame_name, frame_roles
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model import RobotModel
 
 
 def resolve_constraint(

@@ -6,23 +6,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uk_dynamics.constraints.expressions.compiled import compile_expressions
-from uk_dynamics.constraints.rows.constraint import Constraint
-from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.constraints.rows.joint_rows import JointTerm, joint_terms
+from uk_dynamics.constraints.expressions import compile_expressions
+from uk_dynamics.constraints.rows import Constraint, ConstraintSet, JointTerm, joint_terms
 from uk_dynamics.exceptions import UnknownNameError
-from uk_dynamics.forces.constant_forces import ConstantEffort, ConstantWrench
-from uk_dynamics.forces.expression_efforts import ExpressionEffort
-from uk_dynamics.forces.force_elements import ForceElement, ForceElements
-from uk_dynamics.forces.joint_friction import FrictionalJoint, FrictionLaw, JointFriction
-from uk_dynamics.forces.joint_springs import JointSpring
-from uk_dynamics.forces.line_springs import LineSpring
+from uk_dynamics.forces import (
+    ConstantEffort,
+    ConstantWrench,
+    ExpressionEffort,
+    ForceElement,
+    ForceElements,
+    FrictionalJoint,
+    FrictionLaw,
+    JointFriction,
+    JointSpring,
+    LineSpring,
+)
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.friction_specification import FrictionSpec
 from uk_dynamics.mechanism.files.wording import located
-from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.model.urdf.description import WORLD, AttachedFrame
+from uk_dynamics.model import RobotModel
+from uk_dynamics.model.urdf import WORLD, AttachedFrame
 
 
 def force_frames(

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.exceptions import MechanismFileError, UnknownNameError
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.switching_specification import SwitchingSpec

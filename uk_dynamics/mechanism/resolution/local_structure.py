@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.constraints.rows.sparse_constraint_set import SparseConstraintSet
-from uk_dynamics.core.tree.clusters import Clusters
-from uk_dynamics.core.tree.tree import Tree
+from uk_dynamics.constraints.rows import ConstraintSet, SparseConstraintSet
+from uk_dynamics.core.tree import Clusters, Tree
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
-from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
-from uk_dynamics.model.robot_model import LARGEST_DENSE, RobotModel
+from uk_dynamics.model import LARGEST_DENSE, RobotModel
+from uk_dynamics.model.kinematics import TreeWorkspace
 
 _LARGEST_CLUSTER = 32
 

@@ -13,7 +13,7 @@ from uk_dynamics.exceptions import UnknownNameError
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.files.specification import MechanismSpec
     from uk_dynamics.mechanism.resolution.actuators import Actuators
-    from uk_dynamics.model.robot_model import RobotModel
+    from uk_dynamics.model import RobotModel
 
 Array = NDArray[np.float64]
 

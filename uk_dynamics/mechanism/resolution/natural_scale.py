@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.core.linalg.mass_factor import SingularMass, coordinate_scale
-from uk_dynamics.core.linalg.rank_rule import ZERO_ROW
-from uk_dynamics.core.tree.articulated_mass import factor_inertia
+from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.core.linalg import ZERO_ROW, SingularMass, coordinate_scale
+from uk_dynamics.core.tree import factor_inertia
 from uk_dynamics.mechanism.resolution.state import Array
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model import RobotModel
 
 _SAMPLES = 5
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.constraints.references.live_reference import Live
-from uk_dynamics.constraints.references.polynomial_reference import Polynomial
-from uk_dynamics.constraints.references.references import Constant, Reference, Sinusoid
-from uk_dynamics.constraints.references.spline_reference import Spline
+from uk_dynamics.constraints.references import (
+    Constant,
+    Live,
+    Polynomial,
+    Reference,
+    Sinusoid,
+    Spline,
+)
 from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
 
 STANDING = (Constant, Live)  # references that do not move by themselves

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.core.equation.methods import WHITENING
+from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.core.equation import WHITENING
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
@@ -35,9 +35,8 @@ from uk_dynamics.mechanism.resolution.robot_resolution import (
     joint_forces,
 )
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, NonidealFunction, State
-from uk_dynamics.model.passive import PassiveForces
-from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.model.urdf.description import AttachedFrame, RobotDescription
+from uk_dynamics.model import PassiveForces, RobotModel
+from uk_dynamics.model.urdf import AttachedFrame, RobotDescription
 
 
 class ResolvedMechanism:

@@ -9,10 +9,8 @@ from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec
 from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
-from uk_dynamics.model.passive import JointForces
-from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.model.urdf.description import WORLD, AttachedFrame, RobotDescription
-from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
+from uk_dynamics.model import JointForces, RobotModel
+from uk_dynamics.model.urdf import WORLD, AttachedFrame, RobotDescription, read_urdf, read_urdf_text
 
 
 def read_description(spec: MechanismSpec, text: str | None) -> RobotDescription:

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core.equation import Solution
 
 Array = NDArray[np.float64]
 

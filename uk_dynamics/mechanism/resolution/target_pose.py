@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 import uk_dynamics.core.linalg.rotations as so3
-from uk_dynamics.constraints.kinds.frames.frame import Frame
+from uk_dynamics.constraints.kinds.frames import Frame
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.files.specification import ConstraintSpec
 from uk_dynamics.mechanism.resolution.state import Array
-from uk_dynamics.model.urdf.rotation import from_quaternion
+from uk_dynamics.model.urdf import from_quaternion
 
 _AXES = ("x", "y", "z")
 _ROTATION_AXES = ("rx", "ry", "rz")

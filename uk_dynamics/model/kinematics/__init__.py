@@ -1,1 +1,12 @@
 """Evaluation of the tree at a state: mass matrix, bias, Jacobians, frames."""
+
+from uk_dynamics.model.kinematics.bodies import Body, BodyFrame
+from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
+from uk_dynamics.model.kinematics.workspace import Workspace
+
+__all__ = [
+    "Body",
+    "BodyFrame",
+    "TreeWorkspace",
+    "Workspace",
+]

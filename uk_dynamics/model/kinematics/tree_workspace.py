@@ -9,10 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uk_dynamics.core.linalg.rotations import skew
-from uk_dynamics.core.tree.clusters import Clusters
-from uk_dynamics.core.tree.tree import Tree
-from uk_dynamics.core.tree.tree_inertia import TreeInertia
+from uk_dynamics.core.linalg import skew
+from uk_dynamics.core.tree import Clusters, Tree, TreeInertia
 from uk_dynamics.model.kinematics.bodies import Body, BodyFrame
 from uk_dynamics.model.kinematics.workspace import Workspace
 from uk_dynamics.model.urdf.description import Array

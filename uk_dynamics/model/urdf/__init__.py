@@ -1,1 +1,69 @@
 """From URDF text to a checked description of links and joints."""
+
+from uk_dynamics.model.urdf.actuation_tags import ActuationTag, actuation_tags
+from uk_dynamics.model.urdf.description import (
+    FAR,
+    ONE_DOF,
+    WORLD,
+    Array,
+    AttachedFrame,
+    Joint,
+    JointType,
+    Link,
+    Pose,
+    RobotDescription,
+)
+from uk_dynamics.model.urdf.inertia import inertia_problem
+from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
+from uk_dynamics.model.urdf.rotation import about_axis, from_quaternion, from_rpy, to_rpy
+from uk_dynamics.model.urdf.source import LARGEST_DESCRIPTION, read_source
+from uk_dynamics.model.urdf.topology import moves_no_mass
+from uk_dynamics.model.urdf.visuals import (
+    GREY,
+    Appearance,
+    Box,
+    Cylinder,
+    MeshFile,
+    Numbers,
+    Shape,
+    Sphere,
+    Visual,
+    appearance,
+)
+from uk_dynamics.model.urdf.xml_text import parse_xml
+
+__all__ = [
+    "FAR",
+    "GREY",
+    "LARGEST_DESCRIPTION",
+    "ONE_DOF",
+    "WORLD",
+    "ActuationTag",
+    "Appearance",
+    "Array",
+    "AttachedFrame",
+    "Box",
+    "Cylinder",
+    "Joint",
+    "JointType",
+    "Link",
+    "MeshFile",
+    "Numbers",
+    "Pose",
+    "RobotDescription",
+    "Shape",
+    "Sphere",
+    "Visual",
+    "about_axis",
+    "actuation_tags",
+    "appearance",
+    "from_quaternion",
+    "from_rpy",
+    "inertia_problem",
+    "moves_no_mass",
+    "parse_xml",
+    "read_source",
+    "read_urdf",
+    "read_urdf_text",
+    "to_rpy",
+]

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.published.gram_schmidt import by_gram_schmidt
-from uk_dynamics.core.equation.published.greville import by_greville
+from uk_dynamics.core.equation.published import by_gram_schmidt, by_greville
 from uk_dynamics.papers.de_falco.operation_count import CountedArray, charge, counted, counting
 from uk_dynamics.papers.output.study import Table
 

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ellipj
 
-from uk_dynamics.core.equation.methods import Method
-from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod
-from uk_dynamics.core.equation.stabilization import from_alpha_beta
-from uk_dynamics.mechanism.files.specification import SolverSpec, StabilizationSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.core.equation import Method, from_alpha_beta
+from uk_dynamics.core.equation.published import PseudoinverseMethod
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
+from uk_dynamics.mechanism.resolution import State
 
 Array = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.equation.published import PseudoinverseMethod
 
 
 class Row(NamedTuple):

@@ -7,12 +7,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.published.pseudoinverse import pseudoinverse
-from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
-from uk_dynamics.core.linalg.mass_factor import DenseMass, mass_factor
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.core.equation.published import Pseudoinverse, pseudoinverse
+from uk_dynamics.core.linalg import DenseMass, mass_factor
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.papers.de_falco.machine import (
     Solver,
     angular_accelerations,

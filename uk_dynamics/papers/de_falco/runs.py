@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import DOP853, RK45, ode
 
-from uk_dynamics.core.integration.adaptive import AdaptiveMethod, AdaptiveStepper, Tolerances
+from uk_dynamics.core.integration import AdaptiveMethod, AdaptiveStepper, Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Inputs, State
 from uk_dynamics.papers.de_falco.machine import Solver, angles, exact_angle, state_at
 from uk_dynamics.papers.output.progress import step_done
 

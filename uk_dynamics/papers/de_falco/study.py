@@ -7,7 +7,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.equation.published import PseudoinverseMethod
 from uk_dynamics.papers.de_falco import flops as de_falco_flops
 from uk_dynamics.papers.de_falco.findings import FINDINGS
 from uk_dynamics.papers.de_falco.machine import FLAT, REGULAR, Solver
@@ -15,7 +15,7 @@ from uk_dynamics.papers.de_falco.published import NAMES, PRINTED
 from uk_dynamics.papers.de_falco.rank import drift_table, greville_table
 from uk_dynamics.papers.de_falco.runs import Case, Integrator, Outcome, run
 from uk_dynamics.papers.output.study import Bound, Cell, Figure, Study, Table
-from uk_dynamics.simulation.plots.curves import COLOURS
+from uk_dynamics.simulation.plots import COLOURS
 
 TITLE = (
     "De Falco, Pennestrì, Vita: An investigation of the influence of pseudoinverse matrix"

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.recursion.covariance import covariance_update
-from uk_dynamics.core.recursion.kernel import (
+from uk_dynamics.core.recursion import (
+    Recursion,
+    covariance_update,
     extend_orthonormal_rows,
     restrict_complement,
     restrict_projector,
 )
-from uk_dynamics.core.recursion.recursion import Recursion
 from uk_dynamics.exceptions import InputError
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ from uk_dynamics import Trajectory
 from uk_dynamics.papers.orsino.accuracy import FORMS, WAYS, Accuracy
 from uk_dynamics.papers.orsino.motion import PERIOD, Slack, pose
 from uk_dynamics.papers.output.drawing import lines
-from uk_dynamics.simulation.plots.curves import COLOURS
+from uk_dynamics.simulation.plots import COLOURS
 
 _BASES = 3.0 * np.exp(2j * np.pi / 3.0 * np.array([0.0, 1.0, -1.0]))
 _ARM_COLOURS = ("#c73b33", "#1f8f87", "#296bb3")

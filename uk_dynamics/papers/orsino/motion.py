@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
-from uk_dynamics.core.factorization import factorize
-from uk_dynamics.core.recursion.hierarchical import Hierarchical
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.core import factorize
+from uk_dynamics.core.recursion import Hierarchical
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.files import MechanismSpec
+from uk_dynamics.mechanism.resolution import State
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.simulation.plots.curves import COLOURS, LINE_STYLES
+from uk_dynamics.simulation.plots import COLOURS, LINE_STYLES
 
 
 def lines(

@@ -8,7 +8,7 @@ from pathlib import Path
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.papers.output.page import file_name, markdown
 from uk_dynamics.papers.output.study import Figure, Study, Table
-from uk_dynamics.simulation.plots.curves import COLOURS
+from uk_dynamics.simulation.plots import COLOURS
 from uk_dynamics.whole_file import whole_file
 
 _DPI = 90

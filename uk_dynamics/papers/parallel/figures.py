@@ -10,7 +10,7 @@ from uk_dynamics import Trajectory
 from uk_dynamics.papers.output.drawing import lines
 from uk_dynamics.papers.parallel import arms
 from uk_dynamics.papers.parallel.runs import Torques
-from uk_dynamics.simulation.plots.curves import COLOURS
+from uk_dynamics.simulation.plots import COLOURS
 
 
 def draw_machine(figure: Any) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics import Mechanism, ServoController, State
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.papers.parallel import arms
 from uk_dynamics.papers.parallel.arms import Array, Motion
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics import Mechanism
-from uk_dynamics.mechanism.analysis.integrability import examine_integrability
-from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.analysis import examine_integrability
+from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.papers.output.study import Bound, Study, Table
 
 # Constraint, what the paper says of it, and the left side of Lemma 1 that it finds.

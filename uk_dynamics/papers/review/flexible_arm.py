@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
-from uk_dynamics.mechanism.analysis.report import report
+from uk_dynamics.mechanism.analysis import report
 from uk_dynamics.papers.output.drawing import lines
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
 

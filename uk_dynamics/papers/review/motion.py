@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Inputs, State
 
 Array = NDArray[np.float64]
 

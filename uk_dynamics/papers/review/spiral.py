@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics import Mechanism, Trajectory, simulate
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.papers.output.drawing import lines
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
 from uk_dynamics.papers.review.motion import Array, Motion, integrate

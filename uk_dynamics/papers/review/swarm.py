@@ -10,7 +10,7 @@ from uk_dynamics import Mechanism, Trajectory, simulate
 from uk_dynamics.papers.output.drawing import lines
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
 from uk_dynamics.papers.review.motion import Array, Motion, integrate
-from uk_dynamics.simulation.plots.curves import COLOURS
+from uk_dynamics.simulation.plots import COLOURS
 
 DURATION = 3.0  # s
 _SHORT = 0.5  # s, of a quick study

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
 from uk_dynamics.papers.servo import chain
 from uk_dynamics.papers.servo.chain import Array

@@ -11,7 +11,7 @@ from uk_dynamics.papers.output.drawing import lines, published_range
 from uk_dynamics.papers.servo import chain
 from uk_dynamics.papers.servo.recipe import Followed
 from uk_dynamics.papers.servo.runs import MOTORS, PUBLISHED, Torques, closure_errors_of, link_angles
-from uk_dynamics.simulation.plots.curves import COLOURS
+from uk_dynamics.simulation.plots import COLOURS
 
 _SMALLEST = 1e-17  # m: what is below counts as closed
 

@@ -8,12 +8,12 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options.arguments import add_start_on_tasks, count, positive
+from uk_dynamics.cli.options import add_start_on_tasks, count, positive
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.viewing.server import PORT
+from uk_dynamics.viewing import PORT
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.options.arguments import Commands
+    from uk_dynamics.cli.options import Commands
 
 DEFAULT = "stewart_platform"
 _DESCRIPTION = """\
@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _shipped_tasks(mechanism: str) -> str | None:
     """The first shipped tasks file whose name starts with the mechanism's; None: there is none."""
-    from uk_dynamics.mechanism.files.file_location import shipped_files
+    from uk_dynamics.mechanism.files import shipped_files
 
     stem = Path(mechanism).stem
     shipped = shipped_files("tasks")

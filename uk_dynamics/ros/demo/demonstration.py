@@ -12,21 +12,19 @@ import rclpy
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool
 
-from uk_dynamics.cli.output.simulation_summary import summarize
-from uk_dynamics.compilation.build.library import is_cached
-from uk_dynamics.control.servo.servo_controllability import servo_controllability
-from uk_dynamics.control.servo.servo_controller import ServoController
+from uk_dynamics.cli.output import summarize
+from uk_dynamics.compilation.build import is_cached
+from uk_dynamics.control.servo import ServoController, servo_controllability
 from uk_dynamics.exceptions import InputError, UkDynamicsError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.demo.live_table import LiveTable
 from uk_dynamics.ros.demo.motion_observer import MotionObserver
 from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
 from uk_dynamics.ros.process.run_node import make_executor
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
-from uk_dynamics.simulation.trajectory import Trajectory
-from uk_dynamics.viewing.server import LOOPBACK
+from uk_dynamics.simulation import Trajectory
+from uk_dynamics.viewing import LOOPBACK
 
 NODES = ("simulator", "forward_dynamics", "servo_controller")
 PASSIVE_NODES = ("simulator", "forward_dynamics")

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Inputs, State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Inputs, State
 from uk_dynamics.ros.diagnostics.dynamics import largest
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.common import EFFORT_COMMANDS
@@ -23,9 +22,8 @@ from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
 from uk_dynamics.ros.topics.qos import STATE_QOS
 from uk_dynamics.ros.topics.structure_input import StructureInput
-from uk_dynamics.simulation.recorder import Recorder
-from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.trajectory import Trajectory
+from uk_dynamics.simulation import Recorder, Trajectory
+from uk_dynamics.simulation.recording import Statistics
 
 Array = NDArray[np.float64]
 

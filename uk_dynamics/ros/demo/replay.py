@@ -7,11 +7,11 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options.arguments import positive
+from uk_dynamics.cli.options import positive
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.cli.options.arguments import Commands
+    from uk_dynamics.cli.options import Commands
 
 _DESCRIPTION = """\
 Publish the messages of a recording (.mcap) on their topics, with their original timing. Motor

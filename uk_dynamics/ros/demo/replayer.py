@@ -13,7 +13,7 @@ from rosgraph_msgs.msg import Clock
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.timing.clock import write_stamp
-from uk_dynamics.simulation.recording.mcap_log import McapReader, Message
+from uk_dynamics.simulation.recording import McapReader, Message
 
 _COMMANDS = ("/commands", "/joint_commands", "/joint_trajectory")  # ends of motor command topics
 _CLOCK = "/clock"

@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, Report
 from uk_dynamics.ros.parameters.common import JOINT_STATE, command_topic
 from uk_dynamics.ros.parameters.parameter import Parameters

@@ -9,9 +9,9 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
-from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics, report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters

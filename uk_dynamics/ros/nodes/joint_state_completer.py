@@ -12,13 +12,9 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from uk_dynamics.control.estimation.state_completion import (
-    EstimationStatus,
-    JointStateEstimate,
-    StateCompletion,
-)
+from uk_dynamics.control.estimation import EstimationStatus, JointStateEstimate, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints
+from uk_dynamics.mechanism.resolution import ActiveConstraints
 from uk_dynamics.ros.diagnostics.dynamics import report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters

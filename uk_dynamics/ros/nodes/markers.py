@@ -11,8 +11,8 @@ from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import MARKERS
@@ -24,8 +24,7 @@ from uk_dynamics.ros.topics.marker_messages import MarkerMessages
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.reference_time import ControlTime
 from uk_dynamics.ros.topics.structure_input import StructureInput
-from uk_dynamics.viewing.scene.marks import Marker
-from uk_dynamics.viewing.scene.stage import stage
+from uk_dynamics.viewing.scene import Marker, stage
 
 TOPIC = "mechanism_markers"
 

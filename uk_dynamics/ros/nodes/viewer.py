@@ -9,15 +9,21 @@ from typing import Any
 from rclpy.node import Node
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import VIEWER
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.view_source import TopicSource
-from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
-from uk_dynamics.viewing.server import address, close_server, load_viser, open_server
+from uk_dynamics.viewing import (
+    FRAME_RATE,
+    MechanismView,
+    address,
+    close_server,
+    load_viser,
+    open_server,
+)
 
 _UNSEEN_PERIOD = 0.2  # s between frames without a client
 

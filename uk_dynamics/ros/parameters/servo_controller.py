@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from uk_dynamics.control.servo.servo_modes import MODES, TASKS
-from uk_dynamics.control.servo.task_gains import Gains
+from uk_dynamics.control.servo import MODES, TASKS, Gains
 from uk_dynamics.ros.parameters.common import (
     BACKEND,
     COMMAND_MODE,

@@ -21,8 +21,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Mechanism, Tasks
 
 Argument = tuple[str, str, str]  # name, default, description
 SWITCH = ("true", "false", "True", "False")

@@ -9,14 +9,13 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from uk_dynamics.compilation.select_backend import Selection, select_backend
-from uk_dynamics.control.servo.servo_modes import MODES, TASKS, ServoModes
+from uk_dynamics.compilation import Selection, select_backend
+from uk_dynamics.control.servo import MODES, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.files import MechanismSpec
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.timing.clock import runs_on_simulated_time
 from uk_dynamics.ros.topics.qos import LATCHED_QOS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.control.command import Command, MotorCommand
-from uk_dynamics.control.servo.servo_modes import TASKS, ServoModes
-from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.control import Command, MotorCommand
+from uk_dynamics.control.servo import TASKS, ServoModes
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.dynamics import largest
 from uk_dynamics.ros.diagnostics.publisher import Report
 

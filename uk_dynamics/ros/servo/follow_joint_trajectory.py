@@ -15,8 +15,8 @@ from rclpy.node import Node
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from uk_dynamics.mechanism.resolution.state import State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.servo.goal_tolerances import GoalTolerances, JointErrors
 from uk_dynamics.ros.servo.joint_trajectory_input import JointTrajectoryInput

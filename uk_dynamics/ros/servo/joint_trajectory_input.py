@@ -10,9 +10,9 @@ from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
-from uk_dynamics.constraints.references.trajectory_reference import Trajectory, Waypoints
+from uk_dynamics.constraints.references import Trajectory, Waypoints
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.timing.clock import nanoseconds
 from uk_dynamics.ros.topics.live_references import LiveReferences

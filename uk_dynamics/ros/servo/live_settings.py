@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from uk_dynamics.control.internal_efforts import checked_internal_efforts
-from uk_dynamics.control.servo.servo_modes import GRAVITY_COMPENSATION, TASKS, ServoModes
+from uk_dynamics.control import checked_internal_efforts
+from uk_dynamics.control.servo import GRAVITY_COMPENSATION, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.parameters.common import TRAJECTORY
 from uk_dynamics.ros.parameters.parameter import Parameter, Parameters

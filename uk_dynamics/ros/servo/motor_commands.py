@@ -15,8 +15,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from uk_dynamics.control.servo.setpoint_generator import Setpoint
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.control.servo import Setpoint
+from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.ros.parameters.common import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.topics.messages import Array, EffortsMessage, JointStateMessage

@@ -7,9 +7,9 @@ from typing import Any
 
 from rclpy.node import Node
 
-from uk_dynamics.constraints.references.references import Followed
-from uk_dynamics.mechanism.resolution.state import State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.constraints.references import Followed
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.servo.follow_joint_trajectory import follow_joint_trajectory

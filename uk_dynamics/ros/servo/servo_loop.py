@@ -8,13 +8,11 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
-from uk_dynamics.control.command import MotorCommand
-from uk_dynamics.control.servo.servo_modes import TASKS
-from uk_dynamics.control.servo.setpoint_generator import Setpoint, SetpointGenerator
+from uk_dynamics.control import MotorCommand
+from uk_dynamics.control.servo import TASKS, Setpoint, SetpointGenerator
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
 from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems, Report
 from uk_dynamics.ros.parameters.common import TRAJECTORY

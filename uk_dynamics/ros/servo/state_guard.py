@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model import RobotModel
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.servo.faults import Fault
 from uk_dynamics.ros.topics.messages import Array

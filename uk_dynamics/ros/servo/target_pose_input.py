@@ -9,12 +9,12 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 
-from uk_dynamics.constraints.kinds.frames.frame import Frame
-from uk_dynamics.constraints.references.approach_reference import Pace, approach
+from uk_dynamics.constraints.kinds.frames import Frame
+from uk_dynamics.constraints.references import Pace, approach
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.specification import ConstraintSpec
-from uk_dynamics.mechanism.resolution.target_pose import reference_of_pose
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.files import ConstraintSpec
+from uk_dynamics.mechanism.resolution import reference_of_pose
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.topics.live_references import LiveReferences

@@ -9,10 +9,10 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from uk_dynamics.constraints.references.references import Followed
-from uk_dynamics.control.command import Command, MotorCommand
-from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.constraints.references import Followed
+from uk_dynamics.control import Command, MotorCommand
+from uk_dynamics.control.servo import ServoController
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
 from uk_dynamics.ros.topics.messages import JointStateMessage, MotionMessage
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS

@@ -7,15 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError
-from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.dynamics.rollout import METHODS
-from uk_dynamics.mechanism.dynamics.switching import switch
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import METHODS, Dynamics, InterpretedDynamics, switch
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
 
 Array = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 

@@ -11,10 +11,10 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Inputs, State
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.constraint_wrenches import ConstraintWrenches
 from uk_dynamics.ros.topics.messages import JointStateMessage, MotionMessage

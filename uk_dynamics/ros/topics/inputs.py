@@ -9,8 +9,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
 from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.messages import EffortReader, StateReader

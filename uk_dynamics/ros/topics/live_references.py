@@ -10,9 +10,8 @@ import numpy as np
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from uk_dynamics.constraints.references.reference_set import ReferenceSet
-from uk_dynamics.constraints.references.references import Followed, ReferenceSample
-from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
+from uk_dynamics.constraints.references import Followed, ReferenceSample, ReferenceSet
+from uk_dynamics.mechanism.files import ConstraintSpec
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.topics.messages import first_unusable, view
 from uk_dynamics.ros.topics.qos import COMMAND_QOS

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from uk_dynamics.viewing.scene.arrow_scale import ArrowScale
-from uk_dynamics.viewing.scene.marks import Marks
+from uk_dynamics.viewing.scene import ArrowScale, Marks
 
 Array = NDArray[np.float64]
 

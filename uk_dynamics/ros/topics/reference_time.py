@@ -8,8 +8,8 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 
-from uk_dynamics.constraints.references.references import Followed, ReferenceSample
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.constraints.references import Followed, ReferenceSample
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems
 from uk_dynamics.ros.timing.clock import TimeOrigin
 from uk_dynamics.ros.topics.live_references import LiveReferences, live_names

@@ -14,9 +14,9 @@ from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.timing.clock import TimeOrigin, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.topics.active_constraints import TOPIC, from_message

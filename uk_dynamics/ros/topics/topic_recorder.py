@@ -15,14 +15,18 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.ros.parameters.common import EFFORT_COMMANDS
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.qos import RECORDING_QOS
-from uk_dynamics.simulation.recording.mcap_file import GrowingFile
-from uk_dynamics.simulation.recording.mcap_log import CHUNK, MISSING
-from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
-from uk_dynamics.simulation.recording.mcap_topics import START, description
+from uk_dynamics.simulation.recording import (
+    CHUNK,
+    MISSING,
+    SCHEMAS,
+    START,
+    GrowingFile,
+    description,
+)
 
 # The writer keeps an index entry for every chunk until the end: large chunks keep the index small,
 # and a timer ends them. Writers that cannot end a chunk (mcap before 1.5) get small chunks.

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import Inputs, State
-from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.resolution import Inputs, State
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.reference_time import ControlTime
 from uk_dynamics.ros.topics.structure_input import StructureInput
-from uk_dynamics.viewing.snapshot import Snapshot
+from uk_dynamics.viewing import Snapshot
 
 Array = NDArray[np.float64]
 

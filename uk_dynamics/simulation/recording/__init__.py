@@ -1,1 +1,37 @@
 """Trajectories and their files: MCAP, npz, csv."""
+
+from uk_dynamics.simulation.recording.mcap_file import GrowingFile
+from uk_dynamics.simulation.recording.mcap_log import CHUNK, MISSING, McapReader, Message
+from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
+from uk_dynamics.simulation.recording.mcap_topics import (
+    COMMANDS,
+    DIAGNOSTICS,
+    MOTION,
+    REFERENCES,
+    ROWS,
+    START,
+    STATES,
+    TASKS,
+    description,
+)
+from uk_dynamics.simulation.recording.trajectory_data import Array, Statistics
+
+__all__ = [
+    "CHUNK",
+    "COMMANDS",
+    "DIAGNOSTICS",
+    "MISSING",
+    "MOTION",
+    "REFERENCES",
+    "ROWS",
+    "SCHEMAS",
+    "START",
+    "STATES",
+    "TASKS",
+    "Array",
+    "GrowingFile",
+    "McapReader",
+    "Message",
+    "Statistics",
+    "description",
+]

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.simulation.recording.mcap_topics import (
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.simulation.recording import (
     COMMANDS,
     DIAGNOSTICS,
     MOTION,

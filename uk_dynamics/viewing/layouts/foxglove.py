@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.simulation.plots.curves import COLOURS
-from uk_dynamics.simulation.recording.mcap_topics import DIAGNOSTICS
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.simulation.plots import COLOURS
+from uk_dynamics.simulation.recording import DIAGNOSTICS
 from uk_dynamics.viewing.layouts.curves import DIAGNOSTIC_ARRAY, Curve, Plot, tabs
 from uk_dynamics.viewing.scene.stage import stage
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.simulation.plots.curves import COLOURS
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.simulation.plots import COLOURS
 from uk_dynamics.viewing.layouts.curves import DIAGNOSTIC_ARRAY, JOINT_STATE, Curve, Plot, tabs
 
 _BUFFER = 30  # s that are kept while it listens

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.model.urdf.visuals import (
-    GREY,
-    Appearance,
-    Box,
-    Cylinder,
-    MeshFile,
-    Sphere,
-    Visual,
-)
+from uk_dynamics.model import RobotModel
+from uk_dynamics.model.urdf import GREY, Appearance, Box, Cylinder, MeshFile, Sphere, Visual
 
 if TYPE_CHECKING:
     from viser import ViserServer

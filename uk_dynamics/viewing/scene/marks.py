@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.references.references import Followed
-from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution.state import State
-from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.model.kinematics.workspace import Workspace
+from uk_dynamics.constraints.references import Followed
+from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.model.kinematics import Workspace
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 

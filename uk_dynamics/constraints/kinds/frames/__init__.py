@@ -1,1 +1,7 @@
 """What holds between two frames, or of one frame, without being a joint."""
+
+from uk_dynamics.constraints.kinds.frames.frame import Frame
+
+__all__ = [
+    "Frame",
+]

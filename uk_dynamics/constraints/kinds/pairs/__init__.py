@@ -1,1 +1,7 @@
 """Kinematic pairs: how two bodies are joined."""
+
+from uk_dynamics.constraints.kinds.pairs.weld import Weld
+
+__all__ = [
+    "Weld",
+]
