@@ -46,19 +46,20 @@ _INTRODUCTION = """\
 # Benchmarks
 
 Written by `uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/benchmarks.md`.
-Medians of the processor time of calls made in turns, so that all engines see the same machine. The
-error is the largest difference from the interpreted acceleration over five states, relative to the
-largest acceleration: an engine that is 3 % off is not a faster engine. Before timing, mass matrix
-and bias forces of every other engine are compared with ours. "Compiled" gives forces, multipliers
-and status as well, "acceleration alone" does not; "C alone" is the former as a C program calls it.
+Times are medians of the processor time of calls that alternate between the engines, so that all of
+them meet the same conditions. The error is the largest difference from the interpreted acceleration
+over five states, relative to the largest acceleration: an engine that is 3 % off is not a faster
+engine. Before timing, mass matrix and bias forces of every other engine are compared with ours.
+"Compiled" includes forces, multipliers and status, "acceleration alone" does not; "C alone" is
+"compiled" as a C program calls it. "Interpreted" is the reference implementation in Python.
 
-Exudyn gives accelerations only where its implicit solver starts, and that is what is timed beside
-their error; its explicit solvers refuse loops. What users pay is the implicit step below it.
+Exudyn provides accelerations only at the start of its implicit solver, and that is what is timed and
+compared; its explicit solvers do not accept loops. What users pay is the implicit step below it.
 
 Simulations in other engines are neither projected nor stabilised beyond what the engine does by
 itself. On ladders the interpreted evaluators are measured; Pinocchio's `lcaba`, articulated bodies
-in C++, is faster than they are on all ladders that its memory admits. Where other programs use the
-machine, compare within one table.
+in C++, is faster on all ladders that fit into its memory. If other programs use the computer,
+compare only within one table.
 """
 
 
