@@ -53,8 +53,8 @@ engine. Before timing, mass matrix and bias forces of every other engine are com
 "Compiled" includes forces, multipliers and status, "acceleration alone" does not; "C alone" is
 "compiled" as a C program calls it. "Interpreted" is the reference implementation in Python.
 
-Exudyn provides accelerations only at the start of its implicit solver, and that is what is timed and
-compared; its explicit solvers do not accept loops. What users pay is the implicit step below it.
+Exudyn provides accelerations only at the start of its implicit solver, and that is what is timed
+and compared; its explicit solvers do not accept loops. What users pay is the implicit step below.
 
 Simulations in other engines are neither projected nor stabilised beyond what the engine does by
 itself. On ladders the interpreted evaluators are measured; Pinocchio's `lcaba`, articulated bodies
