@@ -23,7 +23,7 @@ lint:
 	@tools/run ruff check .
 	@tools/run ruff format --check .
 	@tools/run mypy
-	@tools/run pytest --quiet test/test_layers.py
+	@tools/run pytest --quiet test/test_layers.py .ci/test_typing.py
 
 docs:
 	@tools/run python -m docs.generate

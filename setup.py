@@ -60,11 +60,14 @@ setup(
     ],
     keywords=["ROS", "robotics", "dynamics", "closed-loop mechanisms", "Udwadia-Kalaba"],
     python_requires=">=3.10",
+    # The same as the default; but said, so that what `pip install --editable` leaves is a path,
+    # which type checkers and editors can follow, and no finder, which they cannot.
+    package_dir={"": "."},
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={
         NAME: ["py.typed"],
-        f"{NAME}.mechanism": ["schema/*.json"],
-        f"{NAME}.compilation": ["*.c", "*.h"],
+        f"{NAME}.mechanism.files": ["schema/*.json"],
+        f"{NAME}.compilation": ["c/*.c", "c/*.h"],
     },
     data_files=data_files(),
     zip_safe=False,
@@ -96,12 +99,12 @@ setup(
     entry_points={
         "console_scripts": [
             f"{NAME} = {NAME}.cli.main:main",
-            *(f"{node} = {NAME}.ros.entry_points:{node}" for node in NODES),
+            *(f"{node} = {NAME}.ros.nodes.entry_points:{node}" for node in NODES),
         ],
         # commands that need running nodes; the command line finds them by name
         f"{NAME}.commands": [
-            f"demo = {NAME}.ros.demo:register",
-            f"replay = {NAME}.ros.replay:register",
+            f"demo = {NAME}.ros.demo.demo:register",
+            f"replay = {NAME}.ros.demo.replay:register",
         ],
     },
 )

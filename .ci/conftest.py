@@ -1,3 +1,3 @@
 """The checks of an installation use the fixtures of the tests."""
 
-pytest_plugins = ("ros_fixtures",)
+pytest_plugins = ("support.nodes.ros_fixtures", "support.skips")

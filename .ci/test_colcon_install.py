@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from ros_fixtures import Ros, StartProcess
+from support.nodes.ros_fixtures import Ros, StartProcess
+from support.repository import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 EXECUTABLES = {
     "uk_dynamics",
     "simulator",

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support import typed_program
+from support.repository import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 BUILT = shutil.ignore_patterns(".*", "build", "install", "log", "out", "*.egg-info", "__pycache__")
 
 SMOKE = """
@@ -95,3 +96,8 @@ def test_command_describes_a_shipped_mechanism(installation: Installation) -> No
     file = str(installation.prefix / "share" / "uk_dynamics" / "config" / "four_bar.yaml")
     report = json.loads(installation.run("uk_dynamics", "describe", file, "--json"))
     assert report["mobility"] == 1, "a four-bar linkage has one degree of freedom"
+
+
+def test_a_user_has_types(installation: Installation, tmp_path: Path) -> None:
+    python = installation.prefix / "bin" / "python"
+    typed_program.check(python, tmp_path, ROOT / ".mypy_cache" / "installed")

@@ -7,7 +7,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
-from uk_dynamics.ros.run_node import make_executor, settle_memory
+from uk_dynamics.ros.process.run_node import freeze_memory, make_executor
 
 
 def main() -> None:
@@ -25,7 +25,7 @@ def main() -> None:
     node.create_subscription(JointState, "echo/joint_states", echo, newest)
     executor = make_executor()
     executor.add_node(node)
-    settle_memory()
+    freeze_memory()
     try:
         while rclpy.ok():
             executor.spin_once(timeout_sec=0.1)

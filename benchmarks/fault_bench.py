@@ -20,8 +20,8 @@ from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Trigger
 
 import uk_dynamics as ukd
-from uk_dynamics.ros.node_processes import NodeProcesses
-from uk_dynamics.ros.run_node import make_executor
+from uk_dynamics.ros.process.node_processes import NodeProcesses
+from uk_dynamics.ros.process.run_node import make_executor
 
 STATE_TIMEOUT, RAMP_TIME, WATCHDOG_TIMEOUT = 0.5, 0.1, 0.3  # s
 POSITION_JUMP = 0.15  # rad
@@ -136,7 +136,7 @@ class FaultBench:
         while not condition():
             if time.monotonic() > end:
                 dead = [
-                    f"{name}: {self.processes.last_words(name)}" for name in self.processes.ended()
+                    f"{name}: {self.processes.last_lines(name)}" for name in self.processes.ended()
                 ]
                 raise TimeoutError("\n".join((f"waited {patience:g} s in vain for {what}", *dead)))
             self._executor.spin_once(timeout_sec=0.01)

@@ -1,4 +1,4 @@
-"""Faults injected into a driven machine in random order: each time the reaction of the README.
+"""Faults injected into a driven machine in random order: each time the reaction of docs/faults.md.
 
 Simulator, encoders, joint_state_completer, servo_controller and command_watchdog of the five-bar
 run at 100 Hz and half of real time, as processes of their own; a recorder that knows nothing of
@@ -17,7 +17,7 @@ from pathlib import Path
 from fault_bench import FaultBench
 from injected_faults import INJECTIONS, Outcome, try_out
 
-from uk_dynamics.ros.domain import own_domain
+from uk_dynamics.ros.process.node_processes import own_domain
 
 
 def campaign(

@@ -32,10 +32,9 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
 import uk_dynamics as ukd
-from uk_dynamics.ros.clock import nanoseconds, write_stamp
-from uk_dynamics.ros.domain import own_domain
-from uk_dynamics.ros.node_processes import NodeProcesses
-from uk_dynamics.ros.run_node import make_executor, settle_memory
+from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
+from uk_dynamics.ros.process.run_node import freeze_memory, make_executor
+from uk_dynamics.ros.timing.clock import nanoseconds, write_stamp
 
 Array = NDArray[np.float64]
 
@@ -123,7 +122,7 @@ def measure(arguments: argparse.Namespace, rate: float, directory: Path) -> None
     routes = {label: Route(node, prefix, names, count) for label, prefix in _ROUTES.items()}
     executor = make_executor()
     executor.add_node(node)
-    settle_memory()
+    freeze_memory()
     echo = subprocess.Popen([sys.executable, Path(__file__).with_name("echo_node.py")])
     with NodeProcesses(directory) as processes:
         processes.start(
@@ -143,7 +142,7 @@ def measure(arguments: argparse.Namespace, rate: float, directory: Path) -> None
         while not all(route.joined for route in routes.values()):
             executor.spin_once(timeout_sec=0.1)
             if time.monotonic() > end or processes.ended():
-                raise SystemExit(f"no answer: {processes.last_words('servo_controller')}")
+                raise SystemExit(f"no answer: {processes.last_lines('servo_controller')}")
         sender = threading.Thread(target=_send, args=(list(routes.values()), motion, rate, count))
         sender.start()
         while sender.is_alive():

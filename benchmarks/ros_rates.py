@@ -19,9 +19,8 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from std_srvs.srv import SetBool
 
-from uk_dynamics.ros.domain import own_domain
-from uk_dynamics.ros.node_processes import NodeProcesses
-from uk_dynamics.ros.run_node import make_executor
+from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
+from uk_dynamics.ros.process.run_node import make_executor
 
 NODES = ("simulator", "forward_dynamics", "servo_controller")
 _START = 60.0  # s

@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 import uk_dynamics as ukd
-from uk_dynamics.control.limited_allocation import LimitedAllocation
-from uk_dynamics.mechanism.state import State
+from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
+from uk_dynamics.mechanism.resolution.state import State
 
 TASKS = {
     "parallel_2dof_line": "parallel_2dof",

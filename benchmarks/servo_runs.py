@@ -100,9 +100,9 @@ def over_dds(files: Files, duration: float, period: float, directory: Path) -> R
     from sensor_msgs.msg import JointState
     from std_srvs.srv import SetBool
 
-    from uk_dynamics.ros.clock import nanoseconds
-    from uk_dynamics.ros.node_processes import NodeProcesses
-    from uk_dynamics.ros.run_node import make_executor
+    from uk_dynamics.ros.process.node_processes import NodeProcesses
+    from uk_dynamics.ros.process.run_node import make_executor
+    from uk_dynamics.ros.timing.clock import nanoseconds
 
     states: dict[int, tuple[Array, Array]] = {}
     commands: dict[int, Array] = {}
@@ -146,7 +146,7 @@ def over_dds(files: Files, duration: float, period: float, directory: Path) -> R
                 while not condition():
                     executor.spin_once(timeout_sec=0.05)
                     if ended := processes.ended():
-                        raise RuntimeError(processes.last_words(ended[0]))
+                        raise RuntimeError(processes.last_lines(ended[0]))
                     if time.monotonic() > last[0] + patience:
                         raise RuntimeError(f"the nodes fell silent: {files.mechanism}")
 

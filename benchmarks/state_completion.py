@@ -16,7 +16,7 @@ import time
 
 import numpy as np
 
-from uk_dynamics.control.state_completion import StateCompletion
+from uk_dynamics.control.estimation.state_completion import StateCompletion
 from uk_dynamics.mechanism.mechanism import Mechanism
 
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform")

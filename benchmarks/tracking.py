@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with contextlib.ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         if arguments.dds:
-            from uk_dynamics.ros.domain import own_domain
+            from uk_dynamics.ros.process.node_processes import own_domain
 
             stack.enter_context(own_domain())
 

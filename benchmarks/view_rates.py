@@ -27,9 +27,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from playwright.sync_api import sync_playwright
 from std_srvs.srv import SetBool
 
-from uk_dynamics.ros.domain import own_domain
-from uk_dynamics.ros.node_processes import NodeProcesses
-from uk_dynamics.ros.run_node import make_executor
+from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
+from uk_dynamics.ros.process.run_node import make_executor
 
 _START = 60.0  # s
 _PORT = 8091

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from uk_dynamics import Mechanism, State, Tasks
-from uk_dynamics.model.visuals import Box, Cylinder, MeshFile, Visual, appearance
+from uk_dynamics.model.urdf.visuals import Box, Cylinder, MeshFile, Visual, appearance
 
 Array = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Writes the pages in ``docs/reference`` from schemas, parsers and declared parameters.
+"""Writes the pages in ``docs/reference`` from schemas, parsers, docstrings, parameters and kinds.
 
 Run it in the directory above:  python -m docs.generate    (a test compares pages and code)
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generators import command_page, node_page, schema_pages
+from docs.generators import api_page, command_page, kind_tables, node_page, schema_pages
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 PAGES: dict[str, Callable[[], str]] = {
@@ -17,6 +17,11 @@ PAGES: dict[str, Callable[[], str]] = {
     "sweep_file": schema_pages.sweep_page,
     "commands": command_page.page,
     "nodes": node_page.page,
+    "api": api_page.page,
+}
+# Parts of pages that are written by hand, between comments of this name.
+BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
+    "kinds": ("constraints", kind_tables.block),
 }
 _NOTE = "<!-- Written by `python -m docs.generate`: change what it reads, not this page. -->\n\n"
 
@@ -26,11 +31,23 @@ def text(name: str) -> str:
     return _NOTE + PAGES[name]()
 
 
+def with_block(name: str) -> tuple[Path, str]:
+    """A page with one of its parts as it has to be."""
+    page, write = BLOCKS[name]
+    path = REFERENCE.parent / f"{page}.md"
+    before, _, rest = path.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
+    after = rest.partition(f"<!-- /{name} -->")[2]
+    return path, f"{before}<!-- {name} -->\n\n{write()}\n\n<!-- /{name} -->{after}"
+
+
 def main() -> None:
-    """Write all pages."""
+    """Write all pages, and all parts of others."""
     REFERENCE.mkdir(exist_ok=True)
     for name in PAGES:
         (REFERENCE / f"{name}.md").write_text(text(name), encoding="utf-8")
+    for name in BLOCKS:
+        path, page = with_block(name)
+        path.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

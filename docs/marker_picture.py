@@ -25,9 +25,8 @@ from std_srvs.srv import SetBool
 from visualization_msgs.msg import Marker, MarkerArray
 
 from uk_dynamics import Mechanism
-from uk_dynamics.ros.domain import own_domain
-from uk_dynamics.ros.node_processes import NodeProcesses
-from uk_dynamics.ros.run_node import make_executor
+from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
+from uk_dynamics.ros.process.run_node import make_executor
 
 Array = NDArray[np.float64]
 

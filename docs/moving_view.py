@@ -1,7 +1,8 @@
-"""Makes the moving image of the view that opens the README, from pictures of a real browser.
+"""Makes the moving image that opens the README, from screenshots of the view in a real browser.
 
-The Stewart platform heaves and rolls at the same frequency, so that the image closes on itself: one
-period, a picture for each step of time. Needs viser, Playwright and a Chromium (see view.md).
+Two Franka Panda arms carry their load around a figure of eight, so that the image closes on itself:
+one period, one screenshot per step of time. Needs viser, Playwright, a Chromium (see view.md) and
+the robot's meshes (the extra "robots").
 
 Run it:  python docs/moving_view.py
 """
@@ -16,22 +17,25 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import yaml
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from uk_dynamics import Mechanism, ServoController, Tasks
-from uk_dynamics.mechanism.file_location import shipped_files
+from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import MechanismView
 from uk_dynamics.viewing.server import address, close_server, open_server
 
 TARGET = Path(__file__).resolve().parent / "images" / "view.webp"
-MECHANISM, TASKS = "stewart_platform", "stewart_platform_heave_roll"
-PERIOD = 2.0  # s, of the motion
+MECHANISM, TASKS = "dual_panda", "dual_panda_load"
+PERIOD = 4.0  # s, of the motion
 PICTURES = 30
-SETTLED = 1.0  # s before the first picture
-SIZE = (1080, 540)  # of the page
-SHOWN = (800, 400)
+SETTLED = 4.0  # s before the first picture
+SIZE = (1100, 520)  # of the page
+CLIP = {"x": 0, "y": 0, "width": 740, "height": 500}  # without the panel
+SHOWN = (640, 432)
+CAMERA, LOOKED_AT = (1.45, -0.4, 0.95), (0.2, 0.05, 0.42)  # m
 QUALITY = 60
 OPTIONS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
 PATIENCE = 120_000.0  # ms; graphics in software on a busy computer
@@ -44,18 +48,20 @@ def pictures(page: Any, view: MechanismView) -> list[Image.Image]:
         view.update(PERIOD / PICTURES)
         view.update(0.0)
         _painted(page)
-        shot = Image.open(io.BytesIO(page.screenshot(timeout=PATIENCE)))
+        shot = Image.open(io.BytesIO(page.screenshot(timeout=PATIENCE, clip=CLIP)))
         taken.append(shot.convert("RGB").resize(SHOWN, Image.Resampling.LANCZOS))
     return taken
 
 
 def _periodic() -> Path:
-    """The shipped tasks file with one frequency for heave and roll."""
-    text = shipped_files("tasks")[TASKS].read_text()
-    found = f"frequency: [0.0, 0.0, {1.0 / PERIOD}, 0.8, 0.0, 0.0]"
-    assert found in text
+    """The shipped tasks file with one common period for all directions."""
+    tasks = yaml.safe_load(shipped_files("tasks")[TASKS].read_text())
+    reference = tasks["tasks"]["load"]["reference"]
+    reference["frequency"] = [0.0, 1.0 / PERIOD, 2.0 / PERIOD, 0.0, 0.0, 0.0]
+    reference["amplitude"] = [0.0, 0.15, 0.06, 0.0, 0.0, 0.0]
+    reference["phase"] = [0.0] * 6
     file = Path(tempfile.mkdtemp()) / f"{TASKS}.yaml"
-    file.write_text(text.replace(found, found.replace("0.8", str(1.0 / PERIOD))))
+    file.write_text(yaml.safe_dump(tasks))
     return file
 
 
@@ -91,6 +97,8 @@ def main() -> int:
             page.get_by_text("residual rate").wait_for()
             for notice in page.locator(".mantine-Notification-closeButton").all():
                 notice.click()  # that graphics are in software
+            for client in server.get_clients().values():
+                client.camera.position, client.camera.look_at = CAMERA, LOOKED_AT
             shown = pictures(page, view)
             browser.close()
     finally:

@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.equation.solution import Solution
 from uk_dynamics.core.factorization import factorize
-from uk_dynamics.core.mass_factor import mass_factor
-from uk_dynamics.core.solution import Solution
+from uk_dynamics.core.linalg.mass_factor import mass_factor
 
 Array = NDArray[np.float64]
 

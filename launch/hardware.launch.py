@@ -8,7 +8,7 @@ from launch.logging import launch_config
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from uk_dynamics.control.ros2_control_files import (
+from uk_dynamics.conversion.ros2_control_files import (
     BROADCASTER,
     CONTROLLER_TYPES,
     EFFORT_CONTROLLER,
@@ -17,7 +17,7 @@ from uk_dynamics.control.ros2_control_files import (
     complete_description,
     controllers,
 )
-from uk_dynamics.ros.launching import (
+from uk_dynamics.ros.process.launch_files import (
     LastToEnd,
     ends_all,
     installed,
@@ -27,7 +27,7 @@ from uk_dynamics.ros.launching import (
     require,
     switched_on,
 )
-from uk_dynamics.ros.watching import RECORD, RVIZ, VIEW, watchers
+from uk_dynamics.ros.process.viewer_launch import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
 
@@ -39,7 +39,7 @@ ARGUMENTS = (
     ("rate", "500", "Updates of controller_manager per second."),
     ("autostart", "false", "Activate servo_controller once the controllers are active."),
     ("state_timeout", "0.1", "Time without a state after which servo_controller stops, in s."),
-    ("watchdog", "true", "Start command_watchdog, which takes commands back when nobody drives."),
+    ("watchdog", "true", "Start command_watchdog: zero efforts when servo_controller has died."),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
     ("rviz", "false", RVIZ),
     VIEW,

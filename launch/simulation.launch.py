@@ -5,10 +5,10 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from uk_dynamics.control.ros2_control_files import MACHINE_STATES_TOPIC, TOPIC
+from uk_dynamics.conversion.ros2_control_files import MACHINE_STATES_TOPIC, TOPIC
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import share_directory
-from uk_dynamics.ros.launching import (
+from uk_dynamics.ros.process.launch_files import (
     ends_all,
     installed,
     launch_description,
@@ -16,7 +16,7 @@ from uk_dynamics.ros.launching import (
     read_files,
     switched_on,
 )
-from uk_dynamics.ros.watching import RECORD, RVIZ, VIEW, watchers
+from uk_dynamics.ros.process.viewer_launch import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
 PATIENCE = 1.0  # s without a state; a simulation on a busy computer may pause longer than a machine

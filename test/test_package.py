@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 import setuptools
-
-ROOT = Path(__file__).resolve().parent.parent
+from support.repository import ROOT
 
 # rosdep key or ROS package by what is imported, where the two differ
 KEYS = {
@@ -27,7 +26,7 @@ KEYS = {
 }
 # pip requirement by what is imported, where the two differ
 REQUIREMENTS = {"pinocchio": "pin", "urdf_parser_py": "urdf-parser-py", "yaml": "PyYAML"}
-# what only launch files use, directly or through uk_dynamics.ros.launching; pip brings none of it
+# what only launch files use, directly or through uk_dynamics.ros.process.launch_files; pip brings none of it
 LAUNCHING = {"launch", "launch_ros"}
 # used where it is installed, never required
 OPTIONAL = {
@@ -115,7 +114,10 @@ def test_every_import_is_declared_for_pip(build: dict[str, Any]) -> None:
     ros = pinned("jazzy").keys() & pinned("kilted").keys()
     for library, file in imported("uk_dynamics").items():
         if library in LAUNCHING:
-            assert file in ("uk_dynamics/ros/launching.py", "uk_dynamics/ros/watching.py")
+            assert file in (
+                "uk_dynamics/ros/process/launch_files.py",
+                "uk_dynamics/ros/process/viewer_launch.py",
+            )
             continue
         assert library in ros or REQUIREMENTS.get(library, library) in names, (
             f"{file} imports {library}, which no requirement brings"
@@ -157,6 +159,9 @@ def test_entry_points_lead_to_functions(build: dict[str, Any]) -> None:
             module, function = entry.split(" = ")[1].split(":")
             file = ROOT / (module.replace(".", "/") + ".py")
             tree = ast.parse(file.read_text())
-            assert function in {
-                node.name for node in tree.body if isinstance(node, ast.FunctionDef)
-            }
+            defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+            # or assigned: the nodes are partial functions
+            assigned = (
+                t for node in tree.body if isinstance(node, ast.Assign) for t in node.targets
+            )
+            assert function in defined | {t.id for t in assigned if isinstance(t, ast.Name)}

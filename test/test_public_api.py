@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support.repository import ROOT
 
 import uk_dynamics as ukd
-
-ROOT = Path(__file__).resolve().parent.parent
 
 TEN_LINES = """
 import uk_dynamics as ukd

@@ -6,11 +6,9 @@ import json
 import subprocess
 import sys
 from importlib.metadata import entry_points
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
+from support.repository import ROOT
 
 BLOCK_ROS = """
 import sys

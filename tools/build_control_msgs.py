@@ -6,7 +6,7 @@ generators come with the wheels of rclpy. Needs gcc and g++.
     git clone https://github.com/ros-controls/control_msgs
     python tools/build_control_msgs.py control_msgs/control_msgs out/control_msgs
     export PYTHONPATH=out/control_msgs LD_LIBRARY_PATH=out/control_msgs
-    python -m pytest test/test_ros_follow_joint_trajectory.py
+    python -m pytest test/ros/servo/test_follow_joint_trajectory.py
 """
 
 from __future__ import annotations

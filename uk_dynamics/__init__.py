@@ -9,15 +9,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from uk_dynamics.control.estimation.state_completion import StateCompletion
+    from uk_dynamics.control.gravity_compensation import GravityCompensation
+    from uk_dynamics.control.hold import Hold
     from uk_dynamics.control.internal_efforts import internal_efforts
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
-    from uk_dynamics.control.rest import GravityCompensation, Hold
-    from uk_dynamics.control.servo_controller import ServoController
-    from uk_dynamics.control.state_completion import StateCompletion
-    from uk_dynamics.core.solution import Solution, Status
+    from uk_dynamics.control.servo.servo_controller import ServoController
+    from uk_dynamics.core.equation.solution import Solution, Status
     from uk_dynamics.exceptions import UkDynamicsError
     from uk_dynamics.mechanism.mechanism import Mechanism
-    from uk_dynamics.mechanism.state import Inputs, State
+    from uk_dynamics.mechanism.resolution.state import Inputs, State
     from uk_dynamics.mechanism.tasks import Tasks
     from uk_dynamics.simulation.forward_dynamics import forward_dynamics
     from uk_dynamics.simulation.simulate import simulate
@@ -26,16 +27,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "GravityCompensation": "uk_dynamics.control.rest",
-    "Hold": "uk_dynamics.control.rest",
-    "Inputs": "uk_dynamics.mechanism.state",
+    "GravityCompensation": "uk_dynamics.control.gravity_compensation",
+    "Hold": "uk_dynamics.control.hold",
+    "Inputs": "uk_dynamics.mechanism.resolution.state",
     "InverseDynamics": "uk_dynamics.control.inverse_dynamics",
     "Mechanism": "uk_dynamics.mechanism.mechanism",
-    "ServoController": "uk_dynamics.control.servo_controller",
-    "Solution": "uk_dynamics.core.solution",
-    "State": "uk_dynamics.mechanism.state",
-    "StateCompletion": "uk_dynamics.control.state_completion",
-    "Status": "uk_dynamics.core.solution",
+    "ServoController": "uk_dynamics.control.servo.servo_controller",
+    "Solution": "uk_dynamics.core.equation.solution",
+    "State": "uk_dynamics.mechanism.resolution.state",
+    "StateCompletion": "uk_dynamics.control.estimation.state_completion",
+    "Status": "uk_dynamics.core.equation.solution",
     "Tasks": "uk_dynamics.mechanism.tasks",
     "Trajectory": "uk_dynamics.simulation.trajectory",
     "UkDynamicsError": "uk_dynamics.exceptions",

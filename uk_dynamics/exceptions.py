@@ -35,6 +35,14 @@ class InputError(UkDynamicsError):
         InputError.__init__(moved, self.problem, file=self.file or file, place=self.place or place)
         return moved
 
+    def within(self, *, file: str, place: str) -> InputError:
+        """Return the same mistake, whose place was counted from a place of a file."""
+        below = f"{place}.{self.place}" if self.place else place
+        moved = type(self).__new__(type(self))
+        moved.__dict__.update(self.__dict__)
+        InputError.__init__(moved, self.problem, file=file, place=below)
+        return moved
+
     def caused_by(self, file: str, place: str) -> InputError:
         """Return the same mistake, said with the file that led to where it showed; both are named.
 

@@ -22,7 +22,7 @@ def page() -> str:
     parser = build_parser(["describe"])  # the built-in ones
     (commands,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     for name in WITH_ROS:
-        importlib.import_module(f"uk_dynamics.ros.{name}").register(commands)
+        importlib.import_module(f"uk_dynamics.ros.demo.{name}").register(commands)
     helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
     parts = [
         heading(1, "Commands"),

@@ -1,6 +1,6 @@
-"""Reference page of the nodes: parameters as they are declared, topics and faults of the README.
+"""Reference page of the nodes: parameters as they are declared, topics of docs/topics.md.
 
-The README's tables and this page are compared with the running nodes by ``test_ros_readme.py``.
+The tables of topics and this page are compared with the running nodes by ``test_ros_readme.py``.
 """
 
 from __future__ import annotations
@@ -9,60 +9,50 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from docs.generators.markdown import code, heading, plain, table
-from uk_dynamics.ros.parameter_tables import TABLES
-from uk_dynamics.ros.parameters import Parameter
+from uk_dynamics.control.servo.task_gains import Gains
+from uk_dynamics.ros.parameters.parameter import Parameter
+from uk_dynamics.ros.parameters.servo_controller import (
+    gain_parameters,
+    motor_parameters,
+    row_parameter,
+)
+from uk_dynamics.ros.parameters.tables import TABLES
 
-README = Path(__file__).resolve().parent.parent.parent / "README.md"
-# Parameters that appear with the files of a configured node: name, default, what it is.
+_GAINS = Gains(frequency=0.0, damping_ratio=0.0)  # only names and descriptions are shown
+# Parameters that appear with the files of a configured node, and where their defaults come from.
+TOPICS = Path(__file__).resolve().parent.parent / "topics.md"
 _OF_FILES = {
     "servo_controller": (
-        (
-            "gains.<task>.frequency",
-            "of the tasks file",
-            "How stiffly task <task> is followed: natural frequency; 0: no feedback. [Hz]",
+        *((p, "of the tasks file") for p in gain_parameters("<task>", _GAINS, 0.0, damped=True)),
+        *zip(
+            motor_parameters("<motor>", 0.0, 0.0),
+            ("of the mechanism file", "of the tasks file"),
+            strict=True,
         ),
-        (
-            "gains.<task>.damping_ratio",
-            "of the tasks file",
-            "Damping of the error of task <task>; 1 is critical.",
-        ),
-        (
-            "limits.<motor>.effort",
-            "of the mechanism file",
-            "Largest effort of <motor>, at most that of the mechanism file. [N or N m]",
-        ),
-        (
-            "preload.<motor>",
-            "of the tasks file",
-            "Effort of <motor> to come close to where this changes no motion. [N or N m]",
-        ),
-        (
-            "internal_forces.<row>",
-            "of the tasks file",
-            "What <row> bears more than the motion needs, of rows that the file names. [N or N m]",
-        ),
+        (row_parameter("<row>", 0.0), "of the tasks file"),
     )
 }
 _WHAT = {
-    "simulator": "The machine, when there is no machine.",
-    "forward_dynamics": "What the forces do, beside a real or simulated machine.",
-    "joint_state_completer": "Passive joints from the measured ones."
+    "simulator": "Simulates a mechanism in place of the robot.",
+    "forward_dynamics": "Accelerations and constraint forces of a real or simulated mechanism.",
+    "joint_state_completer": "Estimates passive joints from the measured ones."
     " See [hardware](../hardware.md#joint_state_completer).",
     "servo_controller": "Drives the motors; a lifecycle node."
     " See [servo_controller](../servo_controller.md).",
-    "command_watchdog": "Takes the last command back when its sender is gone.",
-    "viewer": "The machine in the browser. See [the view](../view.md).",
+    "command_watchdog": "Commands zero efforts when the controller has ended.",
+    "viewer": "The mechanism in the browser. See [the view](../view.md).",
 }
 
 
 _INTRODUCTION = """\
 Started with `ros2 run uk_dynamics NODE --ros-args -p NAME:=VALUE`. Names of topics are relative,
 `~` is the node's own name, and `<task>`, `<constraint>`, `<row>` and `<motor>` stand for names from
-your files. *Live* parameters can be set while the node runs."""
+your files. *Live* parameters can be set while the node runs. All [topics](../topics.md) and
+[faults](../faults.md) have pages of their own."""
 
 
 def page() -> str:
-    """All nodes: topics, services, parameters, and how they stop."""
+    """All nodes: topics, services and parameters."""
     parts = [
         heading(1, "Nodes, topics, parameters"),
         _INTRODUCTION,
@@ -79,10 +69,6 @@ def page() -> str:
                 [*_declared(declared), *_of_files(node)],
             ),
         ]
-    parts += [
-        heading(2, "Faults of servo_controller"),
-        table(("fault", "when", "with efforts", "with trajectories"), _rows("faults")),
-    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -97,13 +83,14 @@ def _declared(parameters: Sequence[Parameter]) -> Iterator[tuple[str, ...]]:
 
 
 def _of_files(node: str) -> Iterator[tuple[str, ...]]:
-    for name, default, description in _OF_FILES.get(node, ()):
-        yield code(name), default, "", "yes", plain(description)
+    for parameter, default in _OF_FILES.get(node, ()):
+        unit = f" [{parameter.unit}]" if parameter.unit else ""
+        yield code(parameter.name), default, "", "yes", plain(parameter.description) + unit
 
 
 def _rows(name: str) -> list[tuple[str, ...]]:
-    """Rows of a table of the README, cells as they are written."""
-    text = README.read_text(encoding="utf-8")
+    """Rows of a table of docs/topics.md, cells as they are written."""
+    text = TOPICS.read_text(encoding="utf-8")
     section = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines[2:]]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from typing import Any
 
 from docs.generators.markdown import code, heading, listing, plain, table
+from uk_dynamics.constraints.kinds.schema import SHARED, definitions
 
 Schema = Mapping[str, Any]
 
@@ -33,6 +34,8 @@ _PLAIN = {
     "array": "list",
     "object": "mapping",
 }
+# Keys of constraints that are told with the file, not with the types.
+_SHARED = frozenset((*SHARED, "parent", "child", "friction"))
 _PLURAL = {"text": "texts", "number": "numbers", "whole number": "whole numbers"}
 
 
@@ -40,12 +43,13 @@ class Schemas:
     """The schema files of the package, with references between them resolved."""
 
     def __init__(self) -> None:
-        folder = resources.files("uk_dynamics.mechanism") / "schema"
+        folder = resources.files("uk_dynamics.mechanism.files") / "schema"
         self._files = {
             entry.name: json.loads(entry.read_text(encoding="utf-8"))
             for entry in folder.iterdir()
             if entry.name.endswith(".json")
         }
+        self._files["constraint.schema.json"]["definitions"] |= definitions()
 
     def file(self, name: str) -> Node:
         """The schema of a whole file, such as ``mechanism``."""
@@ -180,16 +184,18 @@ def _kinds(node: Node, common: set[str]) -> str:
     return table(("type", "must have", "may have"), rows)
 
 
-def _shared(node: Node) -> set[str]:
-    """Keys that all types may have."""
-    return set.intersection(*(set(kind.keys) for _, kind in node.kinds())) - {"type"}
+def _all_keys(node: Node, only: Callable[[str], bool] = lambda key: True) -> str:
+    """A row per key of any type, once where types agree on it.
 
-
-def _all_keys(node: Node) -> str:
-    """A row per key of any type, once where types agree on it."""
+    Args:
+        node: Has the types.
+        only: Which keys to list, by the first part of their name.
+    """
     found: dict[tuple[str, ...], list[str]] = {}
     for names, kind in node.kinds():
         for key, value, default, text in _rows(kind):
+            if not only(key.strip("`").partition(".")[0]):
+                continue
             row = (key, value, "" if default == "must be given" else default, text)
             found.setdefault(row, []).extend(names)
     keys = [row[0] for row in found]
@@ -205,7 +211,6 @@ def mechanism_page() -> str:
     schemas = Schemas()
     file = schemas.file("mechanism")
     constraint, force = file["constraints"].values(), file["forces"].values()
-    common = _shared(constraint)
     reference = schemas.definition("constraint", "reference")
     parts = [
         heading(1, "Mechanism file"),
@@ -219,9 +224,8 @@ def mechanism_page() -> str:
         parts += [heading(2, key), file[key].text, _keys(file[key].values())]
     parts += [
         heading(2, "constraints"),
-        f"{constraint['type'].text} Each may have {listing(sorted(common))}.",
-        _kinds(constraint, common),
-        _all_keys(constraint),
+        _TYPES,
+        _all_keys(constraint, _SHARED.__contains__),
         heading(2, "forces"),
         force["type"].text,
         _kinds(force, set()),
@@ -236,6 +240,20 @@ def mechanism_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+_TYPES = (
+    "The types with their own keys: [constraints](../constraints.md#types). All of them have these,"
+    " but `parent`, `child` and `friction`, which not all have:"
+)
+
+
+def own_keys() -> str:
+    """Keys that only some types of constraints have."""
+    constraint = Schemas().file("mechanism")["constraints"].values()
+    return _elsewhere(_all_keys(constraint, lambda key: key not in _SHARED)).replace(
+        "](mechanism_file.md", "](reference/mechanism_file.md"
+    )
+
+
 def tasks_page() -> str:
     """The tasks file."""
     file = Schemas().file("tasks")
@@ -245,7 +263,7 @@ def tasks_page() -> str:
         "How motors share the work is told in [motor limits](../motor_limits.md).",
         _elsewhere(_keys(file)),
         heading(2, "tasks"),
-        f"Tasks have the types and keys of [constraints](mechanism_file.md#constraints). {_ONLY}",
+        f"Tasks have the types and keys of [constraints](../constraints.md#types). {_ONLY}",
     ]
     return "\n\n".join(parts) + "\n"
 

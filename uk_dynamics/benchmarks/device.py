@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.compilation.jax_dynamics import JaxDynamics
-from uk_dynamics.compilation.jax_tape import double_precision, jax_modules
+from uk_dynamics.compilation.jax.jax_dynamics import JaxDynamics
+from uk_dynamics.compilation.jax.jax_tape import double_precision, jax_modules
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Array, Inputs
+from uk_dynamics.mechanism.resolution.state import Array, Inputs
 
 _STATES = 2**17
 _ROUNDS = 10

@@ -9,14 +9,14 @@ from functools import partial
 import numpy as np
 
 from uk_dynamics.benchmarks.loop_ladder import loop_ladder, swinging
-from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
-from uk_dynamics.benchmarks.peer import PeerError
-from uk_dynamics.benchmarks.pinocchio_peer import PinocchioPeer
+from uk_dynamics.benchmarks.peers.mujoco import MujocoPeer
+from uk_dynamics.benchmarks.peers.peer import PeerError
+from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
 from uk_dynamics.benchmarks.timing import medians
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.local_structure import local_structure
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Inputs
+from uk_dynamics.mechanism.resolution.local_structure import local_structure
+from uk_dynamics.mechanism.resolution.state import Inputs
 
 CELLS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 CLUSTERS, DENSE = "uk_dynamics by clusters", "uk_dynamics dense"
@@ -80,7 +80,7 @@ def _measure(
     functions: dict[str, Callable[[], object]] = {}
     errors: dict[str, float] = {}
     notes: dict[str, str] = {}
-    dense = mechanism.dynamics("interpreted") if mechanism.local is None else None
+    dense = InterpretedDynamics(mechanism) if mechanism.local is None else None
     clusters = by_clusters(mechanism)
     expected = clusters.evaluate(state, inputs).qdd
     functions[CLUSTERS] = lambda: clusters.evaluate(state, inputs)

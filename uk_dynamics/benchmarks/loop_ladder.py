@@ -14,10 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from uk_dynamics import resources
+from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.specification import MechanismSpec
-from uk_dynamics.mechanism.state import State
-from uk_dynamics.model.source import read_source
+from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.model.urdf.source import read_source
 
 _SHIPPED = "package://uk_dynamics/config/loop_ladder.yaml"
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.benchmarks.exudyn_peer import ExudynPeer
-from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
-from uk_dynamics.benchmarks.peer import PeerError
-from uk_dynamics.benchmarks.pinocchio_peer import PinocchioPeer
-from uk_dynamics.compilation.compiled import CompiledDynamics
-from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.benchmarks.peers.exudyn import ExudynPeer
+from uk_dynamics.benchmarks.peers.mujoco import MujocoPeer
+from uk_dynamics.benchmarks.peers.peer import PeerError
+from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
+from uk_dynamics.compilation.build.compiler import CompilationError
+from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import State
+from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.simulation.simulate import simulate
 
 Array = NDArray[np.float64]
@@ -129,7 +130,7 @@ def _zero(mechanism: Mechanism) -> Array:
 
 def _drift(mechanism: Mechanism, path: list[State]) -> tuple[float, float]:
     """Relative change of the energy along a path, and the violation at its end."""
-    dynamics = mechanism.dynamics("interpreted")
+    dynamics = InterpretedDynamics(mechanism)
     energies = [dynamics.energy(state) for state in path]
     totals = np.array([energy.total for energy in energies])
     kinetic = max(energy.kinetic for energy in energies)

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.device import on_device
-from uk_dynamics.benchmarks.drake_peer import DrakePeer
-from uk_dynamics.benchmarks.exudyn_peer import ExudynPeer
-from uk_dynamics.benchmarks.mujoco_peer import MujocoPeer
-from uk_dynamics.benchmarks.peer import PeerError, check_same_machine
-from uk_dynamics.benchmarks.pinocchio_peer import Algorithm, PinocchioPeer
+from uk_dynamics.benchmarks.peers.drake import DrakePeer
+from uk_dynamics.benchmarks.peers.exudyn import ExudynPeer
+from uk_dynamics.benchmarks.peers.mujoco import MujocoPeer
+from uk_dynamics.benchmarks.peers.peer import PeerError, check_same_machine
+from uk_dynamics.benchmarks.peers.pinocchio import Algorithm, PinocchioPeer
 from uk_dynamics.benchmarks.timing import medians
-from uk_dynamics.compilation.compiled import CompiledDynamics
-from uk_dynamics.compilation.compiler import CompilationError
+from uk_dynamics.compilation.build.compiler import CompilationError
+from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.mechanism.resolution.state import Inputs, State
 
 Array = NDArray[np.float64]
 
@@ -55,7 +56,7 @@ class Measured:
 
 def states(mechanism: Mechanism, count: int) -> list[State]:
     """Closed states with random velocities around the assembled configuration."""
-    dynamics = mechanism.dynamics("interpreted")
+    dynamics = InterpretedDynamics(mechanism)
     generator = np.random.default_rng(0)
     q = mechanism.assemble()
     return [
@@ -74,7 +75,7 @@ def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
     chosen = states(mechanism, _STATES)
     tau = np.random.default_rng(1).standard_normal(mechanism.model.nv)
     inputs = Inputs(tau=tau, stabilize=False)
-    interpreted = mechanism.dynamics("interpreted")
+    interpreted = InterpretedDynamics(mechanism)
     expected = [interpreted.evaluate(state, inputs).qdd for state in chosen]
     size = max(float(np.abs(qdd).max()) for qdd in expected)
     state = chosen[0]
@@ -150,7 +151,7 @@ def batch(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
     error = None
     try:
         compiled = CompiledDynamics(mechanism)
-        interpreted = mechanism.dynamics("interpreted")
+        interpreted = InterpretedDynamics(mechanism)
         found = compiled.evaluate_batch(q, v, tau, inputs=inputs, forces=False, threads=1).qdd
         expected = np.array([interpreted.evaluate(s, inputs).qdd for s in chosen[:64]])
         error = float(np.abs(found[:64] - expected).max() / np.abs(expected).max())
@@ -181,7 +182,7 @@ def batch(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
 def _in_jax(mechanism: Mechanism, q: Array, v: Array) -> list[Measured]:
     """Rows of a GPU, where JAX has one."""
     inputs = Inputs(stabilize=False)
-    expected = mechanism.dynamics("interpreted").evaluate_batch(q[:16], v[:16], inputs=inputs).qdd
+    expected = InterpretedDynamics(mechanism).evaluate_batch(q[:16], v[:16], inputs=inputs).qdd
     try:
         found = on_device(mechanism, q, v, expected)
     except InputError:  # refused, as by the evaluator in C, which has said why

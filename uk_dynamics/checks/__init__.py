@@ -1,1 +1,1 @@
-"""What a careful colleague would notice about a mechanism: one file per thing to look at."""
+"""Model validation: one file per check of a mechanism."""

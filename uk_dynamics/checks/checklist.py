@@ -1,4 +1,4 @@
-"""All checks of a mechanism, in the order in which a reader wants to know."""
+"""All checks of a mechanism, in the order of their findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     actuation,
     reach,
 )
-_SAID_ELSEWHERE = ("moves no mass", "lower and upper limit", "principal moments", "but no mass")
+_REPORTED_BY_CHECKS = ("moves no mass", "lower and upper limit", "principal moments", "but no mass")
 
 
 def check_file(
@@ -41,7 +41,7 @@ def check_file(
     tasks: str | Path | None = None,
     positions: Mapping[str, float] | None = None,
 ) -> tuple[Finding, ...]:
-    """Look at a mechanism file, and at a tasks file if there is one.
+    """Check a mechanism file, and a tasks file if there is one.
 
     Args:
         file: Mechanism file, or the name of a shipped one.
@@ -49,16 +49,16 @@ def check_file(
         positions: Joints to hold while the loops are closed, in rad or m.
 
     Returns:
-        Findings, errors first. A file that cannot be used is one.
+        Findings, errors first; for an invalid file, a single one.
     """
     try:
         mechanism = Mechanism.from_file(file)
-        wanted = None if tasks is None else Tasks.from_file(tasks, mechanism)
+        loaded = None if tasks is None else Tasks.from_file(tasks, mechanism)
         mechanism.configuration(positions or {})
     except InputError as error:
-        remedy = "correct the file: nothing else can be looked at before it can be read"
+        remedy = "correct the file; other checks need a valid one"
         return (Finding("file", "error", (), str(error), remedy),)
-    return check(mechanism, wanted, positions)
+    return check(mechanism, loaded, positions)
 
 
 def check(
@@ -66,16 +66,16 @@ def check(
     tasks: Tasks | None = None,
     positions: Mapping[str, float] | None = None,
 ) -> tuple[Finding, ...]:
-    """Look at a mechanism; see :func:`check_file`."""
+    """Check a mechanism; see :func:`check_file`."""
     subject = Subject(mechanism, dict(positions or {}), tasks)
-    findings = [finding for look in CHECKS for finding in look(subject)]
+    findings = [finding for find in CHECKS for finding in find(subject)]
     findings += _warnings(subject)
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
 def _warnings(subject: Subject) -> Iterator[Finding]:
-    """What was noticed while the files were read, and friction in undetermined rows."""
-    said = subject.report.warnings if subject.closed else subject.mechanism.warnings
-    for warning in said:
-        if not any(words in warning for words in _SAID_ELSEWHERE):
-            yield Finding("description", "warning", (), warning, "see the URDF there")
+    """Warnings from reading the files, and about friction in undetermined rows."""
+    warnings = subject.report.warnings if subject.closed else subject.mechanism.warnings
+    for warning in warnings:
+        if not any(words in warning for words in _REPORTED_BY_CHECKS):
+            yield Finding("description", "warning", (), warning, "correct the URDF there")

@@ -1,4 +1,4 @@
-"""Loops that do not close, or nearly, or only outside the limits of the joints."""
+"""Loops that do not close, or only nearly, or only outside the joint limits."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Array
+from uk_dynamics.mechanism.resolution.state import Array
 
 _NEARLY = 1e-2  # of the machine's size
-_OPEN = 1e-9  # m or rad: what is below is closed
-_PULLED = 0.1  # of the largest gap: a loop that is open by less was pulled open by the other
+_OPEN = 1e-9  # m or rad: a smaller loop-closure error counts as closed
+_CONSEQUENCE = 0.1  # of the largest error: a loop with less is only affected by another one
 _OTHER_UNIT = 50.0  # times the longest link: mm instead of m
 _OUTSIDE = "outside the joint limits"
 
 
 def closure(subject: Subject) -> Iterator[Finding]:
-    """Whether the loops close from the initial guess, and what is in the way."""
+    """Whether the loops close from the initial guess, and if not, why."""
     found = subject.assembly
     if found.closed:
         return
@@ -34,68 +34,62 @@ def closure(subject: Subject) -> Iterator[Finding]:
             "error",
             joints,
             found.reason,
-            "widen these limits in the URDF, or begin from another initial_guess",
+            "widen these limits in the URDF, or choose another initial_guess",
         )
         return
-    gaps = {name: gap for name, gap in found.violations.items() if gap > _OPEN}
-    largest = max(gaps.values(), default=0.0)
-    for name, gap in gaps.items():
+    errors = {name: error for name, error in found.violations.items() if error > _OPEN}
+    largest = max(errors.values(), default=0.0)
+    for name, error in errors.items():
         if largest <= _NEARLY * subject.size:
-            yield _nearly_closed(subject, name, gap)
-        elif gap > _PULLED * largest:
+            yield _nearly_closed(subject, name, error)
+        elif error > _CONSEQUENCE * largest:
             remedy = found.reason
-            if gap > _OTHER_UNIT * (reach := _reach(subject.mechanism)):
+            if error > _OTHER_UNIT * (reach := _reach(subject.mechanism)):
                 remedy = (
-                    f"the links of the URDF are about {reach:.2g} m long: lengths are in m here too"
+                    f"the links of the URDF are about {reach:.2g} m long: give lengths in m here,"
+                    " too"
                 )
-            yield Finding(
-                "loop",
-                "error",
-                (name,),
-                f"does not close: a gap of {gap:.3g} m or rad remains",
-                remedy,
-            )
+            problem = f"does not close: the loop-closure error is {error:.3g} m or rad"
+            yield Finding("loop", "error", (name,), problem, remedy)
 
 
 def _reach(mechanism: Mechanism) -> float:
-    """Length of the longest link of the URDF, from joint to joint or to its mass, in m."""
+    """Length of the longest link, from joint to joint or centre of mass, in m."""
     description = mechanism.model.description
     joints = [joint.pose.translation for joint in description.joints]
     masses = [link.center_of_mass for link in description.links]
     return max((float(np.linalg.norm(place)) for place in joints + masses), default=0.0) or 1.0
 
 
-def _nearly_closed(subject: Subject, name: str, gap: float) -> Finding:
+def _nearly_closed(subject: Subject, name: str, error: float) -> Finding:
     dependent = _dependent_rows(subject.mechanism, subject.assembly.q)
-    remedy = "give lengths and offsets all their digits"
+    remedy = "write lengths and offsets with all digits"
     if dependent:
         remedy += (
-            f"; here {', '.join(dependent)} hardly add anything to the other rows: leave out what"
-            " the other joints hold already (type frame with the axes that are needed)"
+            f"; {', '.join(dependent)} are nearly redundant: omit components that the other joints"
+            " constrain already (type frame with the axes that are needed)"
         )
-    return Finding(
-        "loop",
-        "error",
-        (name,),
-        f"nearly closes: a gap of {gap:.3g} m or rad remains, which no motion takes away",
-        remedy,
+    problem = (
+        f"nearly closes: a loop-closure error of {error:.3g} m or rad remains in every"
+        " configuration nearby"
     )
+    return Finding("loop", "error", (name,), problem, remedy)
 
 
 def _dependent_rows(mechanism: Mechanism, q: Array) -> list[str]:
-    """Rows of which others leave less than a hundredth, in the order of the file."""
+    """Rows of which less than a hundredth is independent of the rows before, in file order."""
     workspace = mechanism.model.workspace()
     workspace.update_positions(q)
     A, _ = mechanism.constraints.position(workspace, 0.0, q, mechanism.references.sample(0.0))
     basis: list[Array] = []
     names = []
     for name, row in zip(mechanism.row_names, A, strict=True):
-        rest = row.copy()
+        residual = row.copy()
         for direction in basis:
-            rest -= (direction @ rest) * direction
-        left, size = float(np.linalg.norm(rest)), float(np.linalg.norm(row))
-        if left > _NEARLY * size:
-            basis.append(rest / left)
+            residual -= (direction @ residual) * direction
+        norm, size = float(np.linalg.norm(residual)), float(np.linalg.norm(row))
+        if norm > _NEARLY * size:
+            basis.append(residual / norm)
         elif size > 0.0:
             names.append(name)
     return names

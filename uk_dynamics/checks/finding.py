@@ -1,4 +1,4 @@
-"""What a check says."""
+"""The finding of a check."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 @dataclass(frozen=True)
 class Finding:
-    """Something noticed.
+    """A problem of a mechanism, with a remedy.
 
     Attributes:
-        check: What was looked at, such as ``inertia``.
-        severity: ``error``: the mechanism is not what is meant, or does not work; ``warning``: it
-            probably is not what is meant; ``note``: worth knowing.
-        subject: Names of the joints, links, rows or motors it is about.
-        problem: What was found.
+        check: Name of the check, such as ``inertia``.
+        severity: ``error``: the mechanism is wrong or does not work; ``warning``: it is probably
+            not as intended; ``note``: worth knowing.
+        subject: Names of the joints, links, rows or motors concerned.
+        problem: What is wrong.
         remedy: What to do about it.
     """
 

@@ -1,4 +1,4 @@
-"""Inertias that no body has."""
+"""Inertias that are physically impossible or implausible."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import numpy as np
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.model.description import Link
-from uk_dynamics.model.inertia import inertia_problem
+from uk_dynamics.model.urdf.description import Link
+from uk_dynamics.model.urdf.inertia import inertia_problem
 
-_WIDE = 3.0  # radius of gyration as a part of the machine's size
-_REMEDY = "take mass and inertia from CAD anew, about the centre of mass and in axes of <inertial>"
+_WIDE = 3.0  # radius of gyration relative to the size of the machine
+_REMEDY = (
+    "export mass and inertia from CAD again, about the centre of mass and in the axes of <inertial>"
+)
 
 
 def inertias(subject: Subject) -> Iterator[Finding]:
@@ -36,7 +38,7 @@ def _radius(link: Link, size: float) -> Iterator[Finding]:
             "inertia",
             "warning",
             (link.name,),
-            f"its mass would lie {radius:.3g} m from its centre, and the machine is {size:.3g} m"
-            " large",
-            "look at the units: URDF wants kg and kg m² (1 kg mm² is 1e-6 kg m²)",
+            f"its radius of gyration is {radius:.3g} m, and the size of the machine is"
+            f" {size:.3g} m",
+            "check the units: URDF uses kg and kg m² (1 kg mm² is 1e-6 kg m²)",
         )

@@ -1,4 +1,4 @@
-"""Limits of the joints against where the mechanism starts."""
+"""Joint limits, and the start of the mechanism relative to them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AT = 1e-9  # rad or m
 
 
 def limits(subject: Subject) -> Iterator[Finding]:
-    """Joints that cannot move, start outside their limits, or stand at one of them."""
+    """Joints that cannot move, or start outside or at their limits."""
     model, q = subject.mechanism.model, subject.assembly.q
     places, velocities = model.coordinates.position_of_joint, model.coordinates.velocity_of_joint
     outside = {v.joint: str(v) for v in subject.assembly.limit_violations}
@@ -27,8 +27,8 @@ def limits(subject: Subject) -> Iterator[Finding]:
                 "warning",
                 (name,),
                 f"lower and upper limit are both {lower:g}: it cannot move",
-                "write both limits (URDF takes 0 for what is left out), make it continuous, or"
-                " fixed if that is meant",
+                "write both limits (the default of URDF is 0), or make the joint continuous or"
+                " fixed",
             )
         elif name in outside:
             yield Finding(
@@ -36,7 +36,7 @@ def limits(subject: Subject) -> Iterator[Finding]:
                 "error",
                 (name,),
                 f"{outside[name]} where the loops are closed",
-                "hold another position, or widen the limits in the URDF",
+                "choose another initial position, or widen the limits in the URDF",
             )
         elif name in guess and name in named:
             yield Finding(
@@ -44,13 +44,13 @@ def limits(subject: Subject) -> Iterator[Finding]:
                 "warning",
                 (name,),
                 f"the initial guess {guess[name]}; closing the loops moves it inside",
-                "give an initial_guess within the limits",
+                "choose an initial_guess within the limits",
             )
         elif subject.closed and min(abs(q[place] - lower), abs(q[place] - upper)) <= _AT:
             yield Finding(
                 "limits",
                 "note",
                 (name,),
-                f"starts at its limit {q[place]:g}: half of its motions leave the limits at once",
+                f"starts at its limit {q[place]:g}: motion in one direction violates it at once",
                 "limits are reported, not enforced, unless joints: {NAME: {stop: ...}} is given",
             )

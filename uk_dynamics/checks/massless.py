@@ -1,4 +1,4 @@
-"""Joints that move nothing with inertia, so that no law says how they accelerate."""
+"""Joints that move no inertia, so that their acceleration may be undetermined."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
 from uk_dynamics.exceptions import UndeterminedMotionError
-from uk_dynamics.model.topology import moves_no_mass
+from uk_dynamics.model.urdf.topology import moves_no_mass
 
 _SLIGHT = 1e-10  # of the largest inertia at a joint of the same kind
 
@@ -17,7 +17,7 @@ _REMEDY = "give the link an <inertial>, or the joint an armature (joints: {NAME:
 
 
 def massless(subject: Subject) -> Iterator[Finding]:
-    """Massless leaves, and motions that nothing determines."""
+    """Massless leaves, and undetermined motions."""
     mechanism = subject.mechanism
     model, description = mechanism.model, mechanism.model.description
     undetermined: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ def massless(subject: Subject) -> Iterator[Finding]:
             "massless",
             "error",
             undetermined,
-            "can accelerate without inertia and without constraint: the motion is not determined",
+            "have neither inertia nor constraint: their acceleration is undetermined",
             f"{_REMEDY}, or constrain it",
         )
     for name in moves_no_mass(description.links, description.joints):
@@ -37,7 +37,7 @@ def massless(subject: Subject) -> Iterator[Finding]:
                 "massless",
                 "warning",
                 (name,),
-                "moves no mass: only the constraints say how it moves, and the mass matrix is"
+                "moves no mass: only constraints determine its motion, and the mass matrix is"
                 " singular",
                 _REMEDY,
             )
@@ -45,7 +45,7 @@ def massless(subject: Subject) -> Iterator[Finding]:
 
 
 def _slight(subject: Subject) -> Iterator[Finding]:
-    """Inertias so small against the others that arithmetic loses them."""
+    """Inertias so small compared with the others that rounding errors exceed them."""
     model = subject.mechanism.model
     inertia = np.asarray(subject.workspace.mass).diagonal()
     angular = np.linalg.norm(np.asarray(subject.workspace.jacobian)[3:], axis=0) > 0.5
@@ -58,7 +58,7 @@ def _slight(subject: Subject) -> Iterator[Finding]:
                     "massless",
                     "warning",
                     (model.velocity_names[index],),
-                    f"moves an inertia of {inertia[index]:.2g}, others one of {largest:.2g}: so"
-                    " little counts for nothing in arithmetic",
-                    "leave the mass out altogether, or give the link the mass it has",
+                    f"moves an inertia of {inertia[index]:.2g}, others one of {largest:.2g}:"
+                    " rounding errors exceed so small an inertia",
+                    "omit the mass, or give the link its real mass",
                 )

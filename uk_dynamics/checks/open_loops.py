@@ -1,4 +1,4 @@
-"""Frames that lie on each other and that nothing holds together: a loop nobody closed?"""
+"""Coincident frames that no constraint connects, probably open loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uk_dynamics.model.coincident_frames import coincident_frames
 
 
 def open_loops(subject: Subject) -> Iterator[Finding]:
-    """Marker frames that coincide with others and may move apart."""
+    """Marker frames that coincide with others and can move apart."""
     if not subject.closed or subject.mechanism.local is not None:
         return
     mechanism = subject.mechanism
@@ -27,6 +27,6 @@ def open_loops(subject: Subject) -> Iterator[Finding]:
                 "open_loop",
                 "warning",
                 (pair.parent, pair.child),
-                "are at one place, and no constraint mentions either: a loop that is still open?",
-                "close it under constraints, or ignore this if they meet by chance",
+                "coincide, and no constraint mentions either: is this a loop that is still open?",
+                "close it under constraints, or ignore this if they coincide by chance",
             )

@@ -1,4 +1,4 @@
-"""Axes that are not quite parallel where a loop is meant to be planar."""
+"""Nearly planar loops: axes that are not quite parallel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from uk_dynamics.checks.subject import Subject
 from uk_dynamics.model.loop_directions import loop_directions
 
 _ROUNDING = 1e-6  # rad
-_INTENDED = 0.2  # rad: who means two axes to differ makes them differ more
+_INTENDED = 0.2  # rad: a larger angle between axes is intended
 
 
 def planarity(subject: Subject) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def planarity(subject: Subject) -> Iterator[Finding]:
             "warning",
             (*tilted, constraint.name),
             f"the joints of this loop move in one plane, but {', '.join(tilted)} by up to {shown}"
-            " out of it: rigid bodies then jam, or bend out of the plane",
+            " out of it: rigid bodies then jam",
             "write angles with all digits (1.5707963267948966, or ${pi/2} in xacro), and axes as"
             " 0 1 0",
         )

@@ -1,4 +1,4 @@
-"""Starts at or near a configuration where the rank of the constraints, or of the motors, drops."""
+"""Singular starts: configurations where the rank of the constraints or of the motors drops."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import numpy as np
 
 from uk_dynamics.checks.finding import Finding
 from uk_dynamics.checks.subject import Subject
-from uk_dynamics.core.solution import Solution
+from uk_dynamics.core.equation.solution import Solution
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
-from uk_dynamics.mechanism.report import MechanismReport
-from uk_dynamics.mechanism.state import State
+from uk_dynamics.mechanism.analysis.report import MechanismReport
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolution.state import State
 
 _NEIGHBOURS = 4
 _STEP = 0.05  # rad or m
 _ILL_CONDITIONED = 1e3  # of the rows at unit norm
-_REMEDY = "begin elsewhere: another initial_guess, or --set JOINT=VALUE"
+_REMEDY = "start elsewhere: another initial_guess, or --set JOINT=VALUE"
 
 
 def singularity(subject: Subject) -> Iterator[Finding]:
@@ -32,7 +33,7 @@ def singularity(subject: Subject) -> Iterator[Finding]:
             "warning",
             here.redundant_rows,
             f"the rows have rank {here.rank} at the start and {rank} around it: the start is"
-            " singular, and which way it leaves may be a matter of rounding",
+            " singular, and rounding may decide which branch the motion takes",
             _REMEDY,
         )
     elif isinstance(solution, Solution) and solution.condition > _ILL_CONDITIONED:
@@ -51,8 +52,8 @@ def singularity(subject: Subject) -> Iterator[Finding]:
             "singular_start",
             "warning",
             here.motors,
-            f"drive {here.actuated_freedoms} of {here.mobility} freedoms at the start and {driven}"
-            " around it: the motors are in a dead centre",
+            f"drive {here.actuated_freedoms} of {here.mobility} degrees of freedom at the start"
+            f" and {driven} around it: this is an actuation singularity (dead centre)",
             _REMEDY,
         )
 
@@ -60,7 +61,7 @@ def singularity(subject: Subject) -> Iterator[Finding]:
 def _around(subject: Subject) -> Iterator[MechanismReport]:
     mechanism, q = subject.mechanism, subject.assembly.q
     chance = np.random.default_rng(0)
-    dynamics = mechanism.dynamics("interpreted")
+    dynamics = InterpretedDynamics(mechanism)
     for _ in range(_NEIGHBOURS):
         step = chance.standard_normal(mechanism.model.nv)
         step *= _STEP / max(float(np.abs(step).max(initial=0.0)), 1e-30)

@@ -1,4 +1,4 @@
-"""A mechanism prepared for being looked at."""
+"""The subject of the checks: a mechanism with lazily computed results."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from uk_dynamics.core.solution import Solution
+from uk_dynamics.core.equation.solution import Solution
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
-from uk_dynamics.mechanism.assembly import Assembly
+from uk_dynamics.mechanism.analysis.report import MechanismReport
+from uk_dynamics.mechanism.assembly.assembly import Assembly
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.report import MechanismReport
-from uk_dynamics.mechanism.state import Array, State
+from uk_dynamics.mechanism.resolution.state import Array, State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.model.coincident_frames import machine_size
-from uk_dynamics.model.workspace import Workspace
+from uk_dynamics.model.kinematics.workspace import Workspace
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What the checks look at; what takes time is computed once, when it is asked for.
+    """A mechanism under validation; expensive results are computed once, on first use.
 
     Attributes:
         mechanism: The mechanism.
         positions: Joints that are held while the loops are closed, in rad or m.
-        tasks: What it shall do, None for nothing.
+        tasks: Its tasks; None: there are none.
     """
 
     mechanism: Mechanism
@@ -33,13 +34,13 @@ class Subject:
 
     @cached_property
     def assembly(self) -> Assembly:
-        """How the loops close."""
+        """The search for a closed configuration."""
         held = dict(self.positions)
         return self.mechanism.assembly(held, hold=tuple(held))
 
     @property
     def closed(self) -> bool:
-        """Whether they do."""
+        """Whether the loops close."""
         return self.assembly.closed
 
     @cached_property
@@ -56,12 +57,12 @@ class Subject:
 
     @cached_property
     def report(self) -> MechanismReport:
-        """What ``describe`` says, without the tasks; of a closed mechanism."""
+        """The report without tasks, of a closed mechanism."""
         return self.mechanism.report(self.assembly.q)
 
     @cached_property
     def velocity(self) -> Array:
-        """The start velocity of the file, (nv,), made consistent if that is possible."""
+        """The initial velocity of the file, (nv,), made consistent if possible."""
         mechanism = self.mechanism
         try:
             return mechanism.start(self.positions).v
@@ -70,13 +71,13 @@ class Subject:
 
     @property
     def state(self) -> State:
-        """Where a motion starts."""
+        """Initial state."""
         return State(0.0, self.assembly.q, self.velocity)
 
     @cached_property
     def solution(self) -> Solution | UndeterminedMotionError:
-        """Accelerations without efforts at the start, or why there are none."""
+        """Solution without efforts at the start, or the error if there is none."""
         try:
-            return self.mechanism.dynamics("interpreted").evaluate(self.state)
+            return InterpretedDynamics(self.mechanism).evaluate(self.state)
         except UndeterminedMotionError as error:
             return error

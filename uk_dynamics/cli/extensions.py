@@ -1,16 +1,13 @@
-"""Commands that other packages, or layers above this one, add to the command line."""
+"""Commands that other packages, or ``uk_dynamics.ros``, add to the command line."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Container
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING
 
+from uk_dynamics.cli.options.arguments import Commands
 from uk_dynamics.exceptions import InputError
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 GROUP = "uk_dynamics.commands"
 
@@ -18,12 +15,12 @@ GROUP = "uk_dynamics.commands"
 def register_extensions(commands: Commands, reserved: Container[str] = ()) -> None:
     """Add the commands of the entry-point group ``uk_dynamics.commands``.
 
-    An entry is a function ``register(subparsers)``. Where its module cannot be imported, a command
-    of the same name says what is missing.
+    An entry is a function ``register(subparsers)``. If its module cannot be imported, a command of
+    the same name reports what is missing.
 
     Args:
         commands: The sub-parsers of the command line.
-        reserved: Names that are taken.
+        reserved: Names of built-in commands.
     """
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
     for name, entry in sorted(found.items()):
@@ -52,7 +49,7 @@ def _register_stub(commands: Commands, entry: EntryPoint, error: ImportError) ->
     def refuse(arguments: argparse.Namespace) -> int:
         raise InputError(reason)
 
-    # No prefix character: whatever follows, options included, is left to the message.
+    # No prefix character: options are accepted like all other arguments, and ignored.
     parser = commands.add_parser(entry.name, help=summary, add_help=False, prefix_chars="\0")
     parser.add_argument("ignored", nargs="*")
     parser.set_defaults(run=refuse)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from uk_dynamics import __version__
-from uk_dynamics.cli import (
+from uk_dynamics.cli.commands import (
     benchmark,
     check,
     completion,
@@ -22,12 +22,13 @@ from uk_dynamics.cli import (
     plot,
     reproduce,
     ros2_control,
+    schema,
     simulate,
     sweep,
     view,
 )
-from uk_dynamics.cli import compile as compile_command
-from uk_dynamics.cli.completion import complete
+from uk_dynamics.cli.commands import compile as compile_command
+from uk_dynamics.cli.commands.completion import complete
 from uk_dynamics.cli.extensions import register_extensions
 from uk_dynamics.exceptions import UkDynamicsError, UnknownNameError
 
@@ -36,29 +37,30 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 BROKEN_PIPE = 141  # 128 + SIGPIPE
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
-_BUILT_IN = {
-    "init": init.register,
-    "import": import_robot.register,
-    "check": check.register,
-    "describe": describe.register,
-    "simulate": simulate.register,
-    "inverse-dynamics": inverse_dynamics.register,
-    "compile": compile_command.register,
-    "benchmark": benchmark.register,
-    "sweep": sweep.register,
-    "reproduce": reproduce.register,
-    "ros2-control": ros2_control.register,
-    "view": view.register,
-    "plot": plot.register,
-    "layouts": layouts.register,
-    "completion": completion.register,
-}
+_COMMANDS = (
+    init,
+    import_robot,
+    check,
+    describe,
+    simulate,
+    inverse_dynamics,
+    compile_command,
+    benchmark,
+    sweep,
+    reproduce,
+    ros2_control,
+    schema,
+    view,
+    plot,
+    layouts,
+    completion,
+)
 
 _DESCRIPTION = """\
 Dynamics and servo control of closed-loop mechanisms by the Udwadia-Kalaba equation.
 
-A mechanism is a URDF plus a short YAML file that says which loops are closed and which joints have
-motors. Each command takes the YAML file, or the name of a mechanism that comes with the package.
+A mechanism is a URDF plus a short YAML file that declares the loops and the motors. Each command
+takes the YAML file, or the name of a mechanism that is shipped with the package.
 """
 
 _EXAMPLES = """\
@@ -70,7 +72,7 @@ examples:
   uk_dynamics check four_bar
   uk_dynamics reproduce --list
 
-"uk_dynamics COMMAND --help" says more about a command.
+"uk_dynamics COMMAND --help" describes a command.
 """
 
 
@@ -78,11 +80,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Args:
-        argv: Arguments without the program's name; those of the process when left out.
+        argv: Arguments without the program's name; None: those of the process.
 
     Returns:
-        Exit status: 0, 2 for a mistake of the user, 130 when interrupted, 141 when the reader of
-        the output went away.
+        Exit status: 0, 2 for a user error, 130 when interrupted, 141 when the output pipe is
+        closed.
     """
     given = list(sys.argv[1:] if argv is None else argv)
     _write_any_character()
@@ -101,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _drop_output()
         return BROKEN_PIPE
-    except OSError as error:  # files are written by functions that name them
+    except OSError as error:  # other code names the file
         if error.errno not in _NO_ROOM or error.filename is not None:
             raise
         _drop_output()
@@ -111,14 +113,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _write_any_character() -> None:
-    """Write what the terminal's encoding lacks as an escape: "m²" shall stop no command."""
+    """Escape characters that the terminal's encoding lacks, such as "m²", instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
 
 
 def _drop_output() -> None:
-    """The interpreter flushes stdout once more when it ends: give it somewhere to go."""
+    """Redirect stdout to nowhere, because the interpreter flushes it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -126,8 +128,8 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Build the parser of all commands.
 
     Args:
-        argv: What will be parsed. Commands of other packages are loaded only when one of the
-            built-in commands is not what is asked for, since loading them may take long.
+        argv: Arguments to be parsed. Commands of other packages, which may load slowly, are loaded
+            only if the command is not a built-in one.
     """
     parser = argparse.ArgumentParser(
         prog="uk_dynamics",
@@ -137,10 +139,11 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for register in _BUILT_IN.values():
-        register(commands)
-    if not (argv and argv[0] in _BUILT_IN):
-        register_extensions(commands, reserved=_BUILT_IN)
+    for command in _COMMANDS:
+        command.register(commands)
+    built_in = tuple(commands.choices)
+    if not (argv and argv[0] in built_in):
+        register_extensions(commands, reserved=built_in)
         if argv and not argv[0].startswith("-") and argv[0] not in commands.choices:
             parser.error(str(UnknownNameError("command", argv[0], commands.choices)))
     return parser

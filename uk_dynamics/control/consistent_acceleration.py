@@ -1,25 +1,26 @@
-"""Whether a motion agrees with the constraints, and how a few accelerations give all."""
+"""Consistency of states and accelerations with the constraints, for inverse dynamics."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.constraint_set import Rows
-from uk_dynamics.core.mass_factor import coordinate_scale
-from uk_dynamics.core.rank_rule import NEGLIGIBLE_ACCELERATION
+from uk_dynamics.constraints.rows.constraint_set import ConstraintTerms
+from uk_dynamics.core.linalg.mass_factor import coordinate_scale
+from uk_dynamics.core.linalg.rank_rule import NEGLIGIBLE_ACCELERATION
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Array, DynamicsTerms, State
+from uk_dynamics.mechanism.resolution.state import Array, DynamicsTerms, State
 
-_OPEN = 1e-6  # m or rad (rates per s): what people write down is rounded to about that
+_OPEN = 1e-6  # m or rad (rates per s): about the rounding of hand-written numbers
 _AGREES = 1e-6  # of the accelerations that cancel in a row
 
 
-def check_state(mechanism: Mechanism, rows: Rows, state: State) -> None:
-    """Refuse a state off the constraints: forces of a motion that cannot be mean nothing.
+def check_state(mechanism: Mechanism, rows: ConstraintTerms, state: State) -> None:
+    """Refuse a state that violates the constraints: its forces would be meaningless.
 
     Args:
         mechanism: What moves.
@@ -44,7 +45,7 @@ def check_state(mechanism: Mechanism, rows: Rows, state: State) -> None:
             )
 
 
-def wanted_acceleration(
+def consistent_acceleration(
     mechanism: Mechanism, terms: DynamicsTerms, qdd: Mapping[str, float] | ArrayLike
 ) -> Array:
     """An acceleration that agrees with the constraints, (nv,), in m/s² or rad/s².
@@ -64,7 +65,7 @@ def wanted_acceleration(
         free = np.ones(model.nv, dtype=bool)
         for name in qdd:
             free[model.velocity_index(name)] = False
-        given = _completed(mechanism, terms, given, free)
+        given = _solve_free(mechanism, terms, given, free)
     off = np.abs(A @ given - b)
     size = np.abs(b) + np.abs(A) @ np.abs(given) + NEGLIGIBLE_ACCELERATION
     worst = int(np.argmax(off / size)) if len(b) else -1
@@ -76,8 +77,8 @@ def wanted_acceleration(
     return given
 
 
-def _completed(mechanism: Mechanism, terms: DynamicsTerms, given: Array, free: Array) -> Array:
-    """The given accelerations with those that the constraints ask of the others, (nv,)."""
+def _solve_free(mechanism: Mechanism, terms: DynamicsTerms, given: Array, free: Array) -> Array:
+    """The given accelerations, and the others as the constraints determine them, (nv,)."""
     names = mechanism.model.velocity_names
     result = np.where(free, 0.0, given)
     if not free.any():
@@ -91,10 +92,9 @@ def _completed(mechanism: Mechanism, terms: DynamicsTerms, given: Array, free: A
     rank = int(np.count_nonzero(values > mechanism.spec.solver.rank_tolerance))
     if rank < len(scale):
         loose = np.abs(directions[rank:] * scale).max(axis=0)
-        names_free = [name for name, is_free in zip(names, free, strict=True) if is_free]
-        moving = [n for n, part in zip(names_free, loose, strict=True) if part > 1e-6 * loose.max()]
+        undetermined = compress(compress(names, free), loose > 1e-6 * loose.max())
         raise StateError(
-            f"the accelerations given do not determine those of {', '.join(moving)}; "
+            f"the accelerations given do not determine those of {', '.join(undetermined)}; "
             f"give {len(scale) - rank} more"
         )
     result[free] = scale * np.linalg.lstsq(rows / norms[:, None], right, rcond=1e-9)[0]

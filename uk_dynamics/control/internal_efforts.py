@@ -1,4 +1,4 @@
-"""Efforts that press the joints of loops and move nothing: squeezing a load, taking up backlash."""
+"""Motor efforts that cause internal forces and no motion: squeezing a load, preloading backlash."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
-_REACHED = 1e-8  # of the forces asked for
+_REACHED = 1e-8  # of the desired forces
 _INDEPENDENT = 1e-9  # of the largest row
 
 
@@ -22,29 +23,32 @@ def internal_efforts(
     *,
     active: ActiveConstraints | None = None,
 ) -> dict[str, float]:
-    """Efforts whose only effect is that rows of loops bear more, by motor.
+    """Efforts whose only effect is to change multipliers of the loops, by motor.
 
-    S u + Aᵀ δ = 0 with the wanted δ: what motors add, the loops take. Rows of the same constraints
-    that are not named bear no more than before, those of other constraints what it takes. Among
-    such efforts those are given whose sum of (effort/limit)² is least. They depend on the
-    configuration: a controller takes them anew in every period where the tasks file has them as
-    ``allocation.internal_forces``, or :meth:`ServoController.press` was called.
+    S u + Aᵀ δ = 0 with the desired change δ of the multipliers: the loops balance the motors. Other
+    rows of the named constraints keep their multipliers; those of other constraints change as
+    needed. Of all such efforts, those with the least sum of (effort/limit)² are returned. They
+    depend on the configuration: a controller computes them in every period if the tasks file has
+    ``allocation.internal_forces`` or after :meth:`ServoController.set_internal_forces`.
 
     Args:
-        mechanism: With more motors than freedoms.
-        state: Where it is.
+        mechanism: With more motors than degrees of freedom.
+        state: Positions and time.
         forces: Additional force in N, or torque in N·m, by constraint row, ``constraint.label``.
-        active: Switchable constraints that are on; None: those that the mechanism file says.
+        active: Switchable constraints that are on; None: as in the mechanism file.
 
     Raises:
         UnknownNameError: There is no such row.
-        InputError: The motors cannot, whatever their limits; or redundant rows share that force.
+        InputError: The motors cannot cause these forces, whatever their limits; or redundant rows
+            share them.
     """
     return mechanism.actuators.by_name(InternalEfforts(mechanism, forces).at(state, active))
 
 
-def pressing(mechanism: Mechanism, forces: Mapping[str, float]) -> InternalEfforts | None:
-    """What presses these rows, tried where motions start; None where no force is asked for.
+def checked_internal_efforts(
+    mechanism: Mechanism, forces: Mapping[str, float]
+) -> InternalEfforts | None:
+    """Internal forces that were tried at the start of motions; None: all of them are zero.
 
     Raises:
         UnknownNameError, InputError: As :func:`internal_efforts`.
@@ -57,17 +61,17 @@ def pressing(mechanism: Mechanism, forces: Mapping[str, float]) -> InternalEffor
 
 
 class InternalEfforts:
-    """The same at state after state; see :func:`internal_efforts`.
+    """Evaluates :func:`internal_efforts` at many states.
 
     Attributes:
-        forces: What is asked for, by row, in N or N·m.
+        forces: Desired internal forces by row, in N or N·m.
     """
 
     def __init__(self, mechanism: Mechanism, forces: Mapping[str, float]) -> None:
         """Look up the rows.
 
         Args:
-            mechanism: With more motors than freedoms.
+            mechanism: With more motors than degrees of freedom.
             forces: Additional force in N, or torque in N·m, by constraint row.
 
         Raises:
@@ -82,7 +86,7 @@ class InternalEfforts:
                 raise InputError(f"expected a finite number, found {force}", place=name)
         self.forces = dict(forces)
         self._mechanism = mechanism
-        self._dynamics = mechanism.dynamics()
+        self._dynamics = InterpretedDynamics(mechanism)
         given = np.zeros(len(names), dtype=bool)
         for part in constraints.slices.values():
             given[part] = any(name in forces for name in names[part])
@@ -99,7 +103,7 @@ class InternalEfforts:
         active: ActiveConstraints | None,
         structure: Mapping[str, ReferenceSample],
     ) -> Array:
-        """The efforts of :meth:`at` and a preload, (motors,), together."""
+        """A preload plus the efforts of :meth:`at`, (motors,)."""
         efforts = self.at(state, active, structure)
         return efforts if preload is None else preload + efforts
 
@@ -112,42 +116,42 @@ class InternalEfforts:
         """Efforts at a state, (motors,), in N or N·m.
 
         Args:
-            state: Where the mechanism is.
-            active: Switchable constraints that are on; None: those that the mechanism file says.
+            state: Positions and time.
+            active: Switchable constraints that are on; None: as in the mechanism file.
             structure: What replaces the references of structural constraints, by name.
 
         Raises:
-            InputError: The motors cannot, whatever their limits; or redundant rows share a force.
+            InputError: As for :func:`internal_efforts`.
         """
         given, mechanism, unit = self._given, self._mechanism, self._unit
         acting = mechanism.hierarchy.acting(active)
         inputs = Inputs(active=active, references=structure)
         rows = self._dynamics.terms(state, inputs).A * acting[:, None]
-        wanted = -self._added[given] @ rows[given]
+        desired = -self._added[given] @ rows[given]
         left, sizes, _ = np.linalg.svd(rows[~given].T, full_matrices=False)
-        taken = left[:, : int(np.sum(sizes > _INDEPENDENT * sizes.max(initial=0.0)))]
+        basis = left[:, : int(np.sum(sizes > _INDEPENDENT * sizes.max(initial=0.0)))]
 
-        def untaken(vectors: Array) -> Array:
-            """What other constraints do not bear, of generalized forces (nv, ...)."""
-            return np.asarray(vectors - taken @ (taken.T @ vectors))
+        def unbalanced(vectors: Array) -> Array:
+            """The part of generalized forces, (nv, ...), that other constraints do not balance."""
+            return np.asarray(vectors - basis @ (basis.T @ vectors))
 
-        demand = untaken(wanted)
-        size = float(np.abs(wanted).max(initial=0.0))
+        demand = unbalanced(desired)
+        size = float(np.abs(desired).max(initial=0.0))
         if size == 0.0:
             return np.zeros(len(unit))
         if float(np.abs(demand).max()) <= _REACHED * size:
             raise InputError(
-                f"redundant rows share the force of {', '.join(self.forces)}: no efforts decide it;"
-                " leave rows out, or choose others",
+                f"redundant rows share the force of {', '.join(self.forces)}: efforts do not"
+                " determine it; leave rows out, or choose others",
                 file=mechanism.spec.file,
                 place="constraints",
             )
-        driven = untaken(mechanism.actuators.matrix * unit)
+        driven = unbalanced(mechanism.actuators.matrix * unit)
         found = np.asarray(np.linalg.lstsq(driven, demand)[0], dtype=float)
         if float(np.abs(driven @ found - demand).max(initial=0.0)) > _REACHED * size:
             raise InputError(
-                f"the motors cannot press {', '.join(self.forces)} without moving the machine; name"
-                " other rows of the loop, or add motors",
+                f"the motors cannot cause internal forces in {', '.join(self.forces)} without"
+                " motion; name other rows of the loop, or add motors",
                 file=mechanism.spec.file,
                 place="actuators",
             )

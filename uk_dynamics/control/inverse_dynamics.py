@@ -1,27 +1,29 @@
 """Inverse dynamics: motor efforts and loop forces of a given motion, loops and redundancy included.
 
-This is what recursive Newton–Euler answers for trees. With loops, joint torques alone mean nothing:
-passive joints take none, and redundant motors can share the work in many ways.
+For trees, recursive Newton–Euler solves this. With loops, joint torques are not enough: passive
+joints transmit none, and redundant motors can share the effort in many ways.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uk_dynamics.control.consistent_acceleration import check_state, wanted_acceleration
+from uk_dynamics.control.consistent_acceleration import check_state, consistent_acceleration
 from uk_dynamics.control.friction_compensation import compensate_friction
-from uk_dynamics.core.motion_efforts import motion_efforts
-from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.core.servo.motion_efforts import motion_efforts
+from uk_dynamics.core.servo.servo_law import ServoSolution
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.allocation import Allocation, Weights
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism.resolution.allocation import Allocation, Weights
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
-_REACHED = 1e-6  # of the accelerations: what is missing below is rounding
+_REACHED = 1e-6  # of the accelerations; a smaller residual is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +34,14 @@ class InverseDynamics:
         mechanism: What moves.
         efforts: Of the motors, in declared order, (motors,), in N or N·m.
         qdd: The acceleration, (nv,), in m/s² or rad/s².
-        constraint_force: What the loops do to the joints, (nv,), in N or N·m.
+        constraint_force: Generalized force of the loops, (nv,), in N or N·m.
         multipliers: Force of each constraint row, (m,), in N (angular rows: N·m per declared
             length); of least norm where redundant rows share it.
         determined: Whether the multiplier of each row is unique, (m,).
-        actuation: "fully actuated", "redundantly actuated" …: of the motors for any motion here.
-        missing: What motors cannot cause of the acceleration, by velocity coordinate, in m/s² or
-            rad/s²; empty where they cause all of it.
-        beyond_limits: Motors that would need more effort than they have.
+        actuation: "fully actuated", "redundantly actuated" …: by the motors, for any motion here.
+        missing: The part of the acceleration that the motors cannot cause, by velocity coordinate,
+            in m/s² or rad/s²; empty if they cause all of it.
+        beyond_limits: Motors that need more effort than their limit.
     """
 
     mechanism: Mechanism
@@ -54,7 +56,7 @@ class InverseDynamics:
 
     @property
     def unreachable(self) -> tuple[str, ...]:
-        """Velocity coordinates whose acceleration the motors cannot cause as given."""
+        """Velocity coordinates whose acceleration the motors cannot cause."""
         return tuple(self.missing)
 
     def by_motor(self) -> dict[str, float]:
@@ -77,22 +79,22 @@ def inverse_dynamics(
     preload: Mapping[str, float] | None = None,
     active: ActiveConstraints | None = None,
 ) -> InverseDynamics:
-    """Motor efforts and loop forces that go with a motion.
+    """Motor efforts and loop forces of a motion.
 
     Args:
         mechanism: What moves; at least one motor.
-        state: Positions and velocities, on the constraints; ``mechanism.start`` gives such ones.
+        state: Positions and velocities that satisfy the constraints, as from ``mechanism.start``.
         qdd: Accelerations: all of them, (nv,), or by joint name as many as determine the others
             through the loops, in m/s² or rad/s².
         tau: Other known forces, by joint name or (nv,), in N or N·m.
-        weights: Where motors are redundant, Σ weight·effort² is least: ``limits`` 1/limit²,
+        weights: Redundant motors minimise Σ weight·(effort − preload)²: ``limits`` 1/limit²,
             ``equal`` one each, or by motor name.
-        preload: Efforts to come close to where this changes no motion, by motor name.
-        active: Switchable constraints that are on; None: those that the mechanism file says.
+        preload: Preferred efforts where several cause the same motion, by motor name.
+        active: Switchable constraints that are on; None: as in the mechanism file.
 
     Returns:
-        Efforts and forces; where motors cannot cause the motion, those that come closest, and what
-        is missing.
+        Efforts and forces; if the motors cannot cause the motion, the closest ones, and the part of
+        the acceleration that is missing.
 
     Raises:
         StateError: State or acceleration contradict a constraint, which is named, or too few
@@ -106,10 +108,10 @@ def inverse_dynamics(
         raise InputError(problem, file=mechanism.spec.file, place="actuators")
     allocation = Allocation.given(actuators, weights, preload)
     inputs = Inputs(tau=mechanism.inputs(tau).tau, active=active, stabilize=False)
-    dynamics = mechanism.dynamics()
+    dynamics = InterpretedDynamics(mechanism)
     prepared = dynamics.prepare(state, inputs)
     check_state(mechanism, prepared.rows, state)
-    wanted = wanted_acceleration(mechanism, prepared.terms, qdd)
+    desired = consistent_acceleration(mechanism, prepared.terms, qdd)
     M = prepared.terms.M.copy()
 
     def law(qdd_free: Array) -> ServoSolution:
@@ -118,7 +120,7 @@ def inverse_dynamics(
             M,
             qdd_free,
             actuators.matrix,
-            wanted,
+            desired,
             weights=allocation.weights,
             preload=allocation.preload,
             rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
@@ -131,12 +133,12 @@ def inverse_dynamics(
         )
     terms = prepared.terms._replace(F=prepared.terms.F + actuators.matrix @ servo.efforts)
     solution = dynamics.solve(prepared._replace(terms=terms), state, inputs)
-    lack = wanted - solution.qdd
-    size = np.abs(wanted).max(initial=0.0) + np.abs(solution.qdd).max(initial=0.0) + 1e-3
+    lack = desired - solution.qdd
+    size = np.abs(desired).max(initial=0.0) + np.abs(solution.qdd).max(initial=0.0) + 1e-3
     return InverseDynamics(
         mechanism=mechanism,
         efforts=servo.efforts,
-        qdd=wanted,
+        qdd=desired,
         constraint_force=solution.constraint_force,
         multipliers=solution.joint_multipliers,
         determined=solution.determined,
@@ -146,10 +148,6 @@ def inverse_dynamics(
             for i in np.flatnonzero(np.abs(lack) > _REACHED * size).tolist()
         },
         beyond_limits=tuple(
-            name
-            for name, effort, limit in zip(
-                actuators.names, servo.efforts, actuators.effort_limits, strict=True
-            )
-            if abs(effort) > limit
+            compress(actuators.names, np.abs(servo.efforts) > actuators.effort_limits)
         ),
     )

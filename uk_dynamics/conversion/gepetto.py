@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.conversion.imported_robot import Data, ImportedRobot
+from uk_dynamics.constraints.kinds.pairs.weld import Weld
+from uk_dynamics.constraints.kinds.registry import kind_called
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism.yaml_file import read_yaml
-from uk_dynamics.model.description import FAR, RobotDescription
-from uk_dynamics.model.urdf import read_urdf
+from uk_dynamics.mechanism.files.yaml_file import read_yaml
+from uk_dynamics.model.urdf.description import FAR, RobotDescription
+from uk_dynamics.model.urdf.reading import read_urdf
 
 _LISTS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 _AXES = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}
@@ -102,10 +104,11 @@ def _close(
         for name in pair:
             if name not in frames:
                 raise UnknownNameError("frame", str(name), frames, file=path.name, place=place)
-        word = str(kind).lower()
-        if word not in ("3d", "6d"):
+        closure = kind_called(str(kind).lower(), "Gepetto")
+        if closure is None:
             robot.changed(f"closed_loop {pair[0]}", f'type "{kind}" counts as 6d')
-        data: Data = {"type": "point" if word == "3d" else "weld"}
+            closure = Weld
+        data: Data = {"type": closure.name}
         first, second = (frames[str(name)] for name in pair)
         robot.constraints[f"loop_{number + 1}"] = data | {
             "parent": {"link": first},

@@ -8,16 +8,16 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.gepetto import read_gepetto
-from uk_dynamics.conversion.imported_robot import Remark
-from uk_dynamics.conversion.imported_text import mechanism_text
-from uk_dynamics.conversion.mjcf import read_mjcf
-from uk_dynamics.conversion.sdf import read_sdf
-from uk_dynamics.conversion.urdf_text import urdf_text
+from uk_dynamics.conversion.mjcf.reading import read_mjcf
+from uk_dynamics.conversion.robot.imported_robot import Remark
+from uk_dynamics.conversion.robot.mechanism_text import mechanism_text
+from uk_dynamics.conversion.robot.urdf_text import urdf_text
+from uk_dynamics.conversion.sdf.reading import read_sdf
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.specification import MechanismSpec
-from uk_dynamics.model.source import LARGEST_DESCRIPTION
-from uk_dynamics.model.xml_text import parse_xml
+from uk_dynamics.model.urdf.source import LARGEST_DESCRIPTION
+from uk_dynamics.model.urdf.xml_text import parse_xml
 
 _KINDS = "an SDF or MJCF file, or the YAML of closed loops next to a URDF"
 

@@ -9,20 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from uk_dynamics.core.articulated_mass import ArticulatedMass
-from uk_dynamics.core.articulated_nullspace import ArticulatedNullSpace
-from uk_dynamics.core.explicit_pseudoinverse import AugmentedPseudoinverse, UdwadiaPhohomsiri
-from uk_dynamics.core.fundamental_equation import Factorization
-from uk_dynamics.core.hierarchical import Hierarchical
-from uk_dynamics.core.kkt import Kkt
-from uk_dynamics.core.mass_factor import Mass, SingularMass
-from uk_dynamics.core.methods import FOR_SINGULAR_MASS, WHITENING, Method
-from uk_dynamics.core.nullspace import NullSpace
-from uk_dynamics.core.pseudoinverse.family import PseudoinverseMethod
-from uk_dynamics.core.rank_rule import DEFAULT_RANK_TOLERANCE
-from uk_dynamics.core.reduced_inertia import UndeterminedCoordinatesError
-from uk_dynamics.core.udwadia_kalaba import UdwadiaKalaba
-from uk_dynamics.core.whitened_pseudoinverse import RangeSpace, UdwadiaKalabaPseudoinverse
+from uk_dynamics.core.equation.articulated_nullspace import ArticulatedNullSpace
+from uk_dynamics.core.equation.fundamental_equation import Factorization
+from uk_dynamics.core.equation.methods import FOR_SINGULAR_MASS, WHITENING, Method
+from uk_dynamics.core.equation.nullspace import NullSpace
+from uk_dynamics.core.equation.published.explicit_pseudoinverse import (
+    AugmentedPseudoinverse,
+    UdwadiaPhohomsiri,
+)
+from uk_dynamics.core.equation.published.kkt import Kkt
+from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.equation.published.whitened_pseudoinverse import (
+    RangeSpace,
+    UdwadiaKalabaPseudoinverse,
+)
+from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
+from uk_dynamics.core.linalg.mass_factor import Mass, SingularMass
+from uk_dynamics.core.linalg.rank_rule import DEFAULT_RANK_TOLERANCE
+from uk_dynamics.core.linalg.reduced_inertia import UndeterminedCoordinatesError
+from uk_dynamics.core.recursion.hierarchical import Hierarchical
+from uk_dynamics.core.tree.articulated_mass import ArticulatedMass
 from uk_dynamics.exceptions import InputError
 
 __all__ = [
@@ -68,9 +74,9 @@ def factorize(
         natural_scale: How large each row is over the configurations, (m,), as the norm of
             A_i L⁻ᵀ, or of A_i diag(1/√M_jj) for forms that do not divide by M (per root kg). Give
             it where rows can vanish, as they do where a mechanism is singular. Default: as large
-            as now; see :mod:`uk_dynamics.core.rank_rule`.
+            as now; see :mod:`uk_dynamics.core.linalg.rank_rule`.
         rank_tolerance: A row is dependent when what those before it leave of it is at most this
-            part of its scale, see :mod:`uk_dynamics.core.rank_rule`. For forms with an explicit
+            part of its scale, see :mod:`uk_dynamics.core.linalg.rank_rule`. For forms with an explicit
             pseudoinverse: of its own measure on rows of that size.
         method: Form of the equation; ``auto`` takes ``udwadia_kalaba``, ``nullspace`` where M is
             singular, and ``hierarchical`` where there are clearances. The factorisation has

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.constraint import JointTerm
-from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics
-from uk_dynamics.constraints.vectors import apply, skew
+from uk_dynamics.constraints.rows.joint_rows import JointTerm
+from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics
+from uk_dynamics.constraints.rows.vectors import apply, skew
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics
+from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics
 from uk_dynamics.forces.constant_forces import (
     ConstantEffort,
     ConstantEfforts,

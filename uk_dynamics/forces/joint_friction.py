@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, FramePairs
-from uk_dynamics.constraints.vectors import apply, dot, skew
+from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
+from uk_dynamics.constraints.rows.vectors import apply, dot, skew
 
 Array = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class FrictionLaw:
 
 
 @dataclass(frozen=True, eq=False)
-class RubbingJoint:
+class FrictionalJoint:
     """One loop joint with friction.
 
     Attributes:
@@ -75,13 +75,13 @@ class JointFriction:
 
     Attributes:
         active: Whether there is any.
-        names: The joints that rub.
+        names: The joints with friction.
         dry: The joints with Coulomb friction, which depends on their load.
         load_map: From multipliers to the load of each joint with Coulomb friction,
             (k, 3, m).
     """
 
-    def __init__(self, joints: Sequence[RubbingJoint], ancestor_mask: AncestorMask) -> None:
+    def __init__(self, joints: Sequence[FrictionalJoint], ancestor_mask: AncestorMask) -> None:
         """Collect the joints.
 
         Args:
@@ -116,7 +116,7 @@ class JointFriction:
         Args:
             kinematics: Arrays of the robot at the state.
             v: Velocities, (nv,).
-            acting: Which rows of the mechanism act now, (m,); None: all. Open joints do not rub.
+            acting: Which rows of the mechanism act now, (m,); None: all. Open joints have none.
         """
         pairs = self._pairs
         twist = pairs.twist(kinematics, v)

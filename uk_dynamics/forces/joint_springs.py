@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.constraint import JointTerm
+from uk_dynamics.constraints.rows.joint_rows import JointTerm
 
 Array = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.relative_motion import AncestorMask, FrameKinematics, FramePairs
-from uk_dynamics.constraints.vectors import apply, dot, skew
-from uk_dynamics.core.choice import at_least
+from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
+from uk_dynamics.constraints.rows.vectors import apply, dot, skew
+from uk_dynamics.core.linalg.symbolic_where import at_least
 
 Array = NDArray[np.float64]
 

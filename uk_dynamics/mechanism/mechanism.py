@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import logging
+import importlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.exceptions import AssemblyError
-from uk_dynamics.mechanism.assembly import Assembly, assemble, assemble_on_tasks
-from uk_dynamics.mechanism.backends import Backend, make_dynamics
-from uk_dynamics.mechanism.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.report import MechanismReport, report
-from uk_dynamics.mechanism.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.robot_resolution import read_description
-from uk_dynamics.mechanism.specification import MechanismSpec
-from uk_dynamics.mechanism.start import consistent_velocity
-from uk_dynamics.mechanism.state import (
+from uk_dynamics.mechanism.analysis.report import MechanismReport, report
+from uk_dynamics.mechanism.assembly.assembly import Assembly, assemble, closed_configuration
+from uk_dynamics.mechanism.assembly.start import start
+from uk_dynamics.mechanism.dynamics.dynamics import Backend, Dynamics
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.switching import Switched, switch
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.robot_resolution import read_description
+from uk_dynamics.mechanism.resolution.state import (
     Array,
     DynamicsTerms,
     Energy,
@@ -26,12 +25,7 @@ from uk_dynamics.mechanism.state import (
     NonidealFunction,
     State,
 )
-from uk_dynamics.mechanism.switching import Switched, switch
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.tasks import Tasks
-
-_log = logging.getLogger(__name__)
+from uk_dynamics.mechanism.tasks import Tasks
 
 
 class Mechanism(ResolvedMechanism):
@@ -107,24 +101,9 @@ class Mechanism(ResolvedMechanism):
             AssemblyError: Some loop does not close; names it and its gap.
             InputError: Unknown joints or non-finite values.
         """
-        start = self.model.to_positions(coordinates, default=self.configuration(guess))
+        begin = self.model.to_positions(coordinates, default=self.configuration(guess))
         held = tuple(coordinates) if hold is None else tuple(hold)
-        return self._closed(assemble(self, start, held, tolerance, t))
-
-    def _closed(self, result: Assembly, tasks: Tasks | None = None, t: float = 0.0) -> Array:
-        """The configuration of a successful assembly."""
-        if not result.closed:
-            off = tasks is not None and set(result.violations) <= set(tasks.names)
-            raise AssemblyError(
-                result.reason,
-                result.violations,
-                self.model.positions_by_name(result.q),
-                problem=f"the references are out of reach at t = {t:g} s" if off else "",
-                file=tasks.spec.file if tasks is not None and off else self.spec.file,
-            )
-        for violation in result.limit_violations:
-            _log.warning("%s: %s", self.name, violation)
-        return result.q
+        return closed_configuration(self, assemble(self, begin, held, tolerance, t))
 
     def start(
         self,
@@ -152,32 +131,28 @@ class Mechanism(ResolvedMechanism):
             InputError: Unknown joints, non-finite values, or velocities that contradict the
                 constraints or the references.
         """
-        hold = tuple(positions or ())
-        if tasks is None:
-            q = self.assemble(positions or {}, hold=hold, t=t)
-            held = dict(self.spec.initial_velocity) | dict(velocities or {})
-        else:
-            found = assemble_on_tasks(self, tasks, self.configuration(positions), hold, 1e-10, t)
-            q, held = self._closed(found, tasks, t), dict(velocities or {})
-        v = consistent_velocity(self, t, q, self.model.to_velocities(held), tuple(held), tasks)
-        return State(float(t), q, v)
+        return start(self, positions, velocities, t, tasks=tasks)
 
-    def dynamics(self, backend: Backend = "interpreted") -> InterpretedDynamics:
+    def dynamics(self, backend: Backend = "auto") -> Dynamics:
         """An evaluator of this mechanism, with memory of its own; one per thread.
 
         Args:
-            backend: ``interpreted`` starts at once; ``compiled`` evaluates in C and compiles the
-                mechanism when that was never done, which takes seconds; ``auto`` is ``compiled``
-                where that is possible, and ``cached`` where that has been done before.
+            backend: ``auto`` answers at once and evaluates in C as soon as a library is there;
+                ``compiled`` waits for it, which takes seconds where the mechanism was never
+                compiled; ``cached`` takes one that is there; ``interpreted`` none; ``jax`` is for
+                batches on a GPU. The table is in ``docs/compiled.md``.
 
         Raises:
             InputError: The backend does not exist, or cannot evaluate this mechanism.
         """
-        return make_dynamics(self, backend)
+        # The one tie upwards, by name: compilation is above this room, and builds on it.
+        selection = importlib.import_module("uk_dynamics.compilation.select_backend")
+        dynamics: Dynamics = selection.select_backend(self, backend)
+        return dynamics
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state, as fresh arrays."""
-        terms = self.dynamics("interpreted").terms(state, inputs)
+        terms = InterpretedDynamics(self).terms(state, inputs)
         return DynamicsTerms(terms.M.copy(), terms.F, terms.A.copy(), terms.b)
 
     def report(
@@ -222,8 +197,8 @@ class Mechanism(ResolvedMechanism):
             ActivationError: A constraint with ``on_activation: require`` is too far from its pose.
             SimulationError: The loops cannot be closed with it.
         """
-        return switch(self, self.dynamics(), state, changes, inputs or Inputs())
+        return switch(self, InterpretedDynamics(self), state, changes, inputs or Inputs())
 
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy at a state, in J, springs included."""
-        return self.dynamics().energy(state)
+        return InterpretedDynamics(self).energy(state)

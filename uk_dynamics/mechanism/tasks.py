@@ -8,15 +8,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.constraint_set import ConstraintSet, Rows
-from uk_dynamics.constraints.references import Followed, ReferenceSample
-from uk_dynamics.mechanism.allocation import Allocation
-from uk_dynamics.mechanism.constraint_resolution import resolve_constraint, resolve_references
-from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.robot_resolution import attached_frames
-from uk_dynamics.mechanism.specification import TasksSpec
-from uk_dynamics.mechanism.state import Array
-from uk_dynamics.model.workspace import Workspace
+from uk_dynamics.constraints.references.references import Followed, ReferenceSample
+from uk_dynamics.constraints.rows.constraint_set import ConstraintSet, ConstraintTerms
+from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.resolution.allocation import Allocation
+from uk_dynamics.mechanism.resolution.constraint_resolution import (
+    resolve_constraint,
+    resolve_references,
+)
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.robot_resolution import attached_frames
+from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.model.kinematics.workspace import Workspace
 
 
 class Tasks:
@@ -32,7 +35,7 @@ class Tasks:
         priorities: Priority of each row, 1 first, (mt,).
     """
 
-    def __init__(self, spec: TasksSpec, mechanism: Mechanism) -> None:
+    def __init__(self, spec: TasksSpec, mechanism: ResolvedMechanism) -> None:
         """Resolve a specification against a mechanism.
 
         Raises:
@@ -56,7 +59,7 @@ class Tasks:
         self.priorities: NDArray[np.intp] = np.repeat([t.priority for t in spec.tasks], sizes)
 
     @classmethod
-    def from_file(cls, path: str | Path, mechanism: Mechanism) -> Tasks:
+    def from_file(cls, path: str | Path, mechanism: ResolvedMechanism) -> Tasks:
         """Read a tasks file.
 
         Args:
@@ -101,10 +104,10 @@ class Tasks:
         v: Array,
         t: float,
         live: Mapping[str, Followed] | None = None,
-    ) -> Rows:
+    ) -> ConstraintTerms:
         """Task rows at a state; residual is the tracking error, rate the error of the rates.
 
-        Angles and their rates are multiplied by the declared length, as in every ``Rows``.
+        Angles and their rates are multiplied by the declared length.
 
         Args:
             workspace: Of ``self.model``, updated at (q, v).

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from uk_dynamics.model.description import Array
+from uk_dynamics.model.kinematics.workspace import Workspace
 from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.model.workspace import Workspace
+from uk_dynamics.model.urdf.description import Array
 
 COINCIDENT = 1e-3  # of the machine's size: what descriptions with rounded lengths leave open
 NEAR = 2e-2

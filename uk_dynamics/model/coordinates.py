@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import StateError, UnknownNameError
-from uk_dynamics.model.description import ONE_DOF, Array, Joint
+from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint
 
 POSITION_SUFFIXES = {
     "floating": ("x", "y", "z", "qx", "qy", "qz", "qw"),

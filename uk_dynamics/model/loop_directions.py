@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uk_dynamics.model.description import Array
+from uk_dynamics.model.urdf.description import Array
 
 if TYPE_CHECKING:
+    from uk_dynamics.model.kinematics.workspace import Workspace
     from uk_dynamics.model.robot_model import RobotModel
-    from uk_dynamics.model.workspace import Workspace
 
 _MANY = 0.5  # of the axes must agree before the others are said to deviate
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.choice import above, at_least, where
+from uk_dynamics.core.linalg.symbolic_where import above, at_least, where
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.description import Array
 from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.urdf.description import Array
 
 FRICTION_VELOCITY = 1e-2
 

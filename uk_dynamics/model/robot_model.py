@@ -12,17 +12,17 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from uk_dynamics.core.clusters import Clusters
+from uk_dynamics.core.tree.clusters import Clusters
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.ancestry import Ancestry
-from uk_dynamics.model.bodies import Body, BodyFrame, bodies_of, frames_of
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
-from uk_dynamics.model.description import Array, AttachedFrame, Mimic, RobotDescription
-from uk_dynamics.model.lie_bracket import structure_constants
-from uk_dynamics.model.tree import Root, Tree
-from uk_dynamics.model.tree_workspace import TreeWorkspace
-from uk_dynamics.model.urdf import read_urdf, read_urdf_text
-from uk_dynamics.model.workspace import Workspace
+from uk_dynamics.model.kinematics.ancestry import Ancestry
+from uk_dynamics.model.kinematics.bodies import Body, BodyFrame, bodies_of, frames_of
+from uk_dynamics.model.kinematics.lie_bracket import structure_constants
+from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
+from uk_dynamics.model.kinematics.workspace import Workspace
+from uk_dynamics.model.pinocchio_tree import Root, Tree
+from uk_dynamics.model.urdf.description import Array, AttachedFrame, Mimic, RobotDescription
+from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
 
 # Pinocchio keeps several arrays of nv³ numbers: here they are a quarter of a gigabyte.
 LARGEST_DENSE = 200

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from uk_dynamics.exceptions import UnknownNameError
 
 if TYPE_CHECKING:
-    from uk_dynamics.papers.study import Study
+    from uk_dynamics.papers.output.study import Study
 
 #: What each paper is about, by its name here.
 PAPERS = {

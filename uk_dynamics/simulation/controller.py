@@ -1,4 +1,4 @@
-"""What a simulation asks of a controller."""
+"""The interface that a simulation requires of a controller."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.mechanism.state import ActiveConstraints, State
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, State
 
 Array = NDArray[np.float64]
 
 
-class Decision(Protocol):
-    """What a controller wants at one state."""
+class ControlOutput(Protocol):
+    """Output of a controller at one state."""
 
     @property
     def efforts(self) -> Array:
@@ -22,29 +22,29 @@ class Decision(Protocol):
 
     @property
     def unreachable(self) -> tuple[str, ...]:
-        """Names of the task rows that the motors cannot serve as asked."""
+        """Names of the task rows that the motors cannot accelerate as desired."""
 
     @property
     def limited_by(self) -> Mapping[str, str]:
-        """Which limit, ``effort``, ``power`` or ``rate``, by name of each motor that is at one."""
+        """The limit, ``effort``, ``power`` or ``rate``, of each motor that is at one."""
 
 
 class Controller(Protocol):
-    """Anything that turns a state into motor efforts."""
+    """Computes motor efforts from a state."""
 
     @property
     def row_names(self) -> tuple[str, ...]:
         """Names of the task rows, (mt,)."""
 
-    def command(self, state: State) -> Decision:
+    def command(self, state: State) -> ControlOutput:
         """Efforts for a state; called once per control period, or at every evaluation."""
 
     def tracking_error(self, state: State) -> Array:
-        """Residual of each task row, (mt,), in m or rad; called for every sample."""
+        """Error of each task row, (mt,), in m or rad; called for every sample."""
 
 
 @runtime_checkable
-class FollowsConstraints(Protocol):
-    """A controller that takes into account which switchable constraints are on."""
+class TracksActiveConstraints(Protocol):
+    """A controller that needs to know which switchable constraints are on."""
 
     active: ActiveConstraints | None

@@ -1,4 +1,4 @@
-"""One evaluation in one call, for a notebook."""
+"""Forward dynamics in one call, for interactive use."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.solution import Solution
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import State
+from uk_dynamics.mechanism.resolution.state import State
 
 
 def forward_dynamics(
@@ -16,15 +17,15 @@ def forward_dynamics(
 ) -> Solution:
     """Constrained acceleration and constraint forces (review (36)).
 
-    Keep ``mechanism.dynamics()`` and call its ``evaluate`` where this is done often.
+    For many evaluations keep ``mechanism.dynamics()`` and call its ``evaluate``.
 
     Args:
         mechanism: What moves.
-        state: Where it is.
+        state: Positions, velocities and time.
         tau: Generalized forces by joint name or (nv,), in N or N·m; None is zero.
 
     Raises:
         InputError: Unknown joints, wrong sizes or non-finite values.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
-    return mechanism.dynamics().evaluate(state, mechanism.inputs(tau))
+    return InterpretedDynamics(mechanism).evaluate(state, mechanism.inputs(tau))

@@ -1,4 +1,4 @@
-"""Samples of a simulation reach a file whatever ends it."""
+"""Recording during a simulation, so that samples are saved even if it fails."""
 
 from __future__ import annotations
 
@@ -10,37 +10,36 @@ from pathlib import Path
 from typing import Any
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.mcap_trajectory import MotionLog, refuse_vehicles
 from uk_dynamics.simulation.recorder import Recorder
-from uk_dynamics.simulation.trajectory import Statistics
-from uk_dynamics.simulation.trajectory_files import SUFFIXES, unknown_suffix
+from uk_dynamics.simulation.recording.mcap_trajectory import MotionLog, check_joints
+from uk_dynamics.simulation.recording.trajectory_data import Statistics
+from uk_dynamics.simulation.recording.trajectory_files import SUFFIXES, unknown_suffix
 
 
 @contextmanager
 def live_recording(
     path: Path | None, recorder: Recorder, statistics: Callable[[], Statistics]
 ) -> Iterator[None]:
-    """Write to a file, under its own name, what a recorder gets, whatever happens.
+    """Write the samples of a recorder to a file.
 
-    An ``.mcap`` grows from the first sample on. Others are written at the end, also of a
-    simulation that was interrupted or failed. One that fails before the first sample leaves an
-    older file alone.
+    An ``.mcap`` file grows sample by sample. Others are written at the end, even of a simulation
+    that was interrupted or failed. If it fails before the first sample, an existing file is kept.
 
     Args:
         path: File to write, ``.mcap``, ``.npz`` or ``.csv``; None writes nothing.
-        recorder: Who gets the samples.
-        statistics: Tells what the simulation has cost so far.
+        recorder: Collects the samples.
+        statistics: Returns the cost of the simulation so far.
 
     Raises:
-        InputError: Another suffix, joints that do not fit, or the file cannot be written.
+        InputError: Unknown suffix, unsupported joints, or the file cannot be written.
     """
     if path is None:
         yield
         return
     if path.suffix.lower() not in SUFFIXES:
         raise unknown_suffix(path)
-    way = _growing if path.suffix.lower() == ".mcap" else _at_the_end
-    with way(path, recorder, statistics):
+    write = _growing if path.suffix.lower() == ".mcap" else _at_the_end
+    with write(path, recorder, statistics):
         yield
 
 
@@ -54,7 +53,7 @@ def _at_the_end(
         if recorder.begun:
             so_far = recorder.trajectory(statistics())
             warnings = (*so_far.warnings, _ended_early(error))
-            with contextlib.suppress(InputError):  # on a full disk: the first error counts
+            with contextlib.suppress(InputError):  # disk full: report the first error
                 replace(so_far, warnings=warnings).save(path)
         raise
     recorder.trajectory(statistics()).save(path)
@@ -64,10 +63,10 @@ def _at_the_end(
 def _growing(
     path: Path, recorder: Recorder, statistics: Callable[[], Statistics]
 ) -> Iterator[None]:
-    refuse_vehicles(recorder.names, path)
+    check_joints(recorder.names, path)
     log: MotionLog | None = None
 
-    def hear(sample: Mapping[str, Any], status: str) -> None:
+    def append(sample: Mapping[str, Any], status: str) -> None:
         nonlocal log
         if log is None:
             log = MotionLog(path, recorder.mechanism_name, recorder.names, recorder.effort_limits)
@@ -76,18 +75,18 @@ def _growing(
         except OSError as error:
             raise _unwritten(path, error) from None
 
-    def end(*last_words: str) -> None:
+    def end(*final_warnings: str) -> None:
         if log is not None:
             with log:
                 so_far = recorder.trajectory(statistics())
-                warnings = (*so_far.warnings, *last_words)
+                warnings = (*so_far.warnings, *final_warnings)
                 log.finish(warnings, so_far.statistics, so_far.switchings)
 
-    recorder.listener = hear
+    recorder.listener = append
     try:
         yield
     except BaseException as error:
-        with contextlib.suppress(OSError):  # on a full disk: what is there can be read
+        with contextlib.suppress(OSError):  # disk full: the file is readable so far
             end(_ended_early(error))
         raise
     try:

@@ -1,33 +1,34 @@
-"""The machine with what acts on it: the right-hand side that a simulation integrates."""
+"""The plant of a simulation: a mechanism with its forces and its controller."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 
 import numpy as np
 
+from uk_dynamics.compilation.select_backend import Selection, select_backend
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
-from uk_dynamics.mechanism.backends import Backend
+from uk_dynamics.mechanism.dynamics.dynamics import Backend
+from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Array, Inputs, State
-from uk_dynamics.mechanism.switching import Switched, switch
-from uk_dynamics.simulation.controller import Controller, FollowsConstraints
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 
-# m, rad and their rates: far from any motion, and squares of it can still be computed with.
+# m, rad and their rates: beyond any motion, and its square does not overflow.
 _HUGE = 1e50
 
 
 class Plant:
-    """A mechanism under a constant force and under its motors.
+    """A mechanism under a constant force and its motor efforts.
 
     Attributes:
         dynamics: Evaluator of the mechanism.
-        continuous: Whether the controller acts at every instant instead of holding its efforts.
-        efforts: Motor efforts that act now, within their limits, (motors,), in N or N·m.
-        active: Switchable constraints that are on now.
-        inputs: What acts on the mechanism now; without stabilisation, since steps are projected.
-        complaints: What was wrong with the last decision: motors at their limits, tasks that
-            cannot be served.
+        continuous: Whether control is continuous, instead of holding efforts for a period.
+        efforts: Present motor efforts, within their limits, (motors,), in N or N·m.
+        active: Switchable constraints that are on.
+        inputs: Present inputs of the dynamics; without stabilisation, since steps are projected.
+        problems: Of the last command: motors at their limits, unreachable tasks.
     """
 
     def __init__(
@@ -37,25 +38,26 @@ class Plant:
         controller: Controller | None,
         *,
         continuous: bool,
-        backend: Backend = "interpreted",
+        backend: Backend = "cached",
     ) -> None:
-        """Put the pieces together.
+        """Start with zero motor efforts.
 
         Args:
             mechanism: What moves.
             tau: Constant generalized force, (nv,), in N or N·m; None is zero.
-            controller: Decides the motor efforts; None leaves the motors at rest.
-            continuous: Whether it decides at every instant.
-            backend: What evaluates the mechanism.
+            controller: Computes the motor efforts; None: they are zero.
+            continuous: Whether control is continuous.
+            backend: Evaluator of the mechanism.
         """
-        self.dynamics = mechanism.dynamics(backend)
+        # one evaluator from the first step to the last: the numbers must not change midway
+        self.dynamics = select_backend(mechanism, Selection(backend, unready="wait"))
         self.continuous = continuous and controller is not None
         self._actuators = mechanism.actuators
         self._mechanism = mechanism
         self._controller = controller
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
         self.active = mechanism.hierarchy.initial
-        self.complaints: tuple[str, ...] = ()
+        self.problems: tuple[str, ...] = ()
         self._apply(np.zeros(len(mechanism.actuators)))
 
     @property
@@ -63,33 +65,33 @@ class Plant:
         """Names of the controller's task rows, (mt,)."""
         return () if self._controller is None else self._controller.row_names
 
-    def decide(self, state: State) -> None:
-        """Let the controller choose the efforts that act from now on.
+    def control(self, state: State) -> None:
+        """Update the motor efforts with the command of the controller.
 
         Raises:
             StateError: Its efforts have the wrong size or are not finite.
         """
         if self._controller is None:
             return
-        decision = self._controller.command(state)
+        command = self._controller.command(state)
         limits = self._actuators.effort_limits
-        efforts = np.clip(self._actuators.efforts(decision.efforts), -limits, limits)
-        reached = np.flatnonzero(np.abs(efforts) >= limits)
-        self.complaints = (
-            *(f"{self._actuators.names[motor]} is at its effort limit" for motor in reached),
+        efforts = np.clip(self._actuators.efforts(command.efforts), -limits, limits)
+        saturated = compress(self._actuators.names, np.abs(efforts) >= limits)
+        self.problems = (
+            *(f"{name} is at its effort limit" for name in saturated),
             *(
                 f"{name} is at its {limit} limit"
-                for name, limit in decision.limited_by.items()
+                for name, limit in command.limited_by.items()
                 if limit != "effort"
             ),
-            *(f"the motors cannot serve {row} as asked" for row in decision.unreachable),
+            *(f"the motors cannot accelerate {row} as desired" for row in command.unreachable),
         )
         self._apply(efforts)
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array:
-        """Constrained acceleration, (nv,); NaN where a trial step has left all bounds.
+        """Constrained acceleration, (nv,); NaN if a trial step diverges.
 
-        Integrators with error control answer NaN with a smaller step.
+        Integrators with error control respond to NaN with a smaller step.
 
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
@@ -100,18 +102,18 @@ class Plant:
         state = State(t, q, v)
         try:
             if self.continuous:
-                self.decide(state)
+                self.control(state)
             return self.dynamics.evaluate(state, self.inputs).qdd
         except StateError:
             raise
-        except InputError:  # finite, but too large to compute with
+        except InputError:  # finite, but it overflows
             return np.full(len(v), np.nan)
 
     def project(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """The state moved onto the constraints.
+        """The state projected onto the constraints.
 
         Raises:
-            SimulationError: The loops cannot be closed any more, or the motion is lost.
+            SimulationError: The loops cannot be closed, or the motion has diverged.
         """
         if not _bounded(q, v):
             raise SimulationError("the motion has become infinite; take smaller steps", t)
@@ -122,23 +124,23 @@ class Plant:
         return state.q, state.v
 
     def switch(self, state: State, changes: Mapping[str, bool]) -> Switched:
-        """Switch constraints on or off; the controller hears of it.
+        """Switch constraints on or off, and inform the controller.
 
         Raises:
-            UnknownNameError: A name is of no switchable constraint.
+            UnknownNameError: There is no such switchable constraint.
             ActivationError: A constraint is too far from the pose it requires.
             SimulationError: The loops cannot be closed with it.
         """
         switched = switch(self._mechanism, self.dynamics, state, changes, self.inputs)
         self.active = switched.active
         follower: object = self._controller
-        if isinstance(follower, FollowsConstraints):
+        if isinstance(follower, TracksActiveConstraints):
             follower.active = switched.active
         self._apply(self.efforts)
         return switched
 
     def tracking_error(self, state: State) -> Array:
-        """Residual of each task row, (mt,), in m or rad."""
+        """Error of each task row, (mt,), in m or rad."""
         if self._controller is None:
             return np.zeros(0)
         return self._controller.tracking_error(state)

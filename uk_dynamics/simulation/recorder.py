@@ -7,27 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.core.solution import Solution, Status
-from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.core.equation.solution import Solution, Status
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Array, Inputs, State
-from uk_dynamics.simulation.trajectory import Names, Statistics, Switching, Trajectory
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+from uk_dynamics.simulation.recording.trajectory_data import Names, Statistics, Switching
+from uk_dynamics.simulation.trajectory import Trajectory
 
-_COMPLAINTS = {
+_WARNINGS = {
     Status.INCONSISTENT: "constraints contradict each other: {rows} cannot hold",
-    Status.UNDETERMINED_LOAD: "friction with a load that redundant rows share somehow: {rows}",
-    Status.NOT_CONVERGED: "friction was left out, no load fits it (jammed): {rows}",
+    Status.UNDETERMINED_LOAD: "friction depends on a force that redundant rows share: {rows}",
+    Status.NOT_CONVERGED: "friction was neglected because it did not converge (jammed): {rows}",
 }
 
 
 class Recorder:
-    """Evaluates and keeps one row per sample, and what went wrong when for the first time.
+    """Evaluates and stores samples, and each warning with the time of its first occurrence.
 
     Attributes:
-        mechanism_name: Of what moves.
+        mechanism_name: Name of the mechanism.
         effort_limits: Of its motors, (motors,), in N or N·m.
         names: Of all columns.
-        listener: Given each sample and the name of its status, once it is kept.
+        listener: Called with each stored sample and the name of its status.
     """
 
     def __init__(
@@ -58,13 +59,13 @@ class Recorder:
         self.listener: Callable[[Mapping[str, Any], str], None] | None = None
 
     def add(self, state: State, inputs: Inputs, efforts: Array, tracking_error: Array) -> None:
-        """Evaluate a state and keep it.
+        """Evaluate a state and store the sample.
 
         Args:
-            state: Where the mechanism is.
-            inputs: What acts on it.
+            state: Positions, velocities and time.
+            inputs: Of the dynamics.
             efforts: Motor efforts, (motors,), in N or N·m.
-            tracking_error: Residual of each task row, (mt,), in m or rad.
+            tracking_error: Error of each task row, (mt,), in m or rad.
         """
         solution: Solution = self._dynamics.evaluate(state, inputs)
         energy = self._dynamics.energy(state)
@@ -89,9 +90,9 @@ class Recorder:
         for violation in self._mechanism.model.limit_violations(state.q):
             limits = f"[{violation.lower:.6g}, {violation.upper:.6g}]"
             self.warn(f"{violation.joint} is outside its limits {limits}", state.t)
-        if solution.status in _COMPLAINTS:
+        if solution.status in _WARNINGS:
             rows = ", ".join(self._mechanism.row_names[row] for row in solution.offending)
-            self.warn(_COMPLAINTS[solution.status].format(rows=rows), state.t)
+            self.warn(_WARNINGS[solution.status].format(rows=rows), state.t)
         if self.listener is not None:
             self.listener(sample, solution.status.name)
 
@@ -101,15 +102,15 @@ class Recorder:
         return bool(self._status)
 
     def warn(self, text: str, t: float) -> None:
-        """Keep what went wrong, with the time when it was first seen."""
+        """Store a warning with the time of its first occurrence."""
         self._warnings.setdefault(text, t)
 
     def switched(self, changes: Mapping[str, bool], t: float, energy_lost: float) -> None:
-        """Keep which constraints were switched together, and what that cost, in J."""
+        """Store a switching event and the kinetic energy it dissipated, in J."""
         self._switchings.append(Switching(t, dict(changes), energy_lost))
 
     def trajectory(self, statistics: Statistics) -> Trajectory:
-        """Everything kept so far; at least one sample."""
+        """All samples so far, at least one."""
         whole = self._samples[: len(self._status)]  # Ctrl-C may come between the two
         arrays = {name: np.array([sample[name] for sample in whole]) for name in whole[0]}
         return Trajectory(

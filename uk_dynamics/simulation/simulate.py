@@ -1,4 +1,4 @@
-"""Motion over time: integration with projection, control at a fixed period, recording."""
+"""Simulation: integration with projection, control at a fixed period, recording."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.adaptive import Tolerances
+from uk_dynamics.core.integration.adaptive import Tolerances
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.backends import Backend
+from uk_dynamics.mechanism.dynamics.dynamics import Backend
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Array, State
-from uk_dynamics.simulation.advance import METHODS, Advance
+from uk_dynamics.mechanism.resolution.state import Array, State
 from uk_dynamics.simulation.controller import Controller
-from uk_dynamics.simulation.events import merge, schedule
 from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
-from uk_dynamics.simulation.trajectory import Statistics, Trajectory
+from uk_dynamics.simulation.recording.trajectory_data import Statistics
+from uk_dynamics.simulation.switching_events import merge, schedule
+from uk_dynamics.simulation.time_integration import METHODS, Advance
+from uk_dynamics.simulation.trajectory import Trajectory
 
-_OPEN = 1e-3  # m or rad: a start further off is hardly what was meant; assemble() closes loops
+_OPEN = 1e-3  # m or rad: a larger loop-closure error of the start is probably a mistake
 
 _STEP = 1e-3  # s, of the fixed-step methods
 
@@ -42,48 +43,48 @@ def simulate(
     atol: float | None = None,
     sample_period: float = 0.01,
     events: Sequence[tuple[float, Mapping[str, bool]]] = (),
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], object] | None = None,
     backend: Backend = "cached",
     recording: str | Path | None = None,
 ) -> Trajectory:
     """Simulate a mechanism; every accepted step is projected onto its constraints.
 
-    Because of the projection the stabilisation of the structural constraints is left out: it would
-    only make the equation stiff. The start is projected as well,
-    which is reported when it moves.
+    The projection replaces the stabilisation of the structural constraints, which would only make
+    the equations stiff. The initial state is projected, too; a noticeable correction is a warning
+    of the trajectory.
 
     Args:
         mechanism: What moves.
-        state: Where it starts; it is projected onto the constraints first.
+        state: Initial state; it is projected onto the constraints first.
         duration: In s.
-        controller: Gives the motor efforts; None leaves the motors at rest.
+        controller: Computes the motor efforts; None: they are zero.
         control_period: Efforts are held for this time, in s; None evaluates the controller
-            continuously, at every trial of the integrator too.
+            continuously, also at every stage of the integrator.
         tau: Constant generalized forces by joint name or (nv,), in N or N·m.
         method: ``DOP853``, ``RK45``, ``RK23`` or ``Radau`` with error control, or ``rk4`` or
             ``semi_implicit_euler`` with a fixed step. ``Radau`` is for stiff machines, such as
-            those creeping against dry friction; others take it ten times as long as ``DOP853``,
-            and where accelerations jump, as on a damped joint stop, it may end with an error.
-            None is ``DOP853``, and ``rk4`` where efforts are held: error control would have to
-            start anew in every period.
+            those that creep against dry friction; otherwise it is ten times slower than
+            ``DOP853``, and it may fail where accelerations jump, as at a damped joint stop.
+            None is ``DOP853``, or ``rk4`` if efforts are held, since error control would have to
+            restart in every period.
         step: Fixed step, in s; None is 1 ms, or the control period between 1 and 2 ms.
         rtol: Relative tolerance of the adaptive methods.
         atol: Absolute tolerance, in m, rad and their rates; None is 0.3 rtol.
         sample_period: Time between samples of the result, in s.
         events: Constraints to switch on or off, as (time in s, {name: on}); velocities jump there,
-            and the trajectory tells the energy that was lost.
+            and the trajectory contains the dissipated energy.
         progress: Called with the simulated time since the start, in s, at every sample.
-        backend: What evaluates the mechanism, as in ``mechanism.dynamics()``: compiled where that
-            has been done before, unless something else is asked for.
-        recording: File for the samples, written also after an error or Ctrl-C: ``.npz`` or
-            ``.csv`` at the end, ``.mcap`` as they come, so that it can be read up to the last
-            16 kB after a crash.
+        backend: Evaluator from the first step to the last: ``cached``, compiled if the mechanism
+            has been compiled before; ``compiled`` and ``auto`` compile it first.
+        recording: File for the samples, also written after an error or Ctrl-C: ``.npz`` or
+            ``.csv`` at the end, ``.mcap`` sample by sample, so that after a crash it is readable up
+            to the last 16 kB.
 
     Raises:
-        InputError: Unknown method, numbers that are not positive, efforts of the controller
-            that are not finite, an event outside the duration or of no switchable constraint, or
-            a recording that cannot be written.
-        ActivationError: A constraint shall be switched on too far from the pose it requires.
+        InputError: Unknown method, a number that is not positive, efforts that are not finite, an
+            event outside the duration or of a constraint that is not switchable, or a recording
+            that cannot be written.
+        ActivationError: A constraint to switch on is too far from the pose it requires.
         SimulationError: The loops cannot be kept closed or the step size vanishes.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
@@ -103,19 +104,19 @@ def simulate(
     advance = Advance(mechanism.model, plant, method, step, tolerances)
     recorder = Recorder(mechanism, plant.dynamics, plant.task_rows)
 
-    def decide(reached: State) -> None:
-        plant.decide(reached)
-        for complaint in plant.complaints:
-            recorder.warn(complaint, reached.t)
+    def control(reached: State) -> None:
+        plant.control(reached)
+        for problem in plant.problems:
+            recorder.warn(problem, reached.t)
 
     def record(reached: State) -> None:
         if plant.continuous:
-            decide(reached)
+            control(reached)
         recorder.add(reached, plant.inputs, plant.efforts, plant.tracking_error(reached))
         if progress is not None:
             progress(reached.t - state.t)
 
-    def happen(reached: State, changes: Mapping[str, bool]) -> State:
+    def switch(reached: State, changes: Mapping[str, bool]) -> State:
         switched = plant.switch(reached, changes)
         recorder.switched(changes, reached.t, switched.energy_lost)
         return switched.state
@@ -128,20 +129,22 @@ def simulate(
     controls = _ticks(state.t, duration, control_period or duration)
     same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
     current = State(state.t, *plant.project(state.t, state.q, state.v))
-    gaps = np.abs(plant.dynamics.residual(state, plant.inputs).position) * mechanism.hierarchy.rigid
-    if np.max(gaps, initial=0.0) > _OPEN:
-        row = mechanism.row_names[int(np.argmax(gaps))]
+    initial = plant.dynamics.residual(state, plant.inputs).position
+    errors = np.abs(initial) * mechanism.hierarchy.rigid
+    if np.max(errors, initial=0.0) > _OPEN:
+        row = mechanism.row_names[int(np.argmax(errors))]
         recorder.warn(
-            f"the start was moved: its loops were open by {np.max(gaps):.3g} m or rad ({row})",
+            f"the start was corrected by its loop-closure error of {np.max(errors):.3g} m or rad"
+            f" ({row})",
             state.t,
         )
-    instants, changes_at, deciding = merge(controls, scheduled, same)
+    instants, changes_at, control_instants = merge(controls, scheduled, same)
     with live_recording(None if recording is None else Path(recording), recorder, cost):
         for start, end in pairwise(instants):
             for changes in changes_at.get(start, ()):
-                current = happen(current, changes)
-            if start in deciding:
-                decide(current)
+                current = switch(current, changes)
+            if start in control_instants:
+                control(current)
             if _near(samples, start, same):
                 record(current)
             inside = samples[(samples > start + same) & (samples < end - same)]
@@ -150,7 +153,7 @@ def simulate(
                 if reached.t < end:
                     record(reached)
         for changes in changes_at.get(current.t, ()):
-            current = happen(current, changes)
+            current = switch(current, changes)
         record(current)
     return recorder.trajectory(cost())
 

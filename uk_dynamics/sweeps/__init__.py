@@ -1,1 +1,1 @@
-"""Sweeps: many simulations of one mechanism with parameters, starts and gains that vary."""
+"""Sweeps: many simulations of one mechanism with varied parameters, initial states and gains."""

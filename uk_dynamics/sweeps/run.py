@@ -1,4 +1,4 @@
-"""Running a sweep on Dask: here on all cores, or on a cluster that is already there."""
+"""Running a sweep on Dask: on all local cores, or on an existing cluster."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from uk_dynamics.sweeps.answers import Answer, answers
-from uk_dynamics.sweeps.specification import SweepSpec
+from uk_dynamics.sweeps.distribution import Answer, answers
 from uk_dynamics.sweeps.store import Store
+from uk_dynamics.sweeps.sweep_specification import SweepSpec
 from uk_dynamics.sweeps.workers import connect
 
 _WRITE_EVERY = 5.0  # s
@@ -17,14 +17,14 @@ _WRITE_EVERY = 5.0  # s
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a sweep.
+    """Outcome of a sweep.
 
     Attributes:
         total: Number of points.
-        found: Points that were on disk already.
-        ok: Points simulated now.
-        failed: Errors by point, those found on disk included.
-        wall: In s.
+        found: Number of points that were on disk already.
+        ok: Number of points simulated now.
+        failed: Errors by point, including those on disk.
+        wall: Wall time in s.
     """
 
     total: int
@@ -43,17 +43,15 @@ def sweep(
     retry_failed: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
-    """Simulate all points that are not on disk yet.
-
-    Interrupted, it keeps what it has; called again, it goes on from there.
+    """Simulate all points that are not on disk yet; an interrupted sweep can be resumed.
 
     Args:
-        spec: What to simulate.
-        store: Where results are and go.
-        scheduler: Address of a Dask scheduler; None starts workers here.
-        workers: Number of processes here; None: as many as cores.
-        retry_failed: Whether points that failed before are simulated again.
-        progress: Called with points done and failed points.
+        spec: The sweep.
+        store: Results on disk.
+        scheduler: Address of a Dask scheduler; None starts local workers.
+        workers: Number of local processes; None: one per core.
+        retry_failed: Whether points that failed before are repeated.
+        progress: Called with the numbers of finished and failed points.
 
     Raises:
         InputError: Dask is not installed, or the scheduler cannot be reached or is lost.
@@ -82,7 +80,7 @@ def sweep(
 
 
 class _Collector:
-    """Gathers rows and writes them now and then."""
+    """Collects rows and writes them periodically."""
 
     def __init__(
         self, store: Store, done: int, progress: Callable[[int, int], None] | None
@@ -95,7 +93,7 @@ class _Collector:
         self._failed = 0
 
     def take(self, answers: list[Answer]) -> None:
-        """Rows and trajectories of some points."""
+        """Add results of some points."""
         for row, trajectory in answers:
             self.rows[row["point"]] = row
             self._new.append(row)
@@ -108,7 +106,7 @@ class _Collector:
             self.write()
 
     def write(self) -> None:
-        """Bring everything to disk."""
+        """Write everything to disk."""
         self._store.add(self._new, self._trajectories)
         self._new, self._trajectories = [], []
         self._written = time.monotonic()

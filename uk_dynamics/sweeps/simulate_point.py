@@ -1,4 +1,4 @@
-"""One point of a sweep, from its data to a row of numbers; what a worker runs."""
+"""Simulation of one point of a sweep, from its data to a row of numbers; run by a worker."""
 
 from __future__ import annotations
 
@@ -11,37 +11,36 @@ from typing import Any
 import numpy as np
 import yaml
 
-from uk_dynamics.control.servo_controller import ServoController
+from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.specification import MechanismSpec
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.mechanism.tasks_specification import TasksSpec
 from uk_dynamics.simulation.simulate import simulate
 from uk_dynamics.simulation.trajectory import Trajectory
-from uk_dynamics.sweeps.specification import Point
+from uk_dynamics.sweeps.sweep_specification import Point
 
 Row = dict[str, Any]
 
 
 def simulate_points(points: list[Point]) -> list[tuple[Row, dict[str, Any] | None]]:
-    """Simulate points; a failure is a row as well.
+    """Simulate points; a failure is a row, too.
 
     Returns:
-        For each point its row, and the columns of its trajectory where that is wanted.
+        For each point its row, and the columns of its trajectory if they are stored.
     """
-    return [simulate_point(point) for point in points]
+    return [_simulate(point) for point in points]
 
 
-def simulate_point(point: Point) -> tuple[Row, dict[str, Any] | None]:
-    """Simulate one point; see :func:`simulate_points`."""
+def _simulate(point: Point) -> tuple[Row, dict[str, Any] | None]:
     begin = time.perf_counter()
     row: Row = {"point": point.key, **point.values}
     try:
         trajectory = _trajectory(point)
     except UkDynamicsError as error:
         return _failed(row, str(error), begin), None
-    except Exception as error:  # noqa: BLE001 one broken point must not take the others with it
+    except Exception as error:  # noqa: BLE001 one point must not end the sweep
         place = traceback.extract_tb(error.__traceback__)[-1]
         return _failed(row, f"{error!r} at {place.filename}:{place.lineno}", begin), None
     row |= {"status": "ok", "error": "", "wall_time": time.perf_counter() - begin}
@@ -71,9 +70,10 @@ def _trajectory(point: Point) -> Trajectory:
 
 @functools.lru_cache(maxsize=8)
 def _mechanism(data: str, file: str, directory: str, robot: str) -> Mechanism:
-    """Mechanisms are built once for all points that do not change them.
+    """Build a mechanism once for all points with the same data.
 
-    The digest of the robot is there for the cache: a worker may outlive the description.
+    The digest of the robot is a key of the cache: the description may change during the life of a
+    worker.
     """
     spec = MechanismSpec.from_text(_yaml(json.loads(data)), file=file, directory=directory)
     return Mechanism.from_spec(spec)
@@ -84,8 +84,8 @@ def _yaml(data: Any) -> str:
 
 
 def _summary(trajectory: Trajectory) -> Row:
-    """The motion in numbers: where it ends, and the largest of what should be small."""
-    names, energy = trajectory.names, trajectory.kinetic + trajectory.potential
+    """Final state, energy, and largest errors of a motion."""
+    names, energy = trajectory.names, trajectory.energy
     row: Row = {
         "t": float(trajectory.t[-1]),
         "steps": trajectory.statistics.steps,

@@ -1,4 +1,4 @@
-"""Results of a sweep on disk: Parquet parts that are whole or not there, so that it can go on."""
+"""Results of a sweep on disk, as Parquet parts that are written atomically."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def optional(name: str) -> Any:
 class Store:
     """A directory of results.
 
-    ``rows/`` and ``trajectories/`` hold parts as they came; ``results.parquet`` is all rows of the
-    sweep in declared order, written when it ends.
+    ``rows/`` and ``trajectories/`` contain parts; ``results.parquet`` has all rows of the sweep in
+    declared order and is written at its end.
     """
 
     def __init__(self, directory: str | Path) -> None:
-        """Open or make the directory.
+        """Open or create the directory.
 
         Raises:
-            InputError: It cannot be made, or pyarrow is not installed.
+            InputError: It cannot be created, or pyarrow is not installed.
         """
         self._arrow, self._parquet = optional("pyarrow"), optional("pyarrow.parquet")
         self.directory = Path(directory)
@@ -57,13 +57,13 @@ class Store:
         return self.directory / "results.parquet"
 
     def rows(self) -> dict[str, dict[str, Any]]:
-        """Rows found on disk by point; the latest of each."""
+        """The latest row of each point on disk."""
         found: dict[str, dict[str, Any]] = {}
         parts = sorted(self._rows.glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
         for part in parts:
             try:
                 rows = self._parquet.read_table(part).to_pylist()
-            except (self._arrow.ArrowException, OSError):  # as a disk that failed may leave it
+            except (self._arrow.ArrowException, OSError):  # after a disk failure
                 _log.warning("%s cannot be read; its points are simulated again", part)
                 continue
             found.update((row["point"], row) for row in rows)
@@ -89,14 +89,14 @@ class Store:
         return self._arrow.table({n: self._column([row.get(n) for row in rows]) for n in columns})
 
     def _column(self, values: list[Any]) -> Any:
-        """An array; values of several types, as options may be, become text."""
+        """An array; values of mixed types become text."""
         try:
             return self._arrow.array(values)
         except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError):
             return self._arrow.array([json.dumps(value) for value in values])
 
     def _write(self, table: Any, path: Path) -> None:
-        """Under another name first: a part that exists is whole."""
+        """Write under another name first, so that every existing part is complete."""
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
         try:
             self._parquet.write_table(table, temporary)

@@ -1,4 +1,4 @@
-"""Values that vary in a sweep, and the points that they make."""
+"""Varied values of a sweep, and their combinations."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.schema_check import check_schema
-from uk_dynamics.mechanism.wording import place_text
+from uk_dynamics.mechanism.files.schema_check import check_schema
+from uk_dynamics.mechanism.files.wording import place_text
 
 _MOST_POINTS = 10_000_000
 
 
 def check_values(data: Mapping[str, Any], file: str) -> None:
-    """Check what the schema of a sweep file cannot.
+    """Check what the schema of a sweep file cannot express.
 
     Args:
-        data: Of the file, as the schema has it.
+        data: Of the file, valid by the schema.
         file: Its name, for errors.
 
     Raises:
-        MechanismFileError: Some value cannot be used.
+        MechanismFileError: A value is invalid.
     """
     random = data.get("combine") == "random"
     if random and "samples" not in data:
@@ -38,12 +38,10 @@ def check_values(data: Mapping[str, Any], file: str) -> None:
             problem = "write a list, {from, to, count}, {uniform: [0, 1]} or {normal: [0, 1]}"
             raise MechanismFileError(problem, file=file, place=place)
         if not random and keys & {"uniform", "normal"}:
-            raise MechanismFileError(
-                "distributions go with combine: random", file=file, place=place
-            )
+            raise MechanismFileError("distributions need combine: random", file=file, place=place)
         least, most = values.get("uniform", (0.0, 1.0))
         if least > most:
-            problem = f"found [{least}, {most}]; give the least value first"
+            problem = f"found [{least}, {most}]; give the smaller value first"
             raise MechanismFileError(problem, file=file, place=f"{place}.uniform")
         deviation = values.get("normal", (0.0, 1.0))[1]
         if deviation < 0.0:
@@ -53,7 +51,7 @@ def check_values(data: Mapping[str, Any], file: str) -> None:
 
 
 def _check_simulations(data: Mapping[str, Any], file: str) -> None:
-    """Check what varies of the simulation, so that it does not fail point by point."""
+    """Check varied options of the simulation before all points fail with them."""
     for address, values in data["vary"].items():
         section, _, key = address.partition(".")
         if section != "simulation":
@@ -68,7 +66,7 @@ def _check_simulations(data: Mapping[str, Any], file: str) -> None:
 
 
 def _some(values: Any) -> list[Any]:
-    """Values of a list, or the first and the last of a range."""
+    """Values of a list, or the ends of a range."""
     if isinstance(values, list):
         return values
     return [values[key] for key in ("from", "to") if key in values] or next(iter(values.values()))
@@ -82,7 +80,7 @@ def combinations(data: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
         file: Its name, for errors.
 
     Raises:
-        MechanismFileError: They do not combine, or are too many.
+        MechanismFileError: They cannot be combined, or there are too many.
     """
     vary, combine = data["vary"], data.get("combine", "product")
     counts = [len(x) if isinstance(x, list) else x.get("count", 1) for x in vary.values()]
@@ -92,10 +90,10 @@ def combinations(data: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
     elif combine == "together":
         count = counts[0]
         if len({*counts}) > 1:
-            problem = "combine: together needs lists of one length"
+            problem = "combine: together needs lists of equal length"
             raise MechanismFileError(problem, file=file, place="vary")
     if (most := max(count, *counts)) > _MOST_POINTS:
-        problem = f"these are {most} points; at most {_MOST_POINTS} can be used"
+        problem = f"there are {most} points; at most {_MOST_POINTS} are possible"
         raise MechanismFileError(problem, file=file, place="vary")
     if combine == "random":
         generator = np.random.default_rng(data.get("seed", 0))

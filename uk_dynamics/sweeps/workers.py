@@ -1,4 +1,4 @@
-"""Processes that simulate: started here, or those of a Dask cluster that is already there."""
+"""Worker processes: local ones, or those of an existing Dask cluster."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _NEVER = 1e6  # s
 
 @contextmanager
 def connect(scheduler: str | None, workers: int | None) -> Iterator[Any]:
-    """A Dask client, and processes of its own that end with it where no scheduler is named.
+    """A Dask client; without a scheduler, with local processes that end with it.
 
     Args:
         scheduler: Address of a Dask scheduler, or None.
-        workers: Number of processes here; None: as many as cores.
+        workers: Number of local processes; None: one per core.
 
     Raises:
         InputError: Dask is not installed, or the scheduler cannot be reached.
     """
     distributed = optional("distributed")
     if scheduler is None:
-        with own_workers(workers) as cluster, distributed.Client(cluster) as client:
+        with local_workers(workers) as cluster, distributed.Client(cluster) as client:
             yield client
         return
     try:
@@ -39,11 +39,11 @@ def connect(scheduler: str | None, workers: int | None) -> Iterator[Any]:
 
 
 @contextmanager
-def own_workers(workers: int | None) -> Iterator[Any]:
-    """A Dask cluster of processes on this machine.
+def local_workers(workers: int | None) -> Iterator[Any]:
+    """A Dask cluster of local processes.
 
     Args:
-        workers: How many; None: as many as cores.
+        workers: Number of processes; None: one per core.
 
     Raises:
         InputError: Dask is not installed.
@@ -54,12 +54,12 @@ def own_workers(workers: int | None) -> Iterator[Any]:
         threads_per_worker=1,
         processes=True,
         dashboard_address=":0",
-        # Rows say what became of points; interrupted tasks and lost workers would only add noise.
+        # Failures are in the rows; messages about interrupted tasks and lost workers are redundant.
         silence_logs=logging.CRITICAL,
-        # A task whose worker dies is answered for at once: who was to blame is found out by us.
+        # A task whose worker dies is reported at once: :mod:`answers` finds the point that did it.
         scheduler_kwargs={"allowed_failures": 0},
     )
-    # A worker that dies is started again. Dask gives it up where it is not there 15 s after a
-    # death, which it is not when it has died once more by then; nobody would do its work.
+    # A worker that dies is restarted. By default, Dask abandons it if it is not back after 15 s,
+    # as when it has died again by then, and its tasks would never be done.
     with config.set({"distributed.deploy.lost-worker-timeout": _NEVER}), cluster:
         yield cluster

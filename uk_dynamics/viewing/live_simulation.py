@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.adaptive import Tolerances
+from uk_dynamics.core.integration.adaptive import Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import State
-from uk_dynamics.simulation.advance import Advance
+from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.plant import Plant
+from uk_dynamics.simulation.time_integration import Advance
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.snapshot import Snapshot
 
@@ -133,10 +133,10 @@ class LiveSimulation:
 
     def _advance(self, duration: float) -> None:
         try:
-            self._plant.decide(self._state)
+            self._plant.control(self._state)
             stops = np.array([self._state.t + duration])
             (self._state,) = self._stepper.run(self._state, stops)
-            self._message = "; ".join(self._plant.complaints)
+            self._message = "; ".join(self._plant.problems)
         except UkDynamicsError as error:
             self._message = f"{error}; reset starts again"
             self._playing = False

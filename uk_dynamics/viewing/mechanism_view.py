@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.model.visuals import appearance
-from uk_dynamics.viewing.link_shapes import LinkShapes
-from uk_dynamics.viewing.marks import Marker
+from uk_dynamics.model.urdf.visuals import appearance
 from uk_dynamics.viewing.numbers_table import Reading, numbers_table, status_line
-from uk_dynamics.viewing.overlay import Overlay
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser
+from uk_dynamics.viewing.scene.link_shapes import LinkShapes
+from uk_dynamics.viewing.scene.marks import Marker
+from uk_dynamics.viewing.scene.overlay import Overlay
+from uk_dynamics.viewing.scene.stage import Stage, stage
 from uk_dynamics.viewing.snapshot import Snapshot
 from uk_dynamics.viewing.source import Source
-from uk_dynamics.viewing.stage import Stage, stage
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -62,7 +63,7 @@ class MechanismView:
         self._server = server
         self._mechanism = mechanism
         self._source = source
-        self._dynamics = mechanism.dynamics()
+        self._dynamics = InterpretedDynamics(mechanism)
         self._workspace = mechanism.model.workspace()
         self._marker = Marker(mechanism, tasks)
         self._task_rows = tasks.row_names if tasks else ()

@@ -9,9 +9,9 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.solution import Solution
+from uk_dynamics.core.equation.solution import Solution
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import Energy, Residual
+from uk_dynamics.mechanism.resolution.state import Energy, Residual
 from uk_dynamics.viewing.snapshot import Snapshot
 
 Array = NDArray[np.float64]

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.viewing.overlay import Overlay
 from uk_dynamics.viewing.poser import Poser
+from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.source import Source
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.mechanism import Mechanism
-from uk_dynamics.mechanism.state import ActiveConstraints, Inputs, State
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
 from uk_dynamics.simulation.trajectory import Trajectory
 from uk_dynamics.viewing.snapshot import Snapshot
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.references import Followed
-from uk_dynamics.mechanism.state import Inputs, State
+from uk_dynamics.constraints.references.references import Followed
+from uk_dynamics.mechanism.resolution.state import Inputs, State
 
 Array = NDArray[np.float64]
 

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from uk_dynamics.constraints.expressions.algebra import TIME
 from uk_dynamics.constraints.expressions.evaluation import evaluate
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
@@ -25,10 +28,11 @@ from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.printing import to_text
 from uk_dynamics.constraints.expressions.python_function import python_function
 from uk_dynamics.constraints.expressions.scope import Scope
-from uk_dynamics.constraints.vectors import Array
-from uk_dynamics.core.choice import is_symbolic
+from uk_dynamics.core.linalg.symbolic_where import is_symbolic
 from uk_dynamics.exceptions import ExpressionError, ExpressionValueError
 from uk_dynamics.model.coordinates import Coordinates
+
+Array = NDArray[np.float64]
 
 _SHOWN = 80  # characters of a part that has no value
 _MOST_SHOWN = 60  # nodes of such a part

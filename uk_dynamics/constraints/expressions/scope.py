@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 @dataclass(frozen=True)
 class Scope:
-    """Names that expressions may use, beside ``t``, ``pi`` and the functions.
+    """Names that expressions may use, besides ``t``, ``pi`` and the functions.
 
     Attributes:
         joints: Names of the one-dof joints.

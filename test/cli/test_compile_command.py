@@ -1,0 +1,111 @@
+"""``uk_dynamics compile``: a library in the cache, and C files that build and give the same."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.mechanism_builder import near, shipped
+
+from uk_dynamics.cli.main import main
+
+COMPILER = shutil.which("cc")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+
+
+@needs_compiler
+def test_it_compiles_into_the_cache(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert main(["compile", "four_bar", "--tasks", "four_bar_turn"]) == 0
+    libraries = list(tmp_path.rglob("*.so"))
+    said = capsys.readouterr().out
+    assert len(libraries) == 3  # for one state and for many at a time, and for the servo law
+    assert all(str(library) in said for library in libraries)
+
+
+def exported(name, folder, capsys):
+    """C files of one state, and of many; each with its example."""
+    assert main(["compile", name, "--export-c", str(folder)]) == 0
+    files = [line.removeprefix("written: ") for line in capsys.readouterr().out.splitlines()]
+    sources = [file for file in files if file.endswith(".c")]
+    batch = [file for file in sources if "_batch" in Path(file).name]
+    return [file for file in sources if file not in batch], batch
+
+
+def said_by(sources, standard, folder):
+    """Lines of the program that the sources make, as words."""
+    program = folder / "program"
+    command = [COMPILER, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-O1", *sources]
+    subprocess.run([*command, "-o", str(program), "-lm"], check=True)
+    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    return [line.split() for line in said.splitlines()]
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["five_bar", "two_mass_spring", "rolling_disc"])
+def test_exported_files_build_without_warnings_and_give_the_same(name, tmp_path, capsys):
+    single, _ = exported(name, tmp_path / "new", capsys)
+    (_, rank), *answers = said_by(single, "c99", tmp_path)
+    machine = shipped(name)
+    expected = machine.dynamics().evaluate(machine.start())
+    assert float(rank) == expected.rank
+    assert [joint for joint, _ in answers] == list(machine.model.velocity_names)
+    near([float(value) for _, value in answers], expected.qdd, relative=1e-10)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["five_bar", "two_mass_spring", "rolling_disc"])
+def test_exported_batches_and_trajectories_give_the_same(name, tmp_path, capsys):
+    _, batch = exported(name, tmp_path, capsys)
+    said = said_by(batch, "c11", tmp_path)
+    machine = shipped(name)
+    start, dynamics = machine.start(), machine.dynamics()
+    count = sum(line[0] == "qdd" for line in said)
+    tau = np.zeros((count, machine.model.nv))
+    tau[:, 0] = 0.1 * np.arange(count)
+    q, v = np.tile(start.q, (count, 1)), np.tile(start.v, (count, 1))
+    found = np.array([line[1:] for line in said[:count]], dtype=float)
+    near(found, dynamics.evaluate_batch(q, v, tau).qdd, relative=1e-10)
+    ends = np.array([line[1:] for line in said[count:]], dtype=float)
+    expected = dynamics.rollout(q, v, tau, steps=100, dt=1e-3, every=100).q[:, -1]
+    np.testing.assert_allclose(ends, expected, rtol=0.0, atol=1e-9)  # rounding of 100 steps
+
+
+@needs_compiler
+def test_two_mechanisms_fit_into_one_program(tmp_path):
+    names = ("two_mass_spring", "four_bar")
+    for name in names:
+        main(["compile", name, "--export-c", str(tmp_path)])
+    includes = "".join(f'#include "{name}.h"\n' for name in names)
+    calls = "".join(f"static {name}_memory {name};\n" for name in names)
+    body = " + ".join(f"{name}_evaluate(&{name})" for name in names)
+    (tmp_path / "both.c").write_text(f"{includes}{calls}int main(void) {{ return {body}; }}\n")
+    sources = [str(tmp_path / f"{name}.c") for name in (*names, "both")]
+    program = tmp_path / "both"
+    subprocess.run([COMPILER, *sources, "-o", str(program), "-lm"], check=True)
+    subprocess.run([program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rrr3_modular"], "cannot be compiled: solver.method: hierarchical"),
+        (["four_bar", "--tasks", "four_bar_turn", "--export-c", "out"], "omit --tasks"),
+        (["rrr3_modular", "--export-c", "out"], "cannot be compiled: solver.method: hierarchical"),
+    ],
+)
+def test_what_cannot_be_compiled_is_a_mistake_of_the_user(
+    arguments, message, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["compile", *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_directory_that_cannot_be_made_is_a_mistake_of_the_user(capsys, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    assert main(["compile", "two_mass_spring", "--export-c", str(file)]) == 2
+    assert "file: cannot be written" in capsys.readouterr().err

@@ -1,0 +1,157 @@
+"""uk_dynamics plot: one report, as a page and as a picture."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import uk_dynamics as ukd
+from uk_dynamics.cli.main import main
+from uk_dynamics.cli.output.report_page import report_page
+
+pytest.importorskip("matplotlib", reason="reports are drawn")
+
+
+@pytest.fixture(scope="module")
+def trajectory() -> ukd.Trajectory:
+    mechanism = ukd.Mechanism.from_file("five_bar")
+    controller = ukd.Hold(mechanism)
+    return ukd.simulate(
+        mechanism, mechanism.start({"crank": 0.8}), 0.2, controller=controller, control_period=0.01
+    )
+
+
+def _svg_texts(page: str) -> set[str]:
+    start = page.index("<svg")
+    svg = ET.fromstring(page[start : page.rindex("</svg>") + 6])
+    return {node.text for node in svg.iter() if node.text and node.text.strip()}
+
+
+@pytest.mark.parametrize("suffix", ["npz", "mcap"])
+def test_a_page_and_a_picture_with_figures_and_units(trajectory, tmp_path, capsys, suffix):
+    if suffix == "mcap":
+        pytest.importorskip("mcap_ros2", reason="recordings in MCAP are optional")
+    trajectory.save(tmp_path / f"run.{suffix}")
+    assert main(["plot", str(tmp_path / f"run.{suffix}")]) == 0
+    page, picture = (Path(line) for line in capsys.readouterr().out.split())
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    text = page.read_text()
+    largest = np.abs(trajectory.residual).max()
+    assert f"{largest:.2e} m or rad" in text
+    assert "crank_motor" in text
+    assert "[N·m or N]" in text
+    assert text.count("<html") == text.count("</html>") == 1
+    assert "http://" not in text.split("<svg")[0]  # complete in itself
+
+
+def test_curves_and_limits_are_drawn(trajectory):
+    from matplotlib.figure import Figure
+
+    from uk_dynamics.simulation.plots.curves import draw
+
+    figure = Figure()
+    draw(trajectory, figure)
+    panels = {axis.get_ylabel().split("\n")[0]: axis for axis in figure.axes}
+    assert all("[" in axis.get_ylabel() for axis in figure.axes)  # units everywhere
+    limits = {
+        line.get_ydata()[0] for line in panels["motor efforts"].lines if len(line.get_xdata()) == 2
+    }
+    assert limits == {-60.0, 60.0}
+    for name in ("loop-closure error", "its rate"):
+        assert panels[name].get_yscale() == "log"
+    assert np.array_equal(panels["rank [1]"].lines[0].get_ydata(), trajectory.rank)
+
+
+def test_figures_as_json(trajectory, tmp_path, capsys):
+    trajectory.save(tmp_path / "run.npz")
+    out = tmp_path / "report"
+    assert main(["plot", str(tmp_path / "run.npz"), "--out", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["mechanism"] == "five_bar"
+    assert out.with_name("report.html").is_file()
+
+
+def test_mistakes_are_one_line(tmp_path, capsys):
+    assert main(["plot", str(tmp_path / "none.npz")]) == 2
+    assert "none.npz" in capsys.readouterr().err
+    assert main(["plot", "run.npz", "--out", str(tmp_path / "no" / "where")]) == 2
+    assert "create it first" in capsys.readouterr().err
+
+
+def test_limits_far_away_leave_the_room_to_the_efforts_and_are_named(trajectory):
+    from matplotlib.figure import Figure
+
+    from uk_dynamics.simulation.plots.curves import draw
+
+    figure = Figure()
+    far = dataclasses.replace(trajectory, effort_limits=np.array([1e5]))
+    draw(far, figure)
+    (panel,) = (axis for axis in figure.axes if axis.get_ylabel().startswith("motor efforts"))
+    low, high = panel.get_ylim()
+    largest = np.abs(trajectory.efforts).max()
+    assert largest < high < 2.0 * largest
+    assert low <= trajectory.efforts.min()
+    assert [text.get_text() for text in panel.texts] == ["limits beyond: ±1e+05"]
+
+
+def test_neighbouring_curves_differ_in_colour_and_in_style(trajectory):
+    from matplotlib.figure import Figure
+
+    from uk_dynamics.simulation.plots.curves import draw
+
+    figure = Figure()
+    draw(trajectory, figure)
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    assert len(lines) > 2
+    for one, other in itertools.pairwise(lines):
+        assert one.get_color() != other.get_color()
+        assert one.get_linestyle() != other.get_linestyle()
+
+
+def test_what_was_not_heard_is_left_out(trajectory):
+    residual = trajectory.residual.copy()
+    residual[0] = np.nan
+    heard = dataclasses.replace(trajectory, residual=residual)
+    text = report_page(heard, "live.mcap", "<svg></svg>")
+    assert f"{np.nanmax(np.abs(residual)):.2e} m or rad" in text
+    assert "nan" not in text.split("<svg")[0]
+
+
+def test_the_last_error_is_the_last_that_was_heard(trajectory, tmp_path, capsys):
+    error = np.full((len(trajectory.t), 1), np.nan)
+    error[3:6, 0] = (0.3, -0.2, 0.1)
+    names = dataclasses.replace(trajectory.names, task_rows=("turn.position",))
+    kinetic = np.full_like(trajectory.kinetic, np.nan)  # no diagnostics were heard
+    live = dataclasses.replace(trajectory, names=names, tracking_error=error, kinetic=kinetic)
+    live.save(tmp_path / "live.npz")
+    assert main(["plot", str(tmp_path / "live.npz"), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(name))
+    assert figures["largest_tracking_error"] == 0.3
+    assert figures["final_tracking_error"] == 0.1
+    assert figures["energy_change"] is None
+
+
+def test_energies_that_come_once_in_a_while_are_points_and_no_stairs(trajectory):
+    from matplotlib.figure import Figure
+
+    from uk_dynamics.simulation.plots.curves import draw
+
+    carried = np.arange(len(trajectory.t)) // 8 * 8
+    kinetic = np.linspace(0.0, 1.0, len(trajectory.t))  # changes with every sample
+    for values, points in ((kinetic, len(trajectory.t)), (kinetic[carried], None)):
+        figure = Figure()
+        changed = dataclasses.replace(trajectory, kinetic=values, potential=0.0 * values)
+        draw(changed, figure)
+        (panel,) = (axis for axis in figure.axes if axis.get_ylabel().startswith("energy"))
+        drawn = panel.lines[0].get_xdata()
+        if points is None:
+            told = [*np.flatnonzero(np.diff(carried)) + 1]
+            assert drawn[:-1].tolist() == trajectory.t[[0, *told]].tolist()
+            assert drawn[-1] == trajectory.t[-1]
+        else:
+            assert len(drawn) == points

@@ -1,0 +1,84 @@
+"""Batches: shapes, threads, and states without an answer; see also test_conformance."""
+
+import numpy as np
+import pytest
+from support.mechanism_builder import closed_states, mechanism, shipped
+
+from uk_dynamics.compilation.build import compiler
+from uk_dynamics.exceptions import InputError, StateError, UndeterminedMotionError
+from uk_dynamics.mechanism.resolution.state import Inputs
+
+needs_compiler = pytest.mark.skipif(
+    compiler.find_compiler() is None, reason="there is no C compiler on this machine"
+)
+
+
+def some(machine, count, seed=5):
+    """States on the constraints, and the same a little off; mixed, so that lanes differ."""
+    rng = np.random.default_rng(seed)
+    states = list(closed_states(machine, rng, count))
+    q = np.array([s.q for s in states])
+    v = np.array([s.v for s in states])
+    off = np.array([machine.model.integrate(x, 1e-3 * rng.standard_normal(v.shape[1])) for x in q])
+    order = rng.permutation(2 * count)
+    tau = rng.standard_normal((2 * count, v.shape[1]))
+    return np.vstack([q, off])[order], np.vstack([v, v])[order], tau
+
+
+@needs_compiler
+def test_large_angles_keep_their_sines():
+    machine = shipped("five_bar")
+    q, v, tau = some(machine, 4)
+    turns = 2.0 * np.pi * np.array([1.0, -1.0, 0.0, 0.0])
+    expected = machine.dynamics("compiled").evaluate_batch(q, v, tau)
+    for count in (1, 1000, 10**6):
+        # q itself is only known to its own rounding there, 2e-10 at a million turns
+        found = machine.dynamics("compiled").evaluate_batch(q + count * turns, v, tau)
+        assert found.qdd == pytest.approx(expected.qdd, rel=1e-5 * count / 1e3, abs=1e-8)
+
+
+@needs_compiler
+def test_threads_change_nothing():
+    machine = shipped("five_bar")
+    q, v, tau = some(machine, 20)
+    dynamics = machine.dynamics("compiled")
+    one = dynamics.evaluate_batch(q, v, tau, threads=1)
+    two = dynamics.evaluate_batch(q, v, tau, threads=3)
+    for name in ("qdd", "constraint_force", "multipliers", "rank"):
+        assert np.array_equal(getattr(one, name), getattr(two, name)), name
+    few = dynamics.evaluate_batch(q, v, tau, forces=False)
+    assert few.qdd == pytest.approx(one.qdd, abs=1e-9)
+    assert few.multipliers is None
+
+
+@needs_compiler
+def test_undetermined_motion_is_refused():
+    parts = (
+        '<link name="base"/><link name="l1"/>'
+        '<joint name="j1" type="continuous"><parent link="base"/><child link="l1"/></joint>'
+    )
+    with pytest.raises(UndeterminedMotionError, match="j1"):
+        mechanism(parts).dynamics("compiled").evaluate_batch(np.zeros((3, 1)), np.zeros((3, 1)))
+
+
+def test_a_batch_may_be_empty():
+    none = shipped("five_bar").dynamics("interpreted").evaluate_batch(*np.zeros((2, 0, 4)))
+    assert none.qdd.shape == none.constraint_force.shape == none.multipliers.shape == (0, 4)
+
+
+@pytest.mark.parametrize("part", ["q", "v", "tau", "t"])
+def test_wrong_shapes_are_named(part):
+    machine = shipped("five_bar")
+    given = {"q": np.zeros((2, 4)), "v": np.zeros((2, 4)), "tau": np.zeros((2, 4)), "t": [0.0, 1.0]}
+    given[part] = np.zeros((2, 3)) if part != "t" else np.zeros(3)
+    with pytest.raises(StateError) as caught:
+        machine.dynamics("interpreted").evaluate_batch(**given)
+    assert caught.value.place == part or part == "q"
+
+
+def test_efforts_have_one_place():
+    machine = shipped("five_bar")
+    with pytest.raises(InputError, match="give generalized forces as tau"):
+        machine.dynamics("interpreted").evaluate_batch(
+            np.zeros((1, 4)), np.zeros((1, 4)), inputs=Inputs(tau=np.zeros(4))
+        )

@@ -1,0 +1,111 @@
+"""Rows taken in a fixed order: right in numbers, and only where any order gives the same."""
+
+import re
+
+import numpy as np
+import pytest
+from support.mechanism_builder import near, shipped
+
+from uk_dynamics.compilation.emit.generate import batch_source, source
+from uk_dynamics.compilation.emit.servo_source import servo_source
+from uk_dynamics.compilation.trace import redundant_rows, regular
+from uk_dynamics.compilation.trace.gram_schmidt import GramSchmidt
+from uk_dynamics.compilation.trace.reflections import Reflections
+from uk_dynamics.compilation.trace.sparse_vectors import sparse, weighted
+from uk_dynamics.compilation.trace.symbols import Graph, as_objects
+from uk_dynamics.compilation.trace.terms import SymbolicTerms
+from uk_dynamics.compilation.trace.tree_factor import TreeFactor
+from uk_dynamics.core.linalg import rank_rule
+from uk_dynamics.mechanism.tasks import Tasks
+
+KINDS = (GramSchmidt, Reflections)
+PARENTS = (-1, 0, 1, 0, 3, 4)  # two branches
+TAKEN = (0, 1, 3)
+
+
+class Example:
+    """Numbers where otherwise symbols are: a tree, and four rows, the third one redundant."""
+
+    def __init__(self, kind):
+        rng = np.random.default_rng(4)
+        H = np.eye(6)
+        for i in range(6):
+            j = PARENTS[i]
+            while j >= 0:
+                H[i, j] = rng.standard_normal()
+                j = PARENTS[j]
+        self.M = H.T @ np.diag(rng.uniform(0.5, 2.0, 6)) @ H
+        self.A = rng.standard_normal((4, 6))
+        self.A[0, 3:] = self.A[1, 1:3] = 0.0
+        self.A[2] = 2.0 * self.A[0] - self.A[3]
+        self.b = self.A @ rng.standard_normal(6)
+        self.g = rng.standard_normal(6)
+        none = as_objects([])
+        terms = SymbolicTerms(as_objects(self.M), none, none, none, none, none, Graph())
+        self.factor = TreeFactor(terms, PARENTS)
+        self.rows = kind([self.factor.whiten(sparse(row)) for row in self.A], TAKEN, self.factor)
+        self.answer = self.rows.answer(self.factor.whiten(sparse(self.g)), self.b)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_answer_with_the_force_of_the_fundamental_equation(kind):
+    example = Example(kind)
+    M, A, factor = example.M, example.A, example.factor
+    whole = factor.unwhiten(weighted(factor.inverse, example.answer.whole))
+    free = np.linalg.solve(M, example.g)
+    root = np.linalg.cholesky(np.linalg.inv(M))  # M^-1 = root rootᵀ
+    expected = free + root @ np.linalg.pinv(A @ root) @ (example.b - A @ free)
+    near(np.array(whole), expected, relative=1e-12)
+    force = np.array(factor.color(example.answer.force))
+    near(force, M @ expected - example.g, relative=1e-12)
+    multipliers = [example.answer.multipliers.get(r, 0.0) for r in range(4)]
+    near(A.T @ multipliers, force, relative=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_decides_on_the_rank_is_that_of_the_whitened_rows(kind):
+    example = Example(kind)
+    rows, whitened = example.rows, example.A @ np.linalg.cholesky(np.linalg.inv(example.M))
+    near(np.array(rows.squares), (whitened**2).sum(axis=1), relative=1e-12)
+    assert rows.residual_squares.keys() == {2}
+    assert rows.residual_squares[2] == pytest.approx(0.0, abs=1e-28)  # the square of rounding
+    scaled = whitened / np.sqrt(rows.squares)[:, None]
+    expected = (np.linalg.pinv(scaled[list(TAKEN)]) ** 2).sum()
+    assert rows.inverse_square(rows.squares) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_multipliers_of_redundant_rows_are_of_least_norm(kind):
+    example = Example(kind)
+    kernel = [example.rows.dependence(2)]
+    vanishing = np.array([kernel[0].get(r, 0.0) for r in range(4)])
+    assert vanishing[2] == 1.0
+    near(vanishing @ example.A, np.zeros(6), relative=1e-12)
+    found = redundant_rows.least(example.answer.multipliers, kernel, 4)
+    force = np.array(example.factor.color(example.answer.force))
+    near(np.array(found), np.linalg.pinv(example.A.T) @ force, relative=1e-12)
+    # row 1 has no part in it
+    assert redundant_rows.determined(kernel, example.rows.squares) == [0.0, 1.0, 0.0, 0.0]
+
+
+def test_a_mass_that_is_not_positive_is_told_from_one_that_is():
+    for masses, sign in (([2.0, 3.0], 1.0), ([2.0, -3.0], -1.0)):
+        none = as_objects([])
+        terms = SymbolicTerms(as_objects(np.diag(masses)), none, none, none, none, none, Graph())
+        assert np.sign(TreeFactor(terms, (-1, 0)).least) == sign
+
+
+def test_rows_are_taken_that_are_independent_at_the_start():
+    assert regular.independent_at_start(shipped("five_bar")) == (0, 2, 3)
+    assert regular.independent_at_start(shipped("landing_leg")) == ()  # switched
+
+
+def test_c_has_each_constant_of_the_rank_rule_once_and_from_python():
+    machine = shipped("five_bar")
+    tasks = Tasks.from_file("five_bar_sweep", machine)
+    sources = source(machine), batch_source(machine), servo_source(tasks)
+    assert rank_rule.constants()["LEAST_PART"] == rank_rule.LEAST_PART
+    for text in sources:
+        for name, value in rank_rule.constants().items():
+            defined = re.findall(rf"#define UK_{name}\s+(\S+)", text)
+            assert [float(number) for number in defined] == [value]

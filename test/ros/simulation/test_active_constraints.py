@@ -1,0 +1,140 @@
+"""Constraints switched over ROS: services of the simulator, and nodes that follow."""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+from support.nodes.ros_ears import DiagnosticsEar, Ear, overrides
+from support.nodes.ros_fixtures import Ros, StartProcess
+from trajectory_msgs.msg import JointTrajectory
+
+from uk_dynamics import Inputs, Mechanism
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints
+from uk_dynamics.ros.nodes.simulator import Simulator
+from uk_dynamics.ros.topics.active_constraints import from_message, to_message
+from uk_dynamics.ros.topics.qos import LATCHED_QOS
+
+pytestmark = pytest.mark.ros
+
+TOPIC = "simulator/active_constraints"
+
+
+def test_a_foot_is_put_down_and_lifted_by_a_service(ros: Ros) -> None:
+    ros.add(Simulator(**overrides(mechanism="landing_leg", paused=True)))
+    node = ros.node()
+    enable = node.create_client(SetBool, "simulator/foot/enable")
+    states = Ear(node, JointState, "joint_states")
+    diagnostics = DiagnosticsEar(node, "simulator")
+    answer = ros.call(enable, SetBool.Request(data=True))
+    assert answer.success
+    assert answer.message == "foot is on; 0 J lost"  # it starts at rest
+    # Who comes late hears it all the same.
+    late = Ear(ros.node("late"), JointState, TOPIC, LATCHED_QOS)
+    ros.until(lambda: late.messages, "the constraints that are on")
+    assert list(late.messages[0].name) == ["foot.x", "foot.z"]
+    # The foot hangs 0.44145 m above the ground, straight below the body.
+    np.testing.assert_allclose(late.messages[0].position, [0.0, 0.44145], rtol=0.0, atol=1e-9)
+    step = node.create_client(Trigger, "simulator/step")
+    assert ros.call(step, Trigger.Request()).success
+    held = states.next(ros)
+    assert abs(held.velocity[1]) > 0.0, "the leg bends above a foot that stays"
+    ros.until(lambda: diagnostics.values.get("active_constraints") == "foot", "a report")
+    assert diagnostics.values["rank"] == "2"
+    assert ros.call(enable, SetBool.Request(data=False)).message == "foot is off; 0 J lost"
+    ros.until(lambda: not late.messages[-1].name, "the constraints that are on")
+    ros.call(enable, SetBool.Request(data=True))
+    assert ros.call(node.create_client(Trigger, "simulator/reset"), Trigger.Request()).success
+    ros.until(lambda: len(late.messages) >= 4 and not late.messages[-1].name, "a reset")
+
+
+def test_a_constraint_away_from_the_pose_it_requires_stays_off(ros: Ros, tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(
+        '<robot name="arm"><link name="base"/><link name="arm"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="swing" type="continuous"><parent link="base"/><child link="arm"/>'
+        '<axis xyz="0 1 0"/></joint></robot>'
+    )
+    file = tmp_path / "arm.yaml"
+    file.write_text(
+        "schema: 1\nmodel: {urdf: arm.urdf}\ninitial_guess: {swing: 0.25}\n"
+        "constraints: {latch: {type: joint, joint: swing, switchable: true, active: false, "
+        "on_activation: require}}\n"
+    )
+    ros.add(Simulator(**overrides(mechanism=str(file), paused=True)))
+    node = ros.node()
+    heard = Ear(node, JointState, TOPIC, LATCHED_QOS)
+    enable = node.create_client(SetBool, "simulator/latch/enable")
+    answer = ros.call(enable, SetBool.Request(data=True))
+    assert not answer.success
+    assert '"latch" is 0.25 m or rad away' in answer.message
+    assert all(not message.name for message in heard.messages)
+
+
+def test_nodes_in_other_processes_follow(ros: Ros, start_node: StartProcess) -> None:
+    parameters = {"mechanism": "landing_leg"}
+    start_node("simulator", parameters=parameters | {"paused": True})
+    start_node("forward_dynamics", parameters=parameters)
+    mechanism = Mechanism.from_file("landing_leg")
+    state = mechanism.start()
+    dynamics = mechanism.dynamics()
+    falling = dynamics.evaluate(state).qdd
+    standing = dynamics.evaluate(
+        state, Inputs(active=mechanism.switch(state, {"foot": True}).active)
+    ).qdd
+    assert np.abs(falling - standing).max() > 1.0
+    node = ros.node()
+    motions = Ear(node, JointTrajectory, "forward_dynamics/dynamics")
+
+    def accelerations() -> np.ndarray:
+        return np.array(motions.next(ros).points[0].accelerations)
+
+    # Accelerations of some m/s² from the same numbers on both sides: rounding.
+    np.testing.assert_allclose(accelerations(), falling, rtol=0.0, atol=1e-9)
+    enable = node.create_client(SetBool, "simulator/foot/enable")
+    assert ros.call(enable, SetBool.Request(data=True)).success
+    ros.until(lambda: np.allclose(accelerations(), standing, rtol=0.0, atol=1e-9), "a stand")
+    # Who starts later knows as well.
+    start_node("forward_dynamics", parameters=parameters, name="second")
+    motions = Ear(node, JointTrajectory, "second/dynamics")
+    ros.until(lambda: np.allclose(accelerations(), standing, rtol=0.0, atol=1e-9), "a stand")
+    assert ros.call(enable, SetBool.Request(data=False)).success
+    ros.until(lambda: np.allclose(accelerations(), falling, rtol=0.0, atol=1e-9), "a fall")
+
+
+def test_messages_carry_what_is_on_and_where_it_was_closed() -> None:
+    mechanism = Mechanism.from_file("landing_leg")
+    active = ActiveConstraints(frozenset({"foot"}), {"foot": np.array([0.25, -1.5])})
+    heard, problem = from_message(mechanism, to_message(mechanism, active))
+    assert problem == ""
+    assert heard is not None
+    assert heard.names == {"foot"}
+    assert list(heard.captured["foot"]) == [0.25, -1.5]
+    nothing, problem = from_message(mechanism, JointState())
+    assert problem == ""
+    assert nothing is not None
+    assert nothing.names == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "problem"),
+    [
+        (["foot.x", "foot.z"], [0.0], "2 names, but 1 positions"),
+        (["foot.x", "foot.z"], [0.0, np.nan], "not finite"),
+        (["foot.x"], [0.0], 'some rows of "foot" are missing'),
+        (["hand.x"], [0.0], '"hand.x" is not a row of a switchable constraint'),
+    ],
+)
+def test_messages_that_make_no_sense_are_not_used(names, values, problem) -> None:
+    mechanism = Mechanism.from_file("landing_leg")
+    message = JointState(name=names, position=array("d", values))
+    active, found = from_message(mechanism, message)
+    assert active is None
+    assert problem in found

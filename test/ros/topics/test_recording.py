@@ -1,0 +1,166 @@
+"""Topics are recorded as they are on the wire, and come back onto their topics."""
+
+from __future__ import annotations
+
+import sys
+from itertools import count
+
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("mcap_ros2")
+
+from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from support.nodes.ros_ears import Ear, overrides
+from support.nodes.ros_fixtures import Ros
+
+import uk_dynamics as ukd
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.ros.nodes.recorder import Recorder
+from uk_dynamics.ros.timing.clock import nanoseconds
+from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
+from uk_dynamics.simulation.recording.mcap_log import McapReader
+
+pytestmark = pytest.mark.ros
+
+# As the command line runs it, also where its entry point is not installed yet.
+REPLAY = """
+import argparse, sys
+from uk_dynamics.ros.demo.replay import register
+parser = argparse.ArgumentParser()
+register(parser.add_subparsers())
+arguments = parser.parse_args()
+sys.exit(arguments.run(arguments))
+"""
+
+
+def test_what_a_simulator_publishes_is_recorded(ros: Ros, start_node, tmp_path):
+    path = tmp_path / "live.mcap"
+    mechanism = ukd.Mechanism.from_file("four_bar")
+    recorder = TopicRecorder(ros.node("recorder"), mechanism, path)
+    settings = {"mechanism": "four_bar"}
+    start_node("forward_dynamics", parameters=settings)
+    start_node("simulator", parameters={**settings, "rate": 100.0})
+    wanted = ("/joint_states", "/forward_dynamics/constraint_states")
+    ros.until(lambda: min(recorder.counts[t] for t in wanted) > 60, "a recording", 60.0)
+    recorder.close()
+    motion = ukd.Trajectory.load(path)
+    assert motion.name == "four_bar"
+    assert motion.names.constraint_rows == mechanism.row_names
+    assert len(motion.t) > 50
+    assert (motion.t[1:] > motion.t[:-1]).all()
+    # it falls, on its constraints
+    assert abs(motion.q[-1] - motion.q[0]).max() > 1e-3
+    dynamics = mechanism.dynamics()
+    for q in motion.q[::10]:
+        assert abs(dynamics.residual(mechanism.state(q)).position).max() < 1e-9
+    assert not motion.warnings
+
+
+def test_what_was_heard_is_soon_in_the_file(ros: Ros, tmp_path):
+    path = tmp_path / "live.mcap"
+    node = ros.node("recorder")
+    recorder = TopicRecorder(node, ukd.Mechanism.from_file("four_bar"), path)
+    publisher = ros.node().create_publisher(JointState, "joint_states", 10)
+    ros.until(publisher.get_subscription_count, "the recorder to listen")
+    sent = count(1)
+
+    def written() -> list[int]:
+        return [nanoseconds(m.content.header.stamp) for m in McapReader(path).messages()]
+
+    def say() -> None:
+        message = JointState(name=["hinge"], position=[0.1])
+        message.header.stamp.nanosec = next(sent)
+        publisher.publish(message)
+
+    ros.until(lambda: say() or len(written()) > 3, "messages in a file that is still open")
+    first = written()
+    assert first == list(range(first[0], first[0] + len(first)))
+    recorder.close()
+    heard = recorder.counts["/joint_states"]
+    assert len(written()) == heard > len(first) - 1
+    say()
+    for _ in range(10):
+        ros.spin_once()
+    assert recorder.counts["/joint_states"] == heard  # it is over
+    assert not ukd.Trajectory.load(path).warnings
+
+
+def test_a_recording_comes_back_without_commands(ros: Ros, start_process, tmp_path):
+    mechanism = ukd.Mechanism.from_file("five_bar")
+    motion = ukd.simulate(mechanism, mechanism.start(), 0.3)
+    path = tmp_path / "run.mcap"
+    motion.save(path)
+    states, commands = [], []
+    node = ros.node()
+    node.create_subscription(JointState, "joint_states", states.append, 100)
+    node.create_subscription(Float64MultiArray, "effort_controller/commands", commands.append, 100)
+    start_process([sys.executable, "-c", REPLAY, "replay", str(path), "--loop", "--speed", "3"])
+    ros.until(lambda: len(states) > 2 * len(motion.t), "two rounds", 60.0)
+    first = next(k for k, state in enumerate(states) if state.header.stamp.nanosec == 0)
+    for sample, state in zip(motion.q, states[first:], strict=False):
+        assert list(state.position) == sample.tolist()
+    assert not commands
+
+
+def test_a_recorded_time_comes_back_as_clock(ros: Ros, start_process, tmp_path):
+    mechanism = ukd.Mechanism.from_file("five_bar")
+    motion = ukd.simulate(mechanism, mechanism.start(), 0.3)
+    path = tmp_path / "run.mcap"
+    motion.save(path)
+    node = ros.node(parameter_overrides=[Parameter("use_sim_time", value=True)])
+    times = Ear(node, Clock, "/clock")
+    states = Ear(node, JointState, "joint_states")
+    command = [sys.executable, "-c", REPLAY, "replay", str(path), "--clock", "--loop"]
+    start_process(command)
+    ros.until(lambda: len(states.messages) > 2 * len(motion.t), "two rounds", 60.0)
+    ticks = {nanoseconds(tick.clock) for tick in times.messages}
+    assert ticks == {nanoseconds(state.header.stamp) for state in states.messages}
+    # a node under use_sim_time lives in the recording's time
+    assert 0 <= node.get_clock().now().nanoseconds <= 300_000_000
+
+
+def test_who_listens_hears_it_from_the_first_message_on(ros: Ros, start_process, tmp_path):
+    mechanism = ukd.Mechanism.from_file("four_bar")
+    motion = ukd.simulate(mechanism, mechanism.start(), 0.2)
+    path = tmp_path / "run.mcap"
+    motion.save(path)
+    states = Ear(ros.node(), JointState, "joint_states")
+    command = [sys.executable, "-c", REPLAY, "replay", str(path), "--wait", "60"]
+    start_process(command)
+    ros.until(lambda: len(states.messages) == len(motion.t), "all samples, once", 60.0)
+    assert nanoseconds(states.messages[0].header.stamp) == 0
+
+
+def test_the_recorder_keeps_the_clock_and_replay_brings_it_back(
+    ros: Ros, start_node, start_process, tmp_path
+):
+    path = tmp_path / "run.mcap"
+    settings = {"mechanism": "four_bar"}
+    moving = {**settings, "rate": 100.0, "publish_clock": True}
+    simulator = start_node("simulator", parameters=moving)
+    recorder = start_node("recorder", parameters={**settings, "file": str(path)})
+    states = Ear(ros.node(), JointState, "joint_states")
+    ros.until(lambda: len(states.messages) > 100, "states")
+    assert recorder.end()
+    assert simulator.end()
+    motion = ukd.Trajectory.load(path)
+    assert not motion.warnings  # such as that it was cut short
+    assert motion.t[-1] < 60.0  # of the simulation, not of the wall clock
+    clocks = [m for m in McapReader(path).messages() if m.topic == "/clock"]
+    assert len(clocks) > 50
+    times = Ear(ros.node("listener"), Clock, "/clock")
+    start_process([sys.executable, "-c", REPLAY, "replay", str(path), "--clock", "--loop"])
+    recorded = {nanoseconds(message.content.clock) for message in clocks}
+    ros.until(lambda: len(times.messages) > 20, "time", 60.0)
+    assert {nanoseconds(tick.clock) for tick in times.messages} <= recorded
+
+
+def test_a_recorder_says_what_is_wrong_with_its_file(ros: Ros, tmp_path):
+    with pytest.raises(InputError, match=r"parameter file: name a file that ends in \.mcap"):
+        Recorder(**overrides(mechanism="four_bar", file="run.bag"))
+    with pytest.raises(InputError, match="cannot be written"):
+        Recorder(**overrides(mechanism="four_bar", file=str(tmp_path / "no" / "run.mcap")))

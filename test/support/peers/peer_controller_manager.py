@@ -1,0 +1,182 @@
+"""A stand-in for controller_manager and its spawner, in this process or as processes.
+
+``python peer_controller_manager.py ros2_control_node ...`` takes the arguments of its namesake, as
+does ``spawner``. controller_manager_msgs is in no package that pip installs, so the two agree on
+services of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.signals import SignalHandlerOptions
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+from support.peers.peer_controllers import ForwardCommandController, JointStateBroadcaster
+from support.peers.peer_hardware import Drives, JointStateTopicSystem
+from support.peers.peer_joint_trajectory_controller import JointTrajectoryController
+
+TYPES: dict[str, Callable[..., Any]] = {
+    "joint_state_broadcaster/JointStateBroadcaster": JointStateBroadcaster,
+    "forward_command_controller/ForwardCommandController": ForwardCommandController,
+    "joint_trajectory_controller/JointTrajectoryController": JointTrajectoryController,
+}
+PLUGINS = {
+    "joint_state_topic_hardware_interface/JointStateTopicSystem": JointStateTopicSystem,
+    "my_drives/Drives": Drives,
+}
+
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class ControllerManager:
+    """Waits for ``robot_description``, then reads, updates and writes in a fixed rhythm.
+
+    Controllers are nodes of their own, with the parameters of the process and the arguments in
+    ``<controller>.node_options_args``.
+
+    Attributes:
+        hardware: The systems of the URDF; empty before it has come.
+        controllers: By name, since they were asked for.
+        active: Names of those that are updated.
+    """
+
+    def __init__(self, make_node: Callable[..., Node], **options: Any) -> None:
+        self._make_node = make_node
+        self._options = options
+        self.node = make_node("controller_manager", **_with_parameters(options))
+        self.hardware: list[JointStateTopicSystem] = []
+        self.controllers: dict[str, Any] = {}
+        self.active: list[str] = []
+        self.order: Any = None
+        self.node.create_subscription(String, "robot_description", self._describe, LATCHED)
+        self.period = 1.0 / self.node.get_parameter("update_rate").value
+        self.node.create_timer(self.period, self.cycle)
+
+    def _describe(self, message: String) -> None:
+        if self.hardware:  # reloading is not supported
+            return
+        for block in ET.fromstring(message.data).findall("ros2_control"):
+            plugin = PLUGINS[block.findtext("hardware/plugin") or ""]
+            self.hardware.append(plugin(self.node, block))
+
+    def load(self, name: str) -> Any:
+        """Configure a controller."""
+        kind = TYPES[self.node.get_parameter(f"{name}.type").value]
+        arguments = f"{name}.node_options_args"
+        given = dict(self._options)
+        if self.node.has_parameter(arguments):
+            wanted = [*given.get("cli_args", ["--ros-args"]), "--ros-args"]
+            given["cli_args"] = [*wanted, *self.node.get_parameter(arguments).value[1:]]
+        node = self._make_node(name, **_with_parameters(given))
+        more = (self.order,) if kind is JointStateBroadcaster else ()
+        self.controllers[name] = kind(node, self.hardware, *more)
+        return self.controllers[name]
+
+    def activate(self, name: str) -> None:
+        self.controllers[name].activate()
+        self.active.append(name)
+
+    def deactivate(self, name: str) -> None:
+        self.active.remove(name)
+        self.controllers[name].deactivate()
+
+    def cycle(self) -> None:
+        if not self.hardware:
+            return
+        for system in self.hardware:
+            system.read()
+        stamp = self.node.get_clock().now().to_msg()
+        for name in list(self.active):
+            if not self.controllers[name].update(stamp, self.period):
+                self.deactivate(name)
+        for system in self.hardware:
+            system.write()
+
+
+def _with_parameters(options: dict[str, Any]) -> dict[str, Any]:
+    return {**options, "automatically_declare_parameters_from_overrides": True}
+
+
+def ros2_control_node() -> None:
+    """Run a manager until SIGINT or SIGTERM, then deactivate everything, as ros2_control does."""
+    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
+    asked: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: asked.append(number))
+    executor = SingleThreadedExecutor()
+
+    def make_node(name: str, **options: Any) -> Node:
+        node = rclpy.create_node(name, **options)
+        executor.add_node(node)
+        return node
+
+    manager = ControllerManager(make_node)
+
+    def serve(name: str, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        response.success = bool(manager.hardware)
+        if response.success:
+            manager.load(name)
+            manager.activate(name)
+        return response
+
+    types = manager.node.get_parameters_by_prefix("")
+    for name in [key.partition(".")[0] for key in types if key.endswith(".type")]:
+        manager.node.create_service(SetBool, f"~/{name}", partial(serve, name))
+    with contextlib.suppress(ExternalShutdownException):
+        while rclpy.ok() and not asked:
+            executor.spin_once(timeout_sec=0.05)
+    for name in list(manager.active):
+        efforts = [v for system in manager.hardware for v in system.commands.values()]
+        print(f"deactivating {name} at {efforts}", flush=True)  # noqa: T201
+        manager.deactivate(name)
+
+
+def spawner() -> int:
+    """Ask a manager for controllers, one after the other, until it has them."""
+    rclpy.init(args=sys.argv)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("controllers", nargs="+")
+    parser.add_argument("--param-file", action="append")
+    given = parser.parse_args(rclpy.utilities.remove_ros_args(sys.argv)[2:])
+    node = rclpy.create_node("spawner")
+    for name in given.controllers:
+        client = node.create_client(SetBool, f"controller_manager/{name}")
+        done = False
+        while not done:
+            client.wait_for_service()
+            future = client.call_async(SetBool.Request(data=True))
+            rclpy.spin_until_future_complete(node, future, timeout_sec=1.0)
+            done = future.done() and future.result().success
+    return 0
+
+
+def robot_state_publisher() -> None:
+    """Publish robot_description, which is all of its namesake that a manager needs."""
+    rclpy.init(args=sys.argv)
+    node = rclpy.create_node("robot_state_publisher")
+    text = node.declare_parameter("robot_description", "").value
+    publisher = node.create_publisher(String, "robot_description", LATCHED)
+    publisher.publish(String(data=text))
+    with contextlib.suppress(ExternalShutdownException, KeyboardInterrupt):
+        rclpy.spin(node)
+
+
+PROCESSES: dict[str, Callable[[], int | None]] = {
+    process.__name__: process for process in (ros2_control_node, spawner, robot_state_publisher)
+}
+
+if __name__ == "__main__":
+    sys.exit(PROCESSES[sys.argv[1]]())

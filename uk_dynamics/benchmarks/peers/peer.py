@@ -1,0 +1,79 @@
+"""What another engine must answer to be compared, and whether it simulates the same mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.rows.constraint import Constraint
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import State
+
+Array = NDArray[np.float64]
+
+_SAME = 1e-9  # relative: files and conversions of units lose no more
+
+
+class PeerError(InputError):
+    """Another engine cannot be compared: it cannot express the mechanism, or has another one."""
+
+
+class Peer(Protocol):
+    """Another engine with one mechanism in it."""
+
+    def mass_matrix(self, state: State) -> Array:
+        """M, (nv, nv), in the order of the mechanism."""
+
+    def bias(self, state: State) -> Array:
+        """Coriolis, centrifugal and gravity forces, (nv,)."""
+
+    def acceleration(self, state: State, tau: Array) -> Array:
+        """Constrained acceleration under generalized forces, (nv,)."""
+
+
+def check_same_machine(peer: Peer, mechanism: Mechanism, states: Sequence[State]) -> None:
+    """Compare mass matrix and bias forces.
+
+    Raises:
+        PeerError: They differ.
+    """
+    workspace = mechanism.model.workspace()
+    for state in states:
+        workspace.update(state.q, state.v)
+        for what, expected, found in (
+            ("mass matrix", np.asarray(workspace.mass), peer.mass_matrix(state)),
+            ("bias force", workspace.bias, peer.bias(state)),
+        ):
+            off = float(np.abs(found - expected).max())
+            if not off <= _SAME * float(np.abs(expected).max()):
+                name = type(peer).__name__
+                raise PeerError(f"the {what} of {mechanism.name} in {name} is off by {off:.2g}")
+
+
+#: Loops that the other engines know. In a planar mechanism the row across the plane is satisfied
+#: by construction, so three rows of a point do what a frame on x and z does.
+CLOSURES = {"point": "point", "weld": "weld", "frame": "point"}
+
+
+def closures(mechanism: Mechanism) -> list[tuple[str, Constraint]]:
+    """What closes each loop, as ``point`` or ``weld``, and the constraint.
+
+    Raises:
+        PeerError: Something else does, or something that can be switched.
+    """
+    found = mechanism.constraints.constraints
+    if not found:
+        raise PeerError(f"{mechanism.name} has no loop")
+    if mechanism.hierarchy.switchable or not mechanism.hierarchy.rigid.all():
+        raise PeerError(f"{mechanism.name} has constraints that are switched or compliant")
+    for constraint in found:
+        planar = {f"{constraint.name}.{label}" for label in "xz"}
+        if constraint.kind not in CLOSURES or (
+            constraint.kind == "frame" and set(constraint.row_names) != planar
+        ):
+            raise PeerError(f"{mechanism.name}: other engines have no {constraint.kind}")
+    return [(CLOSURES[constraint.kind], constraint) for constraint in found]

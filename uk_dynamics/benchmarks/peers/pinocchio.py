@@ -1,0 +1,111 @@
+"""Pinocchio's own constrained dynamics: by sparse Cholesky factors, and by articulated bodies."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from uk_dynamics.benchmarks.peers.peer import PeerError, closures
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import State
+
+Array = NDArray[np.float64]
+Algorithm = Literal["constraintDynamics", "lcaba"]
+
+# mu = 0 gives NaN on redundant rows, mu = 1e-12 drifts; these do neither. lcaba divides by mu
+# early, and is best with a larger one.
+_SETTINGS = {"constraintDynamics": (1e-12, 1e-8, 50), "lcaba": (1e-12, 1e-4, 100)}
+_TYPES = {"point": pin.ContactType.CONTACT_3D, "weld": pin.ContactType.CONTACT_6D}
+
+
+class PinocchioPeer:
+    """Accelerations without stabilisation: compare at states on the constraints."""
+
+    def __init__(self, mechanism: Mechanism, algorithm: Algorithm = "constraintDynamics") -> None:
+        """Convert the loops.
+
+        Raises:
+            PeerError: Pinocchio cannot express a constraint, lacks the algorithm, or the memory
+                for its data, which grows with the third power of nv.
+        """
+        if not hasattr(pin, algorithm):
+            raise PeerError(f"Pinocchio {pin.__version__} has no {algorithm}")
+        self._mechanism = mechanism
+        self.model = mechanism.model.pinocchio
+        try:
+            self.data = self.model.createData()
+        except MemoryError:
+            raise PeerError(f"Pinocchio has no memory for {self.model.nv} velocities") from None
+        self.constraints = pin.StdVec_RigidConstraintModel()
+        for kind, constraint in closures(mechanism):
+            first, second = (
+                self.model.frames[self.model.getFrameId(f"{constraint.name}/{role}")]
+                for role in ("child", "parent")
+            )
+            self.constraints.append(
+                pin.RigidConstraintModel(
+                    _TYPES[kind],
+                    self.model,
+                    int(first.parentJoint),
+                    first.placement,
+                    int(second.parentJoint),
+                    second.placement,
+                )
+            )
+        self.constraint_data = pin.StdVec_RigidConstraintData()
+        for contact in self.constraints:
+            self.constraint_data.append(contact.createData())
+        self.settings = pin.ProximalSettings(*_SETTINGS[algorithm])
+        self._solve: Any = getattr(pin, algorithm)
+        if algorithm == "lcaba":
+            pin.computeJointMinimalOrdering(self.model, self.data, self.constraints)
+        else:
+            self._initialize()
+
+    @staticmethod
+    def expresses(mechanism: Mechanism) -> bool:
+        """Whether all constraints are contacts of Pinocchio that always hold."""
+        try:
+            closures(mechanism)
+        except PeerError:
+            return False
+        return True
+
+    def _initialize(self) -> None:
+        try:
+            pin.initConstraintDynamics(
+                self.model, self.data, self.constraints, self.constraint_data
+            )
+        except TypeError:  # Pinocchio 3
+            pin.initConstraintDynamics(self.model, self.data, self.constraints)
+
+    def mass_matrix(self, state: State) -> Array:
+        """M, (nv, nv)."""
+        return np.array(pin.crba(self.model, self.model.createData(), state.q))
+
+    def bias(self, state: State) -> Array:
+        """Coriolis, centrifugal and gravity forces, (nv,)."""
+        data = self.model.createData()
+        return np.array(pin.nonLinearEffects(self.model, data, state.q, state.v))
+
+    def acceleration(self, state: State, tau: Array) -> Array:
+        """Constrained acceleration under generalized forces, (nv,); passive forces included."""
+        passive = self._mechanism.passive.force(state.q, state.v)
+        return np.array(self.bare(state.q, state.v, tau + passive))
+
+    def bare(self, q: Array, v: Array, force: Array) -> Array:
+        """The solver alone; a view of its memory."""
+        acceleration: Array = self._solve(
+            self.model,
+            self.data,
+            q,
+            v,
+            force,
+            self.constraints,
+            self.constraint_data,
+            self.settings,
+        )
+        return acceleration

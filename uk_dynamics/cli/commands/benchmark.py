@@ -1,0 +1,179 @@
+"""``uk_dynamics benchmark``: speed and accuracy compared with other engines."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, check_writable
+from uk_dynamics.cli.output.json_text import json_text
+from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from uk_dynamics.benchmarks.report import Report
+    from uk_dynamics.mechanism.mechanism import Mechanism
+
+# This start avoids the flat configuration, where the other engines fail.
+_SWINGING = {"crank": -0.5}  # rad
+PARTS = ("single", "batch", "simulation", "growth")
+MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
+
+_DESCRIPTION = """\
+Compare this package with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step,
+rollout; default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in
+the same run, time and accuracy. Before timing, mass matrix and bias forces of every other engine
+are compared with ours. Engines that are not installed, or do not support a constraint, are
+skipped with a note.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics benchmark                                     everything, takes some minutes
+  uk_dynamics benchmark five_bar --parts single --quick
+  uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/benchmarks.md
+"""
+
+_INTRODUCTION = """\
+# Benchmarks
+
+Written by `uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/benchmarks.md`.
+Times are medians of the processor time of calls that alternate between the engines, so that all of
+them meet the same conditions. The error is the largest difference from the interpreted acceleration
+over five states, relative to the largest acceleration: an engine that is 3 % off is not a faster
+engine. Before timing, mass matrix and bias forces of every other engine are compared with ours.
+"Compiled" includes forces, multipliers and status, "acceleration alone" does not; "C alone" is
+"compiled" as a C program calls it. "Interpreted" is the reference implementation in Python.
+
+Exudyn provides accelerations only at the start of its implicit solver, and that is what is timed
+and compared; its explicit solvers do not accept loops. What users pay is the implicit step below.
+
+Simulations in other engines are neither projected nor stabilised beyond what the engine does by
+itself. On ladders the interpreted evaluators are measured; Pinocchio's `lcaba`, articulated bodies
+in C++, is faster on all ladders that fit into its memory. If other programs use the computer,
+compare only within one table.
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "benchmark",
+        "compare speed and accuracy with other engines",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help=f"mechanisms (default: {', '.join(MECHANISMS)})",
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="PART",
+        nargs="+",
+        choices=PARTS,
+        default=list(PARTS),
+        help=f"which parts, of {', '.join(PARTS)} (default: all)",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ladders")
+    parser.add_argument("--plot", metavar="FILE", help="plot the times (.png, .pdf or .svg)")
+    parser.add_argument("--page", metavar="FILE", help="write the tables as a page (.md)")
+    add_json(parser, "the numbers")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, print, draw."""
+    from uk_dynamics.benchmarks.report import as_page, as_text, machine
+
+    check_writable(arguments.plot, (".png", ".pdf", ".svg"))
+    check_writable(arguments.page, (".md",))
+    with _warnings_silenced():
+        report = _measure(arguments)
+    print(json_text({"machine": machine(), **vars(report)}) if arguments.json else as_text(report))
+    say = sys.stderr if arguments.json else sys.stdout
+    if arguments.plot:
+        from uk_dynamics.benchmarks.plot import plot
+
+        plot(report, arguments.plot)
+        print(f"\nwritten: {arguments.plot}", file=say)
+    if arguments.page:
+        page = Path(arguments.page)
+        picture = None
+        if arguments.plot:
+            picture = os.path.relpath(arguments.plot, page.parent)
+        with whole_file(page) as temporary:
+            temporary.write_text(as_page(report, _INTRODUCTION, picture), encoding="utf-8")
+        print(f"written: {page}", file=say)
+    return 0
+
+
+@contextmanager
+def _warnings_silenced() -> Iterator[None]:
+    """Silence warnings about mechanisms, which would interrupt the tables."""
+    log = logging.getLogger("uk_dynamics")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _measure(arguments: argparse.Namespace) -> Report:
+    from uk_dynamics.benchmarks import growth, simulations, speed
+    from uk_dynamics.benchmarks.report import Report
+
+    seconds = 0.5 if arguments.quick else 2.0
+    report = Report()
+    mechanisms = list(compared(arguments.files))
+    with progress_bar(len(mechanisms) + ("growth" in arguments.parts), "machine") as bar:
+        for mechanism in mechanisms:
+            bar.set_description_str(mechanism.name)
+            if "single" in arguments.parts:
+                report.single += speed.single(mechanism, seconds)
+            if "batch" in arguments.parts:
+                report.batch += speed.batch(mechanism, seconds)
+            if "simulation" in arguments.parts and mechanism.name == "five_bar":
+                duration, drift = (2.0, 1e-6) if arguments.quick else (20.0, 1e-8)
+                title = (
+                    f"{duration:g} s of {mechanism.name}, energy kept to {drift:g} of the kinetic"
+                )
+                start = mechanism.start(_SWINGING)
+                runs = simulations.simulations(mechanism, start, duration, drift)
+                report.simulated.append((title, runs))
+            bar.update()
+        if "growth" in arguments.parts:
+            bar.set_description_str("loop_ladder")
+            cells = (1, 5, 20) if arguments.quick else growth.CELLS
+            report.growth = growth.growth(cells, seconds)
+    return report
+
+
+def compared(files: list[str]) -> Iterator[Mechanism]:
+    """The mechanisms of these files, or the default ones whose robots are installed.
+
+    Raises:
+        InputError: A file of the list cannot be read.
+    """
+    from uk_dynamics.mechanism.mechanism import Mechanism
+
+    for file in files or MECHANISMS:
+        try:
+            mechanism = Mechanism.from_file(file)
+        except InputError as error:
+            if files:
+                raise
+            print(f"left out: {error}", file=sys.stderr)  # its robot is not installed
+            continue
+        yield mechanism

@@ -1,0 +1,71 @@
+"""``uk_dynamics check``: validate a mechanism."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, add_mechanism
+from uk_dynamics.cli.output.json_text import json_text
+from uk_dynamics.cli.output.table import table
+
+if TYPE_CHECKING:
+    from uk_dynamics.checks.finding import Finding
+
+_FOUND_ERRORS = 1
+
+_DESCRIPTION = """\
+Validate a mechanism: loops that do not close, or only nearly; obstructive limits; massless links;
+inertias that are physically impossible; axes that are not quite parallel; redundant rows; a
+singular start; motors that move nothing; and with --tasks, tasks that the motors cannot realise.
+Each finding names what it concerns and a remedy.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics check my_robot.yaml
+  uk_dynamics check my_robot.yaml --tasks reach.yaml --set crank=0.4
+  uk_dynamics check my_robot.yaml --json | jq -e '.errors == 0'
+
+exit status: 0 no errors (there may be warnings and notes), 1 errors found, 2 wrong usage
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands, "check", "validate a mechanism, with remedies", _DESCRIPTION, _EXAMPLES, run
+    )
+    add_mechanism(parser)
+    add_json(parser, "the findings")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the findings; status 1 where one is an error."""
+    from uk_dynamics.checks.checklist import check_file
+
+    findings = check_file(arguments.file, arguments.tasks, dict(arguments.positions))
+    errors = sum(finding.severity == "error" for finding in findings)
+    if arguments.json:
+        print(json_text({"file": arguments.file, "errors": errors, "findings": findings}))
+    else:
+        print(f"{arguments.file}: {_summary(findings)}")
+        if findings:
+            print(table(_rows(findings)))
+    return _FOUND_ERRORS if errors else 0
+
+
+def _rows(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    for finding in findings:
+        about = f"{', '.join(finding.subject)}: " if finding.subject else ""
+        yield finding.severity, f"[{finding.check}] {about}{finding.problem}"
+        yield "", f"-> {finding.remedy}"
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    if not findings:
+        return "no findings"
+    counts = Counter(finding.severity for finding in findings)
+    return ", ".join(f"{n} {word}{'s' * (n != 1)}" for word, n in counts.items())

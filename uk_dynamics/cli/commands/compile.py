@@ -1,0 +1,124 @@
+"""``uk_dynamics compile``: a mechanism in C, for this package or for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+
+from uk_dynamics.cli.options.arguments import FILE, TASKS, Commands, add_command, add_json
+from uk_dynamics.cli.output.json_text import json_text
+from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.exceptions import InputError
+
+_DESCRIPTION = """\
+Compile a mechanism into the cache, so that mechanism.dynamics("compiled") starts at once; or export
+it as C files without dependencies for a program of your own.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics compile five_bar
+  uk_dynamics compile five_bar --tasks five_bar_sweep       with its servo law
+  uk_dynamics compile my_robot.yaml --export-c generated    sources, headers and examples
+  uk_dynamics compile --clean                               clear the cache
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands, "compile", "compile a mechanism, or export it as C", _DESCRIPTION, _EXAMPLES, run
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        help=FILE,
+    )
+    what.add_argument(
+        "--clean", action="store_true", help="remove all compiled libraries from the cache instead"
+    )
+    parser.add_argument("--tasks", metavar="FILE", help=f"{TASKS}; compiles its servo law as well")
+    parser.add_argument(
+        "--export-c",
+        metavar="DIR",
+        type=Path,
+        help="export C sources, headers and examples to this directory instead of compiling",
+    )
+    add_json(parser, "the files")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compile, export or clean."""
+    if arguments.clean:
+        return _clean(arguments)
+    from uk_dynamics import Mechanism, Tasks
+
+    mechanism = Mechanism.from_file(arguments.file)
+    if arguments.export_c is not None:
+        if arguments.tasks is not None:
+            raise InputError("the servo law cannot be exported as C; omit --tasks")
+        from uk_dynamics.compilation.build.export import export
+
+        files = export(mechanism, arguments.export_c)
+        if arguments.json:
+            print(json_text({"mechanism": mechanism.name, "files": files}))
+        else:
+            print("\n".join(f"written: {file}" for file in files))
+        return 0
+    from uk_dynamics.compilation.build.compiler import end_compilers
+    from uk_dynamics.compilation.build.library import batch_library_of, library_of, servo_library_of
+
+    libraries: dict[str, Callable[[], Path]] = {
+        "one state at a time": lambda: library_of(mechanism),
+        "many states at a time": lambda: batch_library_of(mechanism),
+    }
+    if arguments.tasks is not None:
+        tasks = Tasks.from_file(arguments.tasks, mechanism)
+        libraries["servo law"] = lambda: servo_library_of(tasks)
+
+    def timed(compiled: Callable[[], Path]) -> tuple[Path, float]:
+        begin = time.monotonic()
+        return compiled(), time.monotonic() - begin
+
+    found = []
+    with progress_bar(len(libraries), "library") as bar, ThreadPoolExecutor(2) as pool:
+        # the compilers are separate processes
+        made = [pool.submit(timed, compiled) for compiled in libraries.values()]
+        try:
+            for part, answer in zip(libraries, made, strict=True):
+                library, seconds = answer.result()
+                found.append({"for": part, "seconds": seconds, "library": library})
+                bar.update()
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while not all(answer.done() for answer in made):
+                end_compilers()
+                wait(made, timeout=0.05)
+            raise
+    if arguments.json:
+        print(json_text({"mechanism": mechanism.name, "libraries": found}))
+        return 0
+    for entry in found:
+        print(
+            f"{mechanism.name}, {entry['for']}: ready after {entry['seconds']:.1f} s: "
+            f"{entry['library']}"
+        )
+    return 0
+
+
+def _clean(arguments: argparse.Namespace) -> int:
+    from uk_dynamics.compilation.build.cache import directory
+    from uk_dynamics.compilation.build.cache_policy import clear
+
+    folder = directory()
+    count, size = clear(folder)
+    if arguments.json:
+        print(json_text({"directory": folder, "removed": count, "bytes": size}))
+    else:
+        print(f"removed: {count} libraries, {size / 2**20:.1f} MiB: {folder}")
+    return 0

@@ -1,0 +1,145 @@
+"""``uk_dynamics completion``: shell completion of commands, options and names.
+
+The program itself answers the shell, through argcomplete: with the names of available mechanisms,
+tasks and papers, and of the mechanism's joints and motors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from uk_dynamics.cli.options.arguments import Commands, add_command
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.mechanism import Mechanism
+
+_DESCRIPTION = """\
+Print the script with which a shell completes commands, options and names of mechanisms, tasks,
+joints, motors and papers. It needs argcomplete: pip install argcomplete, or apt install
+python3-argcomplete.
+"""
+
+_EXAMPLES = """\
+examples:
+  eval "$(uk_dynamics completion bash)"             in ~/.bashrc
+  eval "$(uk_dynamics completion zsh)"              in ~/.zshrc, after compinit
+  uk_dynamics completion fish > ~/.config/fish/completions/uk_dynamics.fish
+"""
+
+# Commands whose FILE is not a mechanism.
+_OTHER_FILES = ("plot", "replay", "init", "import")
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "completion",
+        "print the completion script of a shell",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the script."""
+    try:
+        from argcomplete.shell_integration import shellcode
+    except ImportError:
+        raise InputError(
+            "completion needs argcomplete; install it (pip install argcomplete, apt install "
+            "python3-argcomplete)"
+        ) from None
+    print(shellcode(["uk_dynamics"], shell=arguments.shell))
+    return 0
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Answer a completion request of the shell and exit; return if there is none."""
+    if "_ARGCOMPLETE" not in os.environ:
+        return
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    for command, part in _commands(parser):
+        for action in part._actions:
+            completer = _completer(command, action)
+            if completer is not None:
+                setattr(action, "completer", completer)  # noqa: B010 - as argcomplete has it
+    argcomplete.autocomplete(parser)
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.items()
+
+
+def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[str]] | None:
+    """Completer of an argument; None: the default of argcomplete."""
+    if action.dest in ("file", "files") and command not in _OTHER_FILES:
+        return _shipped_or_files("sweep" if command == "sweep" else "mechanism")
+    if action.dest == "tasks" and action.metavar == "FILE":
+        return _shipped_or_files("tasks")
+    if action.dest == "paper":
+        return _papers
+    if action.metavar == "JOINT=VALUE" and command == "init":
+        return _joints_of_urdf
+    if action.metavar == "JOINT=VALUE":
+        return _assigned(lambda mechanism: mechanism.model.position_names)
+    if action.metavar == "MOTOR=VALUE":
+        return _assigned(lambda mechanism: mechanism.actuators.names)
+    return None
+
+
+def _shipped_or_files(kind: Literal["mechanism", "tasks", "sweep"]) -> Callable[..., Iterable[str]]:
+    """Names of shipped files, and of local ones."""
+
+    def offered(prefix: str, **_: Any) -> Iterable[str]:
+        from argcomplete.completers import FilesCompleter
+
+        from uk_dynamics.mechanism.files.file_location import shipped_files
+
+        files: Iterable[str] = FilesCompleter(allowednames=("yaml", "yml"))(prefix)
+        return [*shipped_files(kind), *files]
+
+    return offered
+
+
+def _papers(**_: Any) -> Iterable[str]:
+    from uk_dynamics.papers import PAPERS
+
+    return PAPERS
+
+
+def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iterable[str]]:
+    """Names in the mechanism given before, each with an equals sign."""
+
+    def offered(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
+        from uk_dynamics.mechanism.mechanism import Mechanism
+
+        try:
+            mechanism = Mechanism.from_file(parsed_args.file)
+        except UkDynamicsError:  # an incomplete name
+            return []
+        return [f"{name}=" for name in names(mechanism)]
+
+    return offered
+
+
+def _joints_of_urdf(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
+    """Names of the joints in the robot description given before."""
+    from uk_dynamics.model.robot_model import RobotModel
+
+    try:
+        model = RobotModel.from_urdf(parsed_args.file)
+    except UkDynamicsError:  # an incomplete name
+        return []
+    return [f"{name}=" for name in model.position_names]

@@ -1,0 +1,224 @@
+"""``uk_dynamics describe``: mobility, redundant rows and actuation of a mechanism."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options.arguments import (
+    Commands,
+    add_command,
+    add_json,
+    add_mechanism,
+    add_start_on_tasks,
+    count,
+    start_state,
+)
+from uk_dynamics.cli.output.json_text import json_text
+from uk_dynamics.cli.output.table import table
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.analysis.report import MechanismReport
+    from uk_dynamics.mechanism.analysis.task_report import TaskReport
+
+_ON_REFERENCE = 1e-9  # m or rad
+
+_DESCRIPTION = """\
+Read a mechanism, close its loops, and report its links, joints and mobility, the constraint rows
+and which of them are redundant, whether the motors drive all degrees of freedom, and which
+constraints are holonomic: equations between positions, not only between velocities.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics describe five_bar
+  uk_dynamics describe five_bar --set crank=0          in another configuration
+  uk_dynamics describe my_robot.yaml --tasks reach.yaml
+  uk_dynamics describe five_bar --json | jq .mobility
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "describe",
+        "links, joints, mobility, redundant rows, actuation",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    add_mechanism(parser)
+    add_start_on_tasks(parser)
+    add_json(parser, "the facts")
+    parser.add_argument(
+        "--samples",
+        type=count,
+        default=5,
+        metavar="N",
+        help="number of states at which integrability is tested (default 5; 0: no test)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the report."""
+    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics.mechanism.analysis.report import report
+
+    mechanism = Mechanism.from_file(arguments.file)
+    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    if arguments.start_on_tasks:
+        q = start_state(arguments, mechanism, tasks).q
+    else:
+        positions = dict(arguments.positions)
+        q = mechanism.assemble(positions, hold=positions)
+    facts = report(mechanism, q, tasks, samples=arguments.samples)
+    if arguments.json:
+        print(json_text(facts.to_dict()))
+    else:
+        print(describe(facts))
+    return 0
+
+
+def describe(facts: MechanismReport) -> str:
+    """A report as text."""
+    rows: list[tuple[str, str]] = [
+        ("links", _counted(facts.links)),
+        ("joints", _counted(facts.joints)),
+        ("constraints", _counted(_typed(facts.constraints))),
+        ("rows", _rows(facts)),
+        *_integrability(facts),
+        ("mobility", f"{facts.mobility}  ({facts.velocities} velocities - rank {facts.rank})"),
+        *([("friction in", ", ".join(facts.friction))] if facts.friction else []),
+        *([("forces", _counted(_typed(facts.forces)))] if facts.forces else []),
+        ("motors", _counted(facts.motors)),
+        ("actuation", _actuation(facts)),
+        ("method", _method(facts)),
+    ]
+    if facts.tasks is not None:
+        rows += [
+            ("tasks", _counted(facts.tasks.names)),
+            ("task rows", _reach(facts.tasks)),
+            ("task actuation", facts.tasks.actuation),
+        ]
+        if any(abs(error) > _ON_REFERENCE for error in facts.tasks.errors.values()):
+            rows.append(("tracking errors", _errors(facts.tasks)))
+        for name, norm in facts.tasks.missing.items():
+            rows.append(("out of reach", f"{name} misses {norm:.3g} m/s^2 or rad/s^2 at t = 0"))
+        if facts.tasks.reason:
+            rows.append(("servo control", _not_controllable(facts.tasks)))
+    rows += [
+        ("position", _position(facts)),
+        *([("largest residual", f"{facts.largest_residual:.1e} m or rad")] if facts.rows else []),
+        *((f"level {i + 1}", ", ".join(names)) for i, names in _levels(facts)),
+        *(("switchable", f"{name}, {_on(on)}") for name, on in facts.switchable.items()),
+        *(("limit", violation) for violation in facts.limit_violations),
+        *(("warning", warning) for warning in facts.warnings),
+    ]
+    return f"{facts.name}\n{table(rows)}"
+
+
+def _errors(tasks: TaskReport) -> str:
+    errors = ", ".join(f"{row} {error:.4g}" for row, error in tasks.errors.items())
+    return f"{errors} at t = 0  (m or rad; --start-on-tasks starts on the references)"
+
+
+def _typed(kinds: dict[str, str]) -> list[str]:
+    return [f"{name} ({kind})" for name, kind in kinds.items()]
+
+
+def _rows(facts: MechanismReport) -> str:
+    if not facts.rows:
+        return "none"
+    redundant = facts.rows - facts.rank
+    if not redundant:
+        return f"{facts.rows}, rank {facts.rank}, none redundant"
+    names = ", ".join(facts.redundant_rows)
+    return f"{facts.rows}, rank {facts.rank}, redundant {redundant}: {names}"
+
+
+def _actuation(facts: MechanismReport) -> str:
+    if not facts.mobility:
+        return "none needed: the constraints leave no degree of freedom"
+    return f"{facts.actuation}  ({_freedoms(facts)})"
+
+
+def _position(facts: MechanismReport) -> str:
+    values = ", ".join(f"{name} {_short(q)}" for name, q in facts.configuration.items())
+    return f"{values}  (rad or m)"
+
+
+def _levels(facts: MechanismReport) -> list[tuple[int, tuple[str, ...]]]:
+    """The levels of the hierarchy if there is more than one."""
+    return list(enumerate(facts.levels)) if len(facts.levels) > 1 else []
+
+
+def _on(on: bool) -> str:
+    return "initially on" if on else "initially off: its rows are not counted"
+
+
+def _counted(names: tuple[str, ...] | list[str]) -> str:
+    return f"{len(names)}: {', '.join(names)}" if names else "none"
+
+
+def _method(facts: MechanismReport) -> str:
+    if not facts.method:
+        return "none  (the motion is undetermined)"
+    if facts.pseudoinverse is not None:
+        return f"{facts.method}, pseudoinverse by {facts.pseudoinverse}"
+    if facts.requested_method != "auto":
+        return facts.method
+    reasons = {"nullspace": "the mass matrix is singular", "hierarchical": "there are clearances"}
+    reason = reasons.get(facts.method, "the mass matrix is regular")
+    return f"{facts.method}  (chosen by auto: {reason})"
+
+
+def _integrability(facts: MechanismReport) -> Iterator[tuple[str, str]]:
+    """Result of Lemma 1 of the review; constraints of the same nature are grouped."""
+    found = facts.integrability
+    if found is None or not found.constraints:
+        return
+    groups: dict[str, list[str]] = {}
+    for name, nature in found.constraints.items():
+        words = f"{nature.verdict}, {'rheonomic' if nature.rheonomic else 'scleronomic'}"
+        groups.setdefault(words, []).append(name)
+    tested = f"tested at {found.samples} state{'s' * (found.samples != 1)}"
+    if len(groups) == 1:
+        yield "integrability", f"all {next(iter(groups))} ({tested})"
+    else:
+        parts = [f"{words}: {', '.join(names)}" for words, names in groups.items()]
+        yield "integrability", f"{'; '.join(parts)} ({tested})"
+    if found.bound_coordinates < found.bound_velocities:
+        velocities = (
+            "1 velocity" if found.bound_velocities == 1 else f"{found.bound_velocities} velocities"
+        )
+        most, least = ("", "") if found.complete else ("at most ", "at least ")
+        integrable = f"{velocities}, {most}{found.bound_coordinates or 'none'} integrably"
+        left = facts.velocities - found.bound_coordinates
+        dimensions = f"{left} dimension{'' if left == 1 else 's'}"
+        yield "constrained", f"{integrable}: configurations have {least}{dimensions}"
+
+
+def _freedoms(facts: MechanismReport) -> str:
+    motors = "1 motor drives" if len(facts.motors) == 1 else f"{len(facts.motors)} motors drive"
+    return f"{motors} {facts.actuated_freedoms} of {facts.mobility} degrees of freedom"
+
+
+def _reach(tasks: TaskReport) -> str:
+    reach = "the motors reach them all"
+    missed = tasks.independent_rows - tasks.reachable_rows
+    if missed:
+        rows = ", ".join(tasks.unreachable)
+        reach = f"the motors cannot reach {missed} of them (among {rows})"
+    return f"{tasks.rows}, independent {tasks.independent_rows}; {reach}"
+
+
+def _not_controllable(tasks: TaskReport) -> str:
+    """Condition (34) of the servo paper, and why it fails."""
+    ranks = f"rank {tasks.reachable_rows} of {tasks.independent_rows}"
+    return f"not servo-controllable at acceleration level, {ranks}: {tasks.reason}"
+
+
+def _short(value: float) -> str:
+    return f"{round(value, 4) + 0.0:g}"  # + 0.0 turns -0 into 0

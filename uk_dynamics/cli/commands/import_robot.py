@@ -1,0 +1,92 @@
+"""``uk_dynamics import``: mechanisms from SDF, MJCF and Gepetto's closed-loop YAML."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
+from uk_dynamics.cli.output.json_text import json_text
+from uk_dynamics.cli.output.table import table
+
+if TYPE_CHECKING:
+    from uk_dynamics.conversion.importing import Import
+
+_DESCRIPTION = """\
+Convert a mechanism with closed loops from another format to a URDF and a mechanism file: from SDF
+(joints that close a loop), from MJCF (equality constraints connect, weld and joint; needs MuJoCo),
+or from the closed-loop YAML of Gepetto's parallel robots, next to their URDF. What cannot be
+converted is listed by name, on the screen and at the top of the mechanism file.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics import gripper.sdf --out gripper
+  uk_dynamics import cassie.xml --out cassie
+  uk_dynamics import robots/digit_like/robot.yaml --out digit
+
+files in --out: NAME.urdf and NAME.yaml
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "import",
+        "convert a mechanism from SDF, MJCF or Gepetto's YAML",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="SDF, MJCF, or closed-loop YAML")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        required=True,
+        help="output directory, created if necessary",
+    )
+    parser.add_argument("--model", metavar="NAME", help="model of an SDF file that has several")
+    parser.add_argument(
+        "--urdf", metavar="FILE", type=Path, help="URDF of a YAML file (the one next to it)"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
+    add_json(parser, "what was done")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write both files, and list what was lost or changed."""
+    from uk_dynamics.conversion.importing import import_file
+    from uk_dynamics.conversion.output_files import write_files
+
+    found = import_file(arguments.file, model=arguments.model, urdf=arguments.urdf)
+    facts = found.load()
+    paths = [arguments.out / f"{found.name}{suffix}" for suffix in (".urdf", ".yaml")]
+    texts = dict(zip(paths, (found.urdf, found.mechanism), strict=True))
+    write_files(texts, force=arguments.force)
+    if arguments.json:
+        print(json_text({"files": paths, **_remarks(found)}))
+        return 0
+    print("\n".join(str(path) for path in paths))
+    rows = [
+        ("links", str(len(facts.model.link_names))),
+        ("joints", ", ".join(facts.joint_names) or "none"),
+        ("constraints", ", ".join(c.name for c in facts.constraints.constraints) or "none"),
+        ("motors", ", ".join(facts.actuators.names) or "none"),
+    ]
+    for lost, label in ((True, "not converted"), (False, "in another form")):
+        chosen = [remark for remark in found.remarks if remark.lost == lost]
+        rows += [(label, f"{remark.subject}: {remark.reason}") for remark in chosen]
+    rows.append(("next", f"uk_dynamics check {paths[1]}"))
+    print(table(rows))
+    return 0
+
+
+def _remarks(found: Import) -> dict[str, object]:
+    def chosen(*, lost: bool) -> list[dict[str, str]]:
+        remarks = [remark for remark in found.remarks if remark.lost == lost]
+        return [{"subject": remark.subject, "reason": remark.reason} for remark in remarks]
+
+    return {"not_carried_over": chosen(lost=True), "in_another_form": chosen(lost=False)}

@@ -1,0 +1,110 @@
+"""``uk_dynamics inverse-dynamics``: motor efforts and loop forces of a motion."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options.arguments import (
+    Commands,
+    add_command,
+    add_file,
+    add_joint_values,
+    add_json,
+)
+from uk_dynamics.cli.output.json_text import json_text
+from uk_dynamics.cli.output.table import table
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.control.inverse_dynamics import InverseDynamics
+
+_DESCRIPTION = """\
+Compute the motor efforts and loop forces of a motion. Joints that are not named follow from the
+loops; without velocities and accelerations the machine stands still.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics inverse-dynamics five_bar                          static efforts
+  uk_dynamics inverse-dynamics five_bar --velocity crank=1 --acceleration crank=2
+  uk_dynamics inverse-dynamics parallel_2dof --preload motor_1=0.5 --weights equal
+"""
+
+_JOINTS = (
+    ("--set", "positions", "position of this joint (rad or m); the loops are closed around it"),
+    ("--velocity", "velocities", "velocity of this joint (rad/s or m/s)"),
+    ("--acceleration", "accelerations", "acceleration of this joint (rad/s^2 or m/s^2)"),
+    ("--preload", "preload", "preferred effort of this motor (N m or N)"),
+)
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "inverse-dynamics",
+        "compute motor efforts and loop forces of a motion",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    add_file(parser)
+    for option, dest, text in _JOINTS:
+        of = "MOTOR" if option == "--preload" else "JOINT"
+        add_joint_values(parser, option, dest, text, of=of)
+    parser.add_argument(
+        "--weights",
+        choices=("limits", "equal"),
+        default="limits",
+        help="how redundant motors share the effort: by their limits (default), or equally",
+    )
+    add_json(parser, "the facts")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print efforts and forces."""
+    from uk_dynamics import Mechanism, inverse_dynamics
+
+    mechanism = Mechanism.from_file(arguments.file)
+    state = mechanism.start(dict(arguments.positions), dict(arguments.velocities))
+    if state.v.any() and not arguments.accelerations:
+        raise InputError("velocities need accelerations; add --acceleration JOINT=VALUE")
+    motion = inverse_dynamics(
+        mechanism,
+        state,
+        dict(arguments.accelerations) or [0.0] * mechanism.model.nv,
+        weights=arguments.weights,
+        preload=dict(arguments.preload),
+    )
+    if arguments.json:
+        facts = {
+            "efforts": motion.by_motor(),
+            "loop_forces": motion.by_row(),
+            "actuation": motion.actuation,
+            "missing": dict(motion.missing),
+            "beyond_limits": list(motion.beyond_limits),
+        }
+        print(json_text(facts))
+    else:
+        print(_text(motion))
+    return 0
+
+
+def _text(motion: InverseDynamics) -> str:
+    rows = [(name, f"{effort:.6g} N m or N") for name, effort in motion.by_motor().items()]
+    forces = zip(motion.by_row().items(), motion.determined.tolist(), strict=True)
+    rows += [
+        (
+            name,
+            f"{force:.6g} N m or N{'' if unique else '  (one of many: redundant rows share it)'}",
+        )
+        for (name, force), unique in forces
+    ]
+    rows.append(("actuation", motion.actuation))
+    rows += [
+        ("out of reach", f"{name} misses {lack:.3g} m/s^2 or rad/s^2")
+        for name, lack in motion.missing.items()
+    ]
+    rows += [("beyond its limit", name) for name in motion.beyond_limits]
+    return f"{motion.mechanism.name}\n{table(rows)}"

@@ -1,0 +1,67 @@
+"""``uk_dynamics layouts``: layouts for PlotJuggler and Foxglove."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from uk_dynamics.cli.options.arguments import Commands, add_command, add_file, add_json
+from uk_dynamics.cli.output.json_text import print_files
+
+_DESCRIPTION = """\
+Write layouts for PlotJuggler (XML) and Foxglove (JSON) that show the topics of a mechanism's nodes,
+or a recording of them (.mcap): motion, efforts with their limits, residuals, multipliers, energy,
+rank and condition, with --tasks also references and tracking errors; in Foxglove also the machine
+with its forces, and the buttons of the simulator.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics layouts five_bar
+  uk_dynamics layouts stewart_platform --tasks stewart_platform_heave_roll
+  uk_dynamics layouts my_robot.yaml --namespace left --out layouts
+  plotjuggler --layout layouts/my_robot_plotjuggler.xml
+
+In Foxglove: Layouts, Import from file. Layouts of five_bar and stewart_platform are installed under
+share/uk_dynamics/layouts.
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "layouts",
+        "write layouts for PlotJuggler and Foxglove",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    add_file(parser)
+    parser.add_argument(
+        "--tasks", metavar="FILE", help="also show servo_controller with this tasks file"
+    )
+    parser.add_argument("--namespace", default="", metavar="NS", help="namespace of the nodes")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=Path(), help="output directory (this one)"
+    )
+    add_json(parser, "what was written")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write both files and print their paths."""
+    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics.conversion.output_files import write_files
+    from uk_dynamics.viewing.layouts.foxglove import foxglove_layout
+    from uk_dynamics.viewing.layouts.plotjuggler import plotjuggler_layout
+
+    mechanism = Mechanism.from_file(arguments.file)
+    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    shown = (mechanism, arguments.namespace, tasks)
+    texts = {
+        arguments.out / f"{mechanism.name}_plotjuggler.xml": plotjuggler_layout(*shown),
+        arguments.out / f"{mechanism.name}_foxglove.json": foxglove_layout(*shown),
+    }
+    write_files(texts, force=True)
+    print_files(mechanism.name, list(texts), json=arguments.json)
+    return 0

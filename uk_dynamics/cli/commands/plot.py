@@ -1,0 +1,62 @@
+"""``uk_dynamics plot``: a report of a recording."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
+from uk_dynamics.exceptions import InputError
+
+_DESCRIPTION = """\
+Write a report of a recording as a page (HTML) and as a picture (PNG): joint motion, efforts with
+their limits, tracking errors, loop-closure errors and their rates, energy, rank and condition. A
+recording is the output of simulate --out (.npz, .mcap), or the topics of running nodes (.mcap),
+even if it is truncated.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics simulate five_bar --tasks five_bar_sweep --out run.mcap && uk_dynamics plot run.mcap
+  uk_dynamics plot run.npz --out reports/monday
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "plot",
+        "write a report of a recording, as a page and as a picture",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    parser.add_argument("file", metavar="FILE", help="recording: .npz or .mcap")
+    parser.add_argument(
+        "--out",
+        metavar="NAME",
+        type=Path,
+        help="write NAME.html and NAME.png (default: the recording's name, next to it)",
+    )
+    add_json(parser, "the summary")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write both files and print their paths or the summary."""
+    from uk_dynamics import Trajectory
+    from uk_dynamics.cli.output.json_text import json_text
+    from uk_dynamics.cli.output.report_page import write_report
+    from uk_dynamics.cli.output.simulation_summary import summarize
+
+    source = Path(arguments.file)
+    base: Path = arguments.out or source.with_suffix("")
+    if not base.absolute().parent.is_dir():
+        raise InputError("its directory does not exist; create it first", file=str(base))
+    trajectory = Trajectory.load(source)
+    files = write_report(trajectory, base, source.name)
+    if arguments.json:
+        print(json_text(summarize(trajectory, conservative=False)))
+    else:
+        print("\n".join(map(str, files)))
+    return 0

@@ -1,0 +1,109 @@
+"""``uk_dynamics ros2-control``: files for ros2_control."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from uk_dynamics.cli.options.arguments import Commands, add_command, add_file
+from uk_dynamics.cli.output.json_text import json_text, print_files
+from uk_dynamics.exceptions import InputError
+
+_MOST = 10000  # Hz
+
+_DESCRIPTION = """\
+Write the <ros2_control> block of a mechanism (for xacro:include in its URDF) and the parameters of
+its controllers: an effort command for every motor, states of the measured joints, nothing for
+passive ones; a joint_state_broadcaster that publishes measured_joint_states, the input of
+joint_state_completer; and a forward_command_controller with the motors in the order of the
+mechanism file.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics ros2-control stewart_platform
+  uk_dynamics ros2-control my_robot.yaml --hardware my_drives/EtherCatSystem --out bringup
+  uk_dynamics ros2-control five_bar --rate 1000 --namespace left --out bringup
+  uk_dynamics ros2-control five_bar \\
+      --hardware joint_state_topic_hardware_interface/JointStateTopicSystem
+
+files in --out: NAME.ros2_control.xacro and NAME_controllers.yaml
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "ros2-control",
+        "write hardware block and controllers for ros2_control",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    add_file(parser)
+    parser.add_argument(
+        "--hardware",
+        metavar="PLUGIN",
+        default="mock_components/GenericSystem",
+        help="hardware plugin, package/Class (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--rate",
+        type=_rate,
+        default=500,
+        metavar="HZ",
+        help="update rate of controller_manager (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--namespace", default="", metavar="NS", help="namespace of controller_manager and topics"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="output directory, created if necessary (default: print)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the written files, or the texts, as JSON"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write or print both texts."""
+    from uk_dynamics import Mechanism
+    from uk_dynamics.conversion.output_files import write_files
+    from uk_dynamics.conversion.ros2_control_files import controllers, hardware_block
+
+    plugin = arguments.hardware
+    package, slash, kind = plugin.partition("/")
+    if not (package and slash and kind) or any(c.isspace() or c in '<>&"' for c in plugin):
+        raise InputError(
+            f'"{plugin}" is not a plugin; write package/Class, such as'
+            " mock_components/GenericSystem",
+            place="--hardware",
+        )
+    mechanism = Mechanism.from_file(arguments.file)
+    texts = {
+        f"{mechanism.name}.ros2_control.xacro": hardware_block(
+            mechanism, plugin, arguments.namespace
+        ),
+        f"{mechanism.name}_controllers.yaml": controllers(
+            mechanism, arguments.rate, arguments.namespace
+        ),
+    }
+    if arguments.out is None:
+        named = {"mechanism": mechanism.name, "texts": texts}
+        print(json_text(named) if arguments.json else "\n".join(texts.values()).removesuffix("\n"))
+        return 0
+    files = {Path(arguments.out) / name: text for name, text in texts.items()}
+    write_files(files, force=True)
+    print_files(mechanism.name, list(files), json=arguments.json)
+    return 0
+
+
+def _rate(text: str) -> int:
+    try:
+        rate = int(text)
+    except ValueError:
+        rate = 0
+    if not 1 <= rate <= _MOST:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a whole number from 1 to {_MOST}')
+    return rate

@@ -1,0 +1,44 @@
+"""``uk_dynamics schema``: the JSON Schema of a file, for editors."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.options.arguments import Commands
+
+_DESCRIPTION = """\
+Print the JSON Schema (draft 7) of mechanism, tasks or sweep files, so that an editor completes and
+checks them while you write. It has every type of constraint that is installed.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics schema mechanism > mechanism.schema.json
+
+Editors with yaml-language-server read it where a file begins with this comment:
+# yaml-language-server: $schema=mechanism.schema.json
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "schema",
+        help="JSON Schema of the files, for editors",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("kind", choices=("mechanism", "tasks", "sweep"), help="of which file")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the schema."""
+    from uk_dynamics.cli.output.json_text import json_text
+    from uk_dynamics.mechanism.files.schema_check import load_schema
+
+    print(json_text(load_schema(arguments.kind)))
+    return 0

@@ -1,0 +1,184 @@
+"""``uk_dynamics simulate``: simulate a mechanism, freely or under control."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from uk_dynamics.cli.options.arguments import (
+    Commands,
+    add_command,
+    add_joint_values,
+    add_json,
+    add_mechanism,
+    add_number,
+    add_start_on_tasks,
+    check_writable,
+    start_state,
+    switchings,
+)
+from uk_dynamics.cli.options.controllers import add_control, controller_factory
+from uk_dynamics.cli.output.json_text import json_text
+from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+
+# Copied from uk_dynamics.simulation, which would take long to import for --help.
+ADAPTIVE = ("DOP853", "RK45", "RK23", "Radau")
+FIXED_STEP = ("rk4", "semi_implicit_euler")
+
+_DESCRIPTION = """\
+Simulate a mechanism, freely or, with a tasks file, under servo control. The loops are closed first;
+positions and velocities are projected onto the constraints after every step.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics simulate five_bar --set crank=0.9 --duration 20 --plot fall.png
+  uk_dynamics simulate five_bar --tasks five_bar_sweep --control-period 0.002 --out run.npz
+  uk_dynamics simulate my_robot.yaml --tasks reach.yaml --start-on-tasks --control-period 0.002
+  uk_dynamics simulate coordinated_robots --control hold --duration 1
+  uk_dynamics simulate five_bar --method rk4 --step 0.001 --out run.csv
+  uk_dynamics simulate five_bar --json | jq .largest_violation
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "simulate",
+        "simulate a mechanism, freely or under control",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    add_mechanism(parser)
+    add_start_on_tasks(parser)
+    add_joint_values(
+        parser, "--velocity", "velocities", "initial velocity of this joint (rad/s or m/s)"
+    )
+    add_number(parser, "--duration", "S", "simulated time in s", 5.0)
+    add_control(parser)
+    add_number(
+        parser,
+        "--control-period",
+        "S",
+        "efforts are computed every S seconds and held in between (default: continuous)",
+    )
+    add_number(parser, "--sample-period", "S", "time between samples of the result in s", 0.01)
+    parser.add_argument(
+        "--switch",
+        metavar=("S", "NAME=on|off"),
+        nargs=2,
+        action="append",
+        default=[],
+        help="switch a switchable constraint at time S; repeatable",
+    )
+    integration = parser.add_argument_group("integration")
+    integration.add_argument(
+        "--method",
+        choices=ADAPTIVE + FIXED_STEP,
+        help="with error control (DOP853, RK45, RK23, Radau) or fixed steps (default: DOP853, or"
+        " rk4 with --control-period)",
+    )
+    add_number(
+        integration, "--rtol", "TOL", "relative tolerance of adaptive methods (default: 1e-09)"
+    )
+    add_number(
+        integration, "--step", "S", "step of fixed-step methods in s (default: 0.001 to 0.002)"
+    )
+    integration.add_argument(
+        "--backend",
+        choices=("auto", "cached", "interpreted", "compiled"),
+        default="cached",
+        help="evaluator: compiled if the mechanism has been compiled before (cached), compiled"
+        " if that takes about a minute at most (auto), compiled in any case, or interpreted",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--out", metavar="FILE", help="write all samples: .npz, .mcap (ROS 2 messages) or .csv"
+    )
+    output.add_argument("--plot", metavar="FILE", help="plot the motion: .png, .pdf or .svg")
+    add_json(output, "the summary")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate, write the requested files, print the summary."""
+    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics import simulate as run_simulation
+    from uk_dynamics.mechanism.dynamics.constraint_work import workless
+
+    options = _options(arguments)
+    check_writable(arguments.out, (".npz", ".mcap", ".csv"))
+    check_writable(arguments.plot, (".png", ".pdf", ".svg"))
+    mechanism = Mechanism.from_file(arguments.file)
+    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    controller = controller_factory(mechanism, tasks, arguments.control, arguments.control_period)()
+    state = start_state(arguments, mechanism, tasks, dict(arguments.velocities))
+    recording = None if arguments.out is None else Path(arguments.out)
+    shape = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"
+    with _report_recording(recording), progress_bar(arguments.duration, "s", shape) as bar:
+        trajectory = run_simulation(
+            mechanism,
+            state,
+            arguments.duration,
+            controller=controller,
+            control_period=arguments.control_period,
+            method=arguments.method,
+            sample_period=arguments.sample_period,
+            progress=lambda t: bar.update(t - bar.n),
+            events=switchings(arguments.switch),
+            rtol=options.get("rtol", 1e-9),
+            step=options.get("step"),
+            backend=arguments.backend,
+            recording=recording,
+        )
+    if arguments.plot:
+        trajectory.plot(arguments.plot)
+    undisturbed = (
+        controller is None
+        and mechanism.conservative
+        and workless(mechanism)
+        and not arguments.switch
+    )
+    summary = summarize(trajectory, conservative=undisturbed)
+    print(json_text(summary) if arguments.json else summary_table(summary))
+    return 0
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, float]:
+    """Options of the integrator that were given; one without effect is refused."""
+    chosen = arguments.method or ("DOP853" if arguments.control_period is None else "rk4")
+    for option, methods in (("rtol", ADAPTIVE), ("step", FIXED_STEP)):
+        if getattr(arguments, option) is not None and chosen not in methods:
+            raise InputError(f"--{option} is for {' and '.join(methods)}, not for {chosen}")
+    if arguments.control_period is not None and not (arguments.tasks or arguments.control):
+        raise InputError(
+            "--control-period needs --tasks or --control: without them there is no control"
+        )
+    given = {option: getattr(arguments, option) for option in ("rtol", "step")}
+    return {option: value for option, value in given.items() if value is not None}
+
+
+@contextmanager
+def _report_recording(recording: Path | None) -> Iterator[None]:
+    """After an error or Ctrl-C, print where the samples are."""
+    before = _identity(recording)
+    try:
+        yield
+    except (UkDynamicsError, KeyboardInterrupt):
+        if recording is not None and _identity(recording) != before:
+            print(f"uk_dynamics: {recording} contains the motion so far", file=sys.stderr)
+        raise
+
+
+def _identity(file: Path | None) -> tuple[int, int] | None:
+    """Time and size, which change when a file is written."""
+    if file is None or not file.exists():
+        return None
+    state = file.stat()
+    return state.st_mtime_ns, state.st_size

@@ -1,0 +1,97 @@
+"""``uk_dynamics sweep``: many simulations with varied parameters."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, count
+from uk_dynamics.cli.output.json_text import json_text
+from uk_dynamics.cli.output.progress import progress_bar
+
+_SHOWN_FAILURES = 5
+
+_DESCRIPTION = """\
+Simulate a mechanism for many values of parameters, initial states and gains, on the cores of this
+computer or on a Dask cluster. Results are written to Parquet; an interrupted sweep resumes when it
+is started again. A point that fails becomes a row with the reason, and the sweep continues.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics sweep damping.yaml --out out/damping
+  uk_dynamics sweep damping.yaml --out out/damping --scheduler tcp://10.0.0.1:8786
+  uk_dynamics sweep damping.yaml --out out/damping --retry-failed
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "sweep",
+        "run many simulations with varied parameters",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    parser.add_argument("file", metavar="FILE", help="sweep file (YAML)")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, help="output directory (default: out/ and the file name)"
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--scheduler", metavar="ADDRESS", help="Dask scheduler, tcp://host:port")
+    where.add_argument(
+        "--workers", metavar="N", type=count, help="local processes (default: one per core)"
+    )
+    parser.add_argument(
+        "--retry-failed", action="store_true", help="repeat the points that failed before"
+    )
+    add_json(parser, "the summary")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate the missing points and print the outcome; status 1 if points failed."""
+    from uk_dynamics.sweeps.run import sweep
+    from uk_dynamics.sweeps.store import Store
+    from uk_dynamics.sweeps.sweep_specification import SweepSpec
+
+    spec = SweepSpec.from_file(arguments.file)
+    total = len(spec.points())
+    store = Store(arguments.out or Path("out") / Path(arguments.file).stem)
+    try:
+        with progress_bar(total, "point") as bar:
+
+            def progress(done: int, failed: int) -> None:
+                bar.update(done - bar.n)
+                bar.set_postfix_str(f"failed={failed}")
+
+            outcome = sweep(
+                spec,
+                store,
+                scheduler=arguments.scheduler,
+                workers=arguments.workers or None,
+                retry_failed=arguments.retry_failed,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        done = len(store.rows())
+        print(
+            f"interrupted; {store.directory} has {done} points, start again to resume",
+            file=sys.stderr,
+        )
+        raise
+    if arguments.json:
+        print(json_text({**vars(outcome), "results": store.results}))
+        return 1 if outcome.failed else 0
+    print(
+        f"{outcome.total} points: {outcome.found} existed, {outcome.ok} simulated, "
+        f"{len(outcome.failed)} failed; {outcome.wall:.1f} s"
+    )
+    for point, problem in list(outcome.failed.items())[:_SHOWN_FAILURES]:
+        print(f"  failed: {point}: {problem}")
+    if len(outcome.failed) > _SHOWN_FAILURES:
+        print(f"  and {len(outcome.failed) - _SHOWN_FAILURES} more, in the column error")
+    print(f"written: {store.results}")
+    return 1 if outcome.failed else 0

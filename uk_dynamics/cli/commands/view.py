@@ -1,0 +1,134 @@
+"""``uk_dynamics view``: a mechanism in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options.arguments import (
+    Commands,
+    add_command,
+    add_mechanism,
+    add_number,
+    add_start_on_tasks,
+    count,
+    start_state,
+)
+from uk_dynamics.cli.options.controllers import add_control, controller_factory
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.mechanism.tasks import Tasks
+    from uk_dynamics.viewing.source import Source
+
+_DESCRIPTION = """\
+Show a mechanism in the browser, without ROS. Drag the sliders of its motors, or a link, and the
+passive joints follow. "Play" simulates it from there, freely or under control. Loop forces,
+residuals, ranks and efforts are displayed.
+"""
+
+_EXAMPLES = """\
+examples:
+  uk_dynamics view five_bar
+  uk_dynamics view stewart_platform --tasks stewart_platform_heave_roll --play
+  uk_dynamics view four_bar --control hold --port 9000
+  uk_dynamics view five_bar --recording run.npz
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = add_command(
+        commands,
+        "view",
+        "view a mechanism in the browser: pose it, simulate it, or play a recording",
+        _DESCRIPTION,
+        _EXAMPLES,
+        run,
+    )
+    add_mechanism(parser)
+    add_start_on_tasks(parser)
+    parser.add_argument(
+        "--recording",
+        metavar="FILE",
+        help="play a recording of the mechanism (.npz or .mcap)",
+    )
+    add_control(parser)
+    parser.add_argument("--play", action="store_true", help="start the simulation at once")
+    add_number(parser, "--rate", "HZ", "steps per second", 500.0)
+    add_number(
+        parser,
+        "--real-time-factor",
+        "F",
+        "ratio of simulated to real time; a smaller one is slow motion",
+        1.0,
+    )
+    add_number(parser, "--duration", "S", "exit after this real time in s (default: never)")
+    parser.add_argument(
+        "--host",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        help="address to serve at (127.0.0.1, this computer only); 0.0.0.0 gives the whole network"
+        " access, to the controls as well",
+    )
+    parser.add_argument(
+        "--port", metavar="N", type=count, default=8080, help="port to serve at (8080); 0: any free"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve the view until interrupted."""
+    import signal
+    import time
+
+    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics.viewing.mechanism_view import MechanismView
+    from uk_dynamics.viewing.server import address, close_server, open_server
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, like Ctrl-C
+    if arguments.file.endswith((".npz", ".mcap")):
+        raise InputError(
+            f"{arguments.file} is a recording, not a mechanism; name its mechanism, too:"
+            f" uk_dynamics view MECHANISM --recording {arguments.file}"
+        )
+    mechanism = Mechanism.from_file(arguments.file)
+    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    source = _source(arguments, mechanism, tasks)
+    server = open_server(arguments.host, arguments.port, mechanism.name.replace("_", " "))
+    try:
+        view = MechanismView(server, mechanism, source, tasks=tasks)
+        for problem in view.problems:
+            print(f"uk_dynamics: not shown: {problem}", file=sys.stderr)
+        print(f"{mechanism.name}: {address(server)} (Ctrl-C ends it)", flush=True)
+        end = time.monotonic() + (arguments.duration or float("inf"))
+        view.run(lambda: time.monotonic() >= end)
+    except KeyboardInterrupt:  # the usual way to end it
+        pass
+    finally:
+        close_server(server)
+    return 0
+
+
+def _source(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | None) -> Source:
+    from uk_dynamics import Trajectory
+    from uk_dynamics.viewing.live_simulation import LiveSimulation
+    from uk_dynamics.viewing.playback import Playback
+
+    factor = arguments.real_time_factor
+    if arguments.recording:
+        if arguments.control or arguments.positions or arguments.start_on_tasks:
+            raise InputError(
+                "--recording determines the motion: omit --control, --set and --start-on-tasks"
+            )
+        return Playback(mechanism, Trajectory.load(arguments.recording), real_time_factor=factor)
+    step = 1.0 / arguments.rate
+    return LiveSimulation(
+        mechanism,
+        start_state(arguments, mechanism, tasks),
+        controller=controller_factory(mechanism, tasks, arguments.control, step),
+        step=step,
+        real_time_factor=factor,
+        playing=arguments.play,
+    )

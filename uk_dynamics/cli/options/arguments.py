@@ -1,0 +1,199 @@
+"""Arguments that several commands share, and checks of their values."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.mechanism import Mechanism
+    from uk_dynamics.mechanism.resolution.state import State
+    from uk_dynamics.mechanism.tasks import Tasks
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+FILE = "mechanism file (YAML), or the name of a shipped mechanism, such as five_bar"
+TASKS = "tasks file (YAML), or the name of a shipped one"
+
+
+def add_command(
+    commands: Commands,
+    name: str,
+    summary: str,
+    description: str,
+    examples: str,
+    run: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    """Add a command to the command line.
+
+    Args:
+        commands: Sub-parsers of the command line.
+        name: Of the command.
+        summary: One line for the list of commands.
+        description: Text before the options.
+        examples: Text after the options.
+        run: Runs the command and returns the exit status.
+    """
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = commands.add_parser(
+        name, help=summary, description=description, epilog=examples, formatter_class=raw
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_file(parser: argparse.ArgumentParser) -> None:
+    """Add ``FILE``."""
+    parser.add_argument("file", metavar="FILE", help=FILE)
+
+
+def add_number(
+    parser: argparse._ActionsContainer,
+    option: str,
+    unit: str,
+    text: str,
+    default: float | None = None,
+) -> None:
+    """Add an option for a positive number; its help text ends with the default."""
+    shown = "" if default is None else f" (default: {default:g})"
+    parser.add_argument(option, metavar=unit, type=positive, default=default, help=text + shown)
+
+
+def add_json(parser: argparse._ActionsContainer, what: str) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def add_joint_values(
+    parser: argparse.ArgumentParser, option: str, dest: str, text: str, *, of: str = "JOINT"
+) -> None:
+    """Add a repeatable option ``JOINT=VALUE``.
+
+    Args:
+        parser: Of the command.
+        option: Such as ``--set``.
+        dest: Name of its attribute, a list of pairs.
+        text: Help text.
+        of: What has the value.
+    """
+    parser.add_argument(
+        option,
+        metavar=f"{of}=VALUE",
+        type=assignment,
+        action="append",
+        default=[],
+        dest=dest,
+        help=f"{text}; repeatable",
+    )
+
+
+def add_mechanism(parser: argparse.ArgumentParser) -> None:
+    """Add ``FILE``, ``--tasks`` and ``--set``."""
+    add_file(parser)
+    parser.add_argument("--tasks", metavar="FILE", help=TASKS)
+    add_joint_values(
+        parser,
+        "--set",
+        "positions",
+        "initial position of this joint (rad or m); the loops are closed around it",
+    )
+
+
+def add_start_on_tasks(parser: argparse.ArgumentParser) -> None:
+    """Add ``--start-on-tasks``."""
+    parser.add_argument(
+        "--start-on-tasks",
+        action="store_true",
+        help="start on the references of the tasks, in position and velocity, near the initial"
+        " guess",
+    )
+
+
+def start_state(
+    arguments: argparse.Namespace,
+    mechanism: Mechanism,
+    tasks: Tasks | None,
+    velocities: Mapping[str, float] | None = None,
+) -> State:
+    """The initial state that the command line asks for.
+
+    Raises:
+        InputError: ``--start-on-tasks`` without tasks.
+        AssemblyError: The loops do not close, or the references are out of reach.
+    """
+    if arguments.start_on_tasks and tasks is None:
+        raise InputError("--start-on-tasks needs --tasks: without them there is no reference")
+    tracked = tasks if arguments.start_on_tasks else None
+    return mechanism.start(dict(arguments.positions), velocities, tasks=tracked)
+
+
+def assignment(text: str) -> tuple[str, float]:
+    """Read ``joint=value``."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f'"{text}" is not JOINT=VALUE, such as crank=0.6')
+    return name, _number(value)
+
+
+def switchings(given: Sequence[Sequence[str]]) -> list[tuple[float, dict[str, bool]]]:
+    """Read pairs of a time in s and ``constraint=on`` or ``constraint=off``.
+
+    Raises:
+        InputError: A pair is malformed.
+    """
+    events = []
+    for time, change in given:
+        name, _, value = change.partition("=")
+        if not name or value not in ("on", "off"):
+            raise InputError(f'--switch: "{change}" is not NAME=on or NAME=off, such as grip=on')
+        try:
+            events.append((_number(time), {name: value == "on"}))
+        except argparse.ArgumentTypeError as error:
+            raise InputError(f"--switch: {error}") from None
+    return events
+
+
+def positive(text: str) -> float:
+    """Read a finite number above zero."""
+    number = _number(text)
+    if number <= 0.0:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
+def count(text: str) -> int:
+    """Read a whole number of at least zero."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'"{text}" is not a whole number of at least 0')
+    return int(text)
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number') from None
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f'"{text}" is not a finite number')
+    return number
+
+
+def check_writable(path: str | None, suffixes: Sequence[str]) -> None:
+    """Refuse an output file before a long computation instead of after it.
+
+    Raises:
+        InputError: Its suffix is unknown, or its directory does not exist.
+    """
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in suffixes:
+        raise InputError(f"the name of this file must end with {' or '.join(suffixes)}", file=path)
+    if Path(path).is_dir():
+        raise InputError("is a directory; give the name of a file", file=path)
+    if not Path(path).absolute().parent.is_dir():
+        raise InputError("its directory does not exist; create it first", file=path)

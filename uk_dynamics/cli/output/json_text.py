@@ -1,0 +1,43 @@
+"""Results as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+
+def json_text(data: object) -> str:
+    """JSON text; NaN and infinity, which JSON cannot represent, become null.
+
+    Args:
+        data: Mappings, sequences, data classes, paths, texts and numbers.
+    """
+    return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "tolist"):  # of NumPy
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def print_files(mechanism: str, files: Sequence[Path], *, json: bool) -> None:
+    """Print the files that were written for a mechanism, one per line or as JSON."""
+    if json:
+        print(json_text({"mechanism": mechanism, "files": files}))
+    else:
+        print("\n".join(map(str, files)))

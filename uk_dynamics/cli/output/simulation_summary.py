@@ -1,0 +1,111 @@
+"""Summary of a simulation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uk_dynamics.cli.output.table import table
+
+if TYPE_CHECKING:
+    from uk_dynamics.simulation.recording.trajectory_data import Array
+    from uk_dynamics.simulation.trajectory import Trajectory
+
+
+def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
+    """The largest errors of a trajectory, its energy and cost.
+
+    Args:
+        trajectory: The motion.
+        conservative: Whether the energy should be constant: no motors, no dissipation, no
+            constraint that drives the mechanism.
+
+    Returns:
+        Values for JSON: times in s, energies in J, residuals and errors in m or rad (0 and an empty
+        name if there are none).
+    """
+    violation, row = _largest(trajectory.residual, trajectory.names.constraint_rows)
+    error, task_row = _largest(trajectory.tracking_error, trajectory.names.task_rows)
+    statistics = trajectory.statistics
+    simulated = float(trajectory.t[-1] - trajectory.t[0])
+    return {
+        "mechanism": trajectory.name,
+        "simulated_time": simulated,
+        "wall_time": statistics.wall_time,
+        "real_time_factor": simulated / max(statistics.wall_time, 1e-9),
+        "steps": statistics.steps,
+        "evaluations": statistics.evaluations,
+        "largest_violation": violation,
+        "largest_violation_row": row,
+        "energy_change": float(np.max(np.abs(trajectory.energy - trajectory.energy[0]))),
+        "energy_range": float(np.ptp(trajectory.kinetic)),
+        "energy_should_be_constant": conservative,
+        "largest_tracking_error": error,
+        "largest_tracking_error_row": task_row,
+        "final_tracking_error": _final(trajectory.tracking_error),
+        "lowest_rank": int(np.min(trajectory.rank)),
+        "highest_rank": int(np.max(trajectory.rank)),
+        "statuses": {
+            status: trajectory.status.count(status) for status in sorted(set(trajectory.status))
+        },
+        "switchings": [
+            {"t": s.t, "changes": dict(s.changes), "energy_lost": s.energy_lost}
+            for s in trajectory.switchings
+        ],
+        "warnings": list(trajectory.warnings),
+    }
+
+
+def summary_table(summary: dict[str, Any]) -> str:
+    """A summary as text."""
+    varied = f"kinetic energy varies by {summary['energy_range']:.3g} J"
+    drift = "energy drift" if summary["energy_should_be_constant"] else "energy change"
+    rows = [
+        ("simulated", f"{summary['simulated_time']:g} s in {summary['wall_time']:.2f} s"),
+        ("real-time factor", f"{summary['real_time_factor']:.1f}"),
+        ("steps", f"{summary['steps']}"),
+        ("evaluations", f"{summary['evaluations']}"),
+        ("rank", _span(summary["lowest_rank"], summary["highest_rank"])),
+        ("largest residual", _worst(summary, "largest_violation")),
+        (drift, f"{summary['energy_change']:.2e} J; {varied}"),
+    ]
+    if summary["largest_tracking_error_row"]:
+        final = f"; at the end {summary['final_tracking_error']:.1e}"
+        worst = _worst(summary, "largest_tracking_error")
+        rows.append(("largest tracking error", worst + final))
+    if set(summary["statuses"]) != {"OK"}:
+        counts = (f"{name}: {count}" for name, count in summary["statuses"].items())
+        rows.append(("status of samples", ", ".join(counts)))
+    for switching in summary["switchings"]:
+        changes = ", ".join(
+            f"{n} {'on' if on else 'off'}" for n, on in switching["changes"].items()
+        )
+        lost = f"{switching['energy_lost']:.3g} J dissipated"
+        rows.append((f"switched at {switching['t']:g} s", f"{changes}; {lost}"))
+    rows += [("warning", warning) for warning in summary["warnings"]]
+    return f"{summary['mechanism']}\n{table(rows)}"
+
+
+def _largest(values: Array, names: tuple[str, ...]) -> tuple[float, str]:
+    if not values.size:
+        return 0.0, ""
+    # missing values of a recording are NaN
+    worst = np.max(np.abs(values), axis=0, where=~np.isnan(values), initial=0.0)
+    column = int(np.argmax(worst))
+    return float(worst[column]), names[column]
+
+
+def _final(values: Array) -> float:
+    """Largest number of the last complete sample."""
+    complete = values[~np.isnan(values).any(axis=1)]
+    return float(np.max(np.abs(complete[-1:]), initial=0.0))
+
+
+def _worst(summary: dict[str, Any], key: str) -> str:
+    row = summary[f"{key}_row"]
+    return f"{summary[key]:.1e} m or rad ({row})" if row else "none: no constraints"
+
+
+def _span(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"

@@ -1,0 +1,111 @@
+"""Compiling in a process of its own, so that nobody waits for it.
+
+The compiling process reads a pipe from the process that wants the libraries. When that one ends,
+in any way, the pipe closes: the compilation is interrupted, removes its temporary files and
+ends. It has a session of its own, so that Ctrl-C in a terminal does not reach it, and a low
+priority. What it makes is in the cache, whole or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from typing import NamedTuple
+
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.robot_resolution import read_description
+from uk_dynamics.mechanism.tasks import Tasks
+
+_NICE = 10
+_INTERRUPTED = 130
+_START = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer);"
+    f" from {__name__} import main; main()"
+)
+
+
+class Job(NamedTuple):
+    """What is to be compiled.
+
+    Attributes:
+        spec: Of the mechanism.
+        description: Text of its robot.
+        tasks: Tasks whose servo law is wanted; None: the mechanism itself.
+    """
+
+    spec: MechanismSpec
+    description: str
+    tasks: TasksSpec | None = None
+
+    @classmethod
+    def of(cls, subject: ResolvedMechanism | Tasks) -> Job:
+        """The job of a mechanism, or of the servo law of tasks."""
+        if isinstance(subject, Tasks):
+            return cls(*cls.of(subject.mechanism)[:2], subject.spec)
+        return cls(subject.spec, subject.model.description.text)
+
+
+def build(job: Job) -> str:
+    """Have a job done and wait for it; why that failed, empty where it did not.
+
+    Args:
+        job: What is to be compiled.
+
+    Raises:
+        OSError: No process can be started.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", _START],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):  # it has ended: its status says more
+            process.stdin.write(pickle.dumps(sys.path) + pickle.dumps(job))
+            process.stdin.flush()
+        said = process.stdout.read().decode(errors="replace").strip()
+    if process.returncode == 0:
+        return ""
+    return said or f"the compiling process ended with status {process.returncode}"
+
+
+def main() -> None:
+    """Compile the job that comes through the standard input; say what is wrong in one line."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        job: Job = pickle.load(sys.stdin.buffer)
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+        os.nice(_NICE)
+        _compile(job)
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    except UkDynamicsError as error:
+        sys.stdout.write(" ".join(str(error).split()))
+        sys.exit(1)
+
+
+def _end_with_parent() -> None:
+    os.read(sys.stdin.fileno(), 1)  # nothing comes but the end
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def _compile(job: Job) -> None:
+    from uk_dynamics.compilation.build.library import batch_library_of, library_of, servo_library_of
+
+    mechanism = ResolvedMechanism(job.spec, read_description(job.spec, job.description))
+    if job.tasks is not None:
+        servo_library_of(Tasks(job.tasks, mechanism))
+    else:
+        library_of(mechanism)
+        batch_library_of(mechanism)

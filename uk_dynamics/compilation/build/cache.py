@@ -1,0 +1,150 @@
+"""Compiled mechanisms in the user's cache directory, found again by what they were made from.
+
+An entry is a library and the digest of its bytes; one that does not match is compiled again,
+never loaded. Processes that want the same entry at once wait for the first of them. Which entries
+stay is decided in :mod:`uk_dynamics.compilation.build.cache_policy`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from uk_dynamics.compilation.build.cache_policy import locked, note_use, trim
+from uk_dynamics.compilation.build.compiler import CompilationError, Compiler
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+
+OTHER_CACHE = "set XDG_CACHE_HOME to a directory of your own, from which programs may run"
+_LAYERS = ("core", "model", "constraints", "forces", "mechanism", "compilation")
+
+
+def directory() -> Path:
+    """Where entries are: ``$XDG_CACHE_HOME/uk_dynamics/compiled``, usually below ``~/.cache``.
+
+    Raises:
+        CompilationError: This user has no home directory.
+    """
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        home = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    except RuntimeError:
+        raise CompilationError(f"there is no home directory; {OTHER_CACHE}") from None
+    return home / "uk_dynamics" / "compiled"
+
+
+def key_of(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> str:
+    """Name of the entry: digest of robot, mechanism file, this package and the compiler."""
+    digest = hashlib.sha256()
+    for text in (
+        mechanism.model.description.text,
+        repr(mechanism.spec),
+        _code_digest(),
+        compiler.version,
+        " ".join(compiler.command),
+        part,
+    ):
+        digest.update(text.encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def library_for(
+    mechanism: ResolvedMechanism, compiler: Compiler, source: Callable[[], str], part: str = ""
+) -> Path:
+    """The library of a mechanism, compiled when there is none.
+
+    Args:
+        mechanism: Gives the key.
+        compiler: Makes it.
+        source: Gives the C source; called only when it is needed.
+        part: Tells the libraries of a mechanism apart.
+
+    Raises:
+        CompilationError: The compiler fails, or there is no home directory.
+        OSError: The cache directory cannot be written.
+    """
+    entry = find(mechanism, compiler, part)
+    if entry.intact:
+        note_use(entry.library)
+        return entry.library
+    folder = entry.library.parent
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with locked(entry.library):
+        if not entry.intact:
+            _make(entry.library, entry.key, compiler, source())
+    trim(folder)
+    return entry.library
+
+
+def forget(library: Path) -> None:
+    """Have an entry compiled again."""
+    library.with_suffix(".sha256").unlink(missing_ok=True)
+
+
+def find(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> Entry:
+    """Where the library of a mechanism is, or would be."""
+    key = key_of(mechanism, compiler, part)
+    return Entry(directory() / f"{mechanism.name}{part}-{key[:24]}.so", key)
+
+
+class Entry(NamedTuple):
+    """A place in the cache.
+
+    Attributes:
+        library: The file.
+        key: Digest of what it is made from.
+    """
+
+    library: Path
+    key: str
+
+    @property
+    def intact(self) -> bool:
+        """Whether there is a library, whole and made by this user for this key."""
+        return _is_intact(self.library, self.key)
+
+
+def _make(library: Path, key: str, compiler: Compiler, source: str) -> None:
+    with tempfile.TemporaryDirectory(dir=library.parent, prefix=".building-") as name:
+        text, made = Path(name, "mechanism.c"), Path(name, "mechanism.so")
+        text.write_text(source, encoding="utf-8")
+        compiler.build(text, made)
+        mark = Path(name, "digest")
+        mark.write_text(_mark(made, key), encoding="ascii")
+        # The digest last: an entry without a matching one is none.
+        os.replace(made, library)
+        os.replace(mark, library.with_suffix(".sha256"))
+
+
+def _is_intact(library: Path, key: str) -> bool:
+    """Whether an entry is whole and made by this user for this key."""
+    try:
+        owner = library.stat().st_uid
+        mark = library.with_suffix(".sha256").read_text(encoding="ascii")
+        return owner == os.getuid() and mark == _mark(library, key)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _mark(library: Path, key: str) -> str:
+    return f"{key} {hashlib.sha256(library.read_bytes()).hexdigest()}\n"
+
+
+@cache
+def _code_digest() -> str:
+    """Digest of all code that a compiled mechanism comes from."""
+    digest = hashlib.sha256()
+    package = next(p for p in Path(__file__).resolve().parents if p.name == "uk_dynamics")
+    for layer in _LAYERS:
+        for folder, folders, names in os.walk(package / layer):  # half the time of Path.rglob
+            folders.sort()
+            for name in sorted(names):
+                if name.endswith((".py", ".c", ".h")):
+                    with open(os.path.join(folder, name), "rb") as file:
+                        digest.update(file.read())
+    return digest.hexdigest()

@@ -1,0 +1,158 @@
+"""The compiled libraries of a mechanism: for single states, for batches, for the law of tasks.
+
+What writes their source is imported when there is one to write: what is in the cache is there
+sooner without.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from uk_dynamics.compilation.build.cache import OTHER_CACHE, directory, find, forget, library_for
+from uk_dynamics.compilation.build.compiler import (
+    CompilationError,
+    Compiler,
+    find_compiler,
+    no_compiler,
+)
+from uk_dynamics.compilation.build.limits import check, check_tasks, obstacles, task_obstacles
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.tasks import Tasks
+
+_log = logging.getLogger(__name__)
+
+
+def library_of(mechanism: ResolvedMechanism) -> Path:
+    """The library for single states; it is made when it is not in the cache.
+
+    Raises:
+        CompilationError: Some part cannot be compiled, there is no compiler, or no cache.
+    """
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import generate
+
+        return generate.source(mechanism)
+
+    return _library(mechanism, source, "")
+
+
+def batch_library_of(mechanism: ResolvedMechanism) -> Path:
+    """The library for many states at once; as above.
+
+    Raises:
+        CompilationError: As above, or the compiler knows no vectors.
+    """
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import generate
+
+        return generate.batch_source(mechanism)
+
+    return _library(mechanism, source, ".batch")
+
+
+def servo_library_of(tasks: Tasks) -> Path:
+    """The library for the servo law of tasks; as above.
+
+    Raises:
+        CompilationError: As above, or some task cannot be compiled.
+    """
+    check_tasks(tasks)
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import servo_source
+
+        return servo_source.servo_source(tasks)
+
+    # half the time of -O3, and not slower: most of it is loops over a few motors
+    return _library(tasks.mechanism, source, servo_part(tasks), "-O2")
+
+
+def is_servo_cached(tasks: Tasks) -> bool:
+    """Whether the servo law of tasks has been compiled before."""
+    compiler = find_compiler()
+    if compiler is None or obstacles(tasks.mechanism) or task_obstacles(tasks):
+        return False
+    return _has(tasks.mechanism, compiler, servo_part(tasks))
+
+
+def servo_part(tasks: Tasks) -> str:
+    """What tells the law of these tasks from others of the same mechanism; not its inputs."""
+    rows = [replace(task, reference=None) for task in tasks.spec.tasks]
+    digest = hashlib.sha256(repr(rows).encode()).hexdigest()
+    return f".servo-{digest[:12]}"
+
+
+def is_cached(mechanism: ResolvedMechanism) -> bool:
+    """Whether a mechanism has been compiled before, for single states and for batches."""
+    compiler = find_compiler()
+    if compiler is None or obstacles(mechanism):
+        return False
+    return _has(mechanism, compiler, "", ".batch")
+
+
+def _has(mechanism: ResolvedMechanism, compiler: Compiler, *parts: str) -> bool:
+    try:
+        return all(find(mechanism, compiler, part).intact for part in parts)
+    except CompilationError:  # no home directory
+        return False
+
+
+def _library(
+    mechanism: ResolvedMechanism, source: Callable[[], str], part: str, optimization: str = "-O3"
+) -> Path:
+    check(mechanism)
+    compiler = find_compiler()
+    if compiler is None:
+        raise no_compiler()
+    compiler = replace(compiler, optimization=optimization)
+    try:
+        library = library_for(mechanism, compiler, source, part)
+        if _fault(library):  # whole, but made on a system with other libraries
+            forget(library)
+            library = library_for(mechanism, compiler, source, part)
+    except OSError as error:
+        # what is in error.filename has another name each time
+        raise CompilationError(
+            f"the cache {directory()} cannot be used: {error.strerror or error}; {OTHER_CACHE}"
+        ) from None
+    if fault := _fault(library):
+        raise CompilationError(f"what was compiled cannot be loaded: {fault}; {OTHER_CACHE}")
+    return library
+
+
+def _fault(library: Path) -> str:
+    """Why a library cannot be loaded; empty: it can."""
+    try:
+        ctypes.CDLL(str(library))
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+@functools.cache
+def announce(message: str, level: int = logging.WARNING) -> None:
+    """Log a message, the same one only once."""
+    _log.log(level, message)
+
+
+class _Once:
+    """A log in which every message stands once."""
+
+    def info(self, message: str) -> None:
+        """Say that something happens."""
+        announce(message, logging.INFO)
+
+    def warning(self, message: str) -> None:
+        """Say that something is not as it could be."""
+        announce(message)
+
+
+ONCE = _Once()

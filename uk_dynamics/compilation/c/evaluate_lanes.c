@@ -1,0 +1,62 @@
+/* Constrained accelerations; `failed` as what uk_evaluate returns, by lane. */
+static void uk_lanes_evaluate(uk_lanes_memory *m) {
+  const uk_lanes zero = uk_all(0.0);
+  uk_lanes_update(m);
+#if UK_REGULAR
+  /* One irregular lane decides for all: rows are then pivoted in all of them. */
+  if (!uk_any(~uk_lanes_regular(m))) {
+    uk_lanes total = zero;
+    UK_EACH(i, UK_NV) total += m->qdd[i];
+    m->status = m->failed = zero;
+    m->rank = uk_all(UK_REGULAR);
+    if (!uk_any(~uk_finite(total))) return;
+  }
+#endif
+  m->status = m->rank = zero;
+  uk_lanes_factor_mass(m);
+  UK_EACH(i, UK_NV) m->qdd[i] = m->force[i] += m->tau[i];
+  uk_lanes_whiten(m, m->qdd);
+#if UK_M > 0
+  UK_EACH(r, UK_M) {
+    m->b[r] = -m->active[r] * (m->bias[r] + m->stabilize * (uk_damping[r] * m->rate[r]
+                                                            + uk_stiffness[r] * m->residual[r]));
+#if UK_SWITCHED
+    UK_EACH(i, UK_NV) m->A[r * UK_NV + i] *= m->active[r];
+#endif
+  }
+  uk_lanes_whiten_rows(m, m->active);
+  uk_lanes_eliminate(m, uk_all(UK_RANK_TOLERANCE));
+  UK_EACH(k, UK_COUNT) uk_lanes_reflect(m, k, m->qdd);
+  uk_lanes_coordinates(m, m->b);
+  uk_lanes ideal[UK_NV];
+  UK_EACH(i, UK_NV) ideal[i] = zero;
+  UK_EACH(k, UK_COUNT) {
+    const uk_lanes y = m->z[k];
+    ideal[k] = m->z[k] = uk_pick(m->independent[k], y - m->qdd[k], zero);
+    m->qdd[k] = uk_pick(m->independent[k], y, m->qdd[k]);
+  }
+  for (int k = UK_COUNT - 1; k >= 0; --k) uk_lanes_reflect(m, k, m->qdd);
+  if (m->forces) {
+    for (int k = UK_COUNT - 1; k >= 0; --k) uk_lanes_reflect(m, k, ideal);
+    uk_lanes_color(m, ideal, m->ideal_force);
+    uk_lanes_multipliers(m);
+  }
+#else
+  UK_EACH(i, UK_NV) m->ideal_force[i] = zero;
+#endif
+  uk_lanes_unwhiten(m, m->qdd);
+  uk_lanes sum = zero;
+  UK_EACH(i, UK_NV) sum += m->qdd[i];
+#if UK_M > 0
+  if (m->forces || uk_any(m->dependent)) {
+    UK_EACH(r, UK_M) {
+      uk_lanes rest = -m->b[r];
+      UK_EACH(i, UK_NV) rest += m->A[r * UK_NV + i] * m->qdd[i];
+      m->violation[r] = rest;
+      sum += rest;
+    }
+    if (uk_any(m->dependent)) uk_lanes_check(m);
+  }
+#endif
+  m->failed = uk_pick(m->singular, uk_all(1.0), uk_pick(uk_finite(sum), zero, uk_all(2.0)));
+}

@@ -1,0 +1,167 @@
+/* Trajectories of many states, with projection of positions and velocities after every step. */
+
+#define UK_UNPROJECTABLE 3
+
+#if UK_M > 0
+
+/* Factors at the state in the memory, of the rows that act. */
+static void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes tolerance) {
+  uk_lanes acts[UK_ROWS];
+  UK_EACH(r, UK_M) acts[r] = kind[r] * m->active[r];
+  uk_lanes_factor_mass(m);
+  uk_lanes_whiten_rows(m, acts);
+  uk_lanes_eliminate(m, tolerance);
+}
+
+/* Newton steps of least d^T M d until residuals are rounding, then the nearest velocity. Off the
+ * constraints a redundant row looks independent by about its violation: the tolerance follows. */
+static uk_mask uk_lanes_project(uk_lanes_memory *m) {
+  const uk_lanes zero = uk_all(0.0);
+  uk_lanes best[UK_NV], d[UK_NV], smallest = zero;
+  uk_mask done = (uk_mask)zero;
+  UK_EACH(i, UK_NV) best[i] = m->q[i];
+  for (int step = 0;; ++step) {
+    uk_lanes_update(m);
+    uk_lanes size = zero;
+    UK_EACH(r, UK_M) {
+      m->residual[r] *= -uk_position_row[r] * m->active[r];
+      const uk_lanes error = uk_lanes_fabs(m->residual[r]);
+      size = uk_pick(error <= size, size, error);
+    }
+    if (step == 0) {
+      smallest = size;
+    } else {
+      const uk_mask better = ~done & (size < smallest);
+      const uk_mask stalled = better & (size > 0.5 * smallest) & (size <= UK_REACHED);
+      done |= stalled | (~better & ((smallest <= UK_REACHED) | ~(size <= UK_DIVERGING * smallest)));
+      smallest = uk_pick(better, size, smallest);
+      UK_EACH(i, UK_NV) best[i] = uk_pick(better, m->q[i], best[i]);
+    }
+    done |= ~(smallest > UK_ROUNDING);
+    if (!uk_any(~done) || step == UK_NEWTON_STEPS) break;
+    const uk_lanes part = size / UK_LENGTH;
+    const uk_lanes loose = uk_pick(part > UK_LOOSEST, uk_all(UK_LOOSEST), part);
+    uk_lanes_linearize(m, uk_position_row,
+                       uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)));
+    uk_lanes_correction(m, m->residual, d);
+    UK_EACH(i, UK_NV) m->q[i] += uk_pick(done, zero, d[i]);
+  }
+  uk_mask moved = (uk_mask)zero;
+  UK_EACH(i, UK_NV) moved |= m->q[i] != best[i];
+  UK_EACH(i, UK_NV) m->q[i] = best[i];
+  if (uk_any(moved)) uk_lanes_update(m);
+  uk_lanes_linearize(m, uk_motion_row, uk_all(UK_RANK_TOLERANCE));
+  UK_EACH(r, UK_M) m->rate[r] *= uk_motion_row[r] * m->active[r];
+  uk_lanes_correction(m, m->rate, d);
+  UK_EACH(i, UK_NV) m->v[i] -= d[i];
+  return ~(smallest <= UK_REACHED);
+}
+
+#else
+
+static uk_mask uk_lanes_project(uk_lanes_memory *m) {
+  (void)m;
+  return (uk_mask)uk_all(0.0);
+}
+
+#endif
+
+/* Acceleration at time number `half` of half steps. */
+static void uk_lanes_stage(uk_lanes_memory *m, const uk_trajectories *c, long long half,
+                           uk_lanes *stopped, uk_lanes *reason, double number) {
+  m->t = uk_all(c->t + 0.5 * c->dt * half);
+  if (c->followed != NULL)
+    UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(c->followed[half * 3 * UK_ROWS + i]);
+  uk_lanes_evaluate(m);
+  const uk_mask now = (m->failed > 0.0) & (*stopped == 0.0);
+  *reason = uk_pick(now, m->failed, *reason);
+  *stopped = uk_pick(now, uk_all(number), *stopped);
+}
+
+static void uk_lanes_follow(uk_lanes_memory *m, const uk_trajectories *c, long long step,
+                            uk_lanes *stopped, uk_lanes *reason) {
+  if (!c->project) return;
+  m->t = uk_all(c->t + c->dt * step);
+  if (c->followed != NULL)
+    UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(c->followed[2 * step * 3 * UK_ROWS + i]);
+  const uk_mask now = uk_lanes_project(m) & (*stopped == 0.0);
+  *reason = uk_pick(now, uk_all(UK_UNPROJECTABLE), *reason);
+  *stopped = uk_pick(now, uk_all(step + 1), *stopped);
+}
+
+/* One step from the state in the memory. */
+static void uk_lanes_step(uk_lanes_memory *m, const uk_trajectories *c, long long step,
+                          uk_lanes *stopped, uk_lanes *reason) {
+  static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
+  const double h = c->dt, number = step + 2;
+  if (c->euler) {
+    uk_lanes_stage(m, c, 2 * step, stopped, reason, number);
+    UK_EACH(i, UK_NV) m->v[i] += h * m->qdd[i];
+    UK_EACH(i, UK_NV) m->q[i] += h * m->v[i];
+    return;
+  }
+  uk_lanes q[UK_NV], v[UK_NV], dq[UK_NV], dv[UK_NV];
+  UK_EACH(i, UK_NV) q[i] = m->q[i], v[i] = m->v[i], dq[i] = dv[i] = uk_all(0.0);
+  UK_EACH(s, 4) {
+    if (s > 0) {
+      const double part = h * offset[s];
+      UK_EACH(i, UK_NV) m->q[i] = q[i] + part * m->v[i];
+      UK_EACH(i, UK_NV) m->v[i] = v[i] + part * m->qdd[i];
+    }
+    uk_lanes_stage(m, c, 2 * step + (s + 1) / 2, stopped, reason, number);
+    UK_EACH(i, UK_NV) dq[i] += weight[s] * m->v[i];
+    UK_EACH(i, UK_NV) dv[i] += weight[s] * m->qdd[i];
+  }
+  UK_EACH(i, UK_NV) m->q[i] = q[i] + (h / 6.0) * dq[i];
+  UK_EACH(i, UK_NV) m->v[i] = v[i] + (h / 6.0) * dv[i];
+}
+
+static void uk_record(const uk_trajectories *c, const uk_lanes_memory *m, long long first,
+                      int lanes, long long sample, uk_lanes stopped) {
+  const long long samples = c->steps / c->every + 1;
+  UK_EACH(l, lanes) {
+    const long long at = ((first + l) * samples + sample) * UK_NV;
+    const int lost = stopped[l] != 0.0;
+    UK_EACH(i, UK_NV) c->q_out[at + i] = lost ? NAN : m->q[i][l];
+    UK_EACH(i, UK_NV) c->v_out[at + i] = lost ? NAN : m->v[i][l];
+  }
+}
+
+/* 0; 1 where there is no memory. A state that has no answer any more stops: `stopped` has the
+ * number of the step, from 1 for the start, `reason` why; what follows is NaN. */
+UK_EXPORT int uk_rollout(const uk_trajectories *c) {
+  uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
+  if (m == NULL) return 1;
+  memset(m, 0, sizeof *m);
+  m->stabilize = c->stabilize;
+  UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
+  for (long long first = 0; first < c->count; first += UK_WIDTH) {
+    long long states[UK_WIDTH];
+    const long long left = c->count - first;
+    const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
+    UK_EACH(l, UK_WIDTH) states[l] = first + (l < lanes ? l : lanes - 1);
+    uk_load(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
+    uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
+    uk_lanes stopped = uk_all(0.0), reason = uk_all(0.0), q[UK_NV], v[UK_NV];
+    UK_EACH(i, UK_NV) q[i] = m->q[i], v[i] = m->v[i];
+    uk_lanes_follow(m, c, 0, &stopped, &reason);
+    uk_record(c, m, first, lanes, 0, stopped);
+    for (long long step = 0; step < c->steps; ++step) {
+      UK_EACH(i, UK_NV) q[i] = uk_pick(stopped == 0.0, m->q[i], q[i]);
+      UK_EACH(i, UK_NV) v[i] = uk_pick(stopped == 0.0, m->v[i], v[i]);
+      /* lanes that have stopped stay where they were */
+      UK_EACH(i, UK_NV) m->q[i] = q[i], m->v[i] = v[i];
+      if (c->tau != NULL)
+        UK_EACH(i, UK_NV) UK_EACH(l, UK_WIDTH)
+          m->tau[i][l] = c->tau[states[l] * c->tau_state + step * c->tau_step + i];
+      uk_lanes_step(m, c, step, &stopped, &reason);
+      uk_lanes_follow(m, c, step + 1, &stopped, &reason);
+      if ((step + 1) % c->every == 0)
+        uk_record(c, m, first, lanes, (step + 1) / c->every, stopped);
+      if (!uk_any(stopped == 0.0)) break;
+    }
+    UK_EACH(l, lanes) c->stopped[first + l] = stopped[l], c->reason[first + l] = reason[l];
+  }
+  free(m);
+  return 0;
+}

@@ -1,0 +1,133 @@
+/* The closed-form servo law in the dynamics that the structure has constrained already: u of least
+ * u^T W u with C u = b_t - A_t a_s, C = A_t N S, and its part toward the preload; see core/servo.py.
+ * All in coordinates of the admissible motions, which the reflections of solve.c lead to. */
+
+/* Coordinates of a generalized force behind those that the structure holds, in place; the size
+ * that it had. */
+static double uk_admissible(const uk_memory *m, int rank, double *x) {
+  uk_whiten(m, x);
+  const double size = sqrt(uk_squares(x, 0, UK_NV));
+#if UK_M > 0
+  for (int k = 0; k < rank; ++k) uk_reflect(m, k, x);
+#endif
+  return size;
+}
+
+/* Which rows the motors can give anything: what is left of them by the range of C is rounding. */
+static void uk_controllable(uk_memory *m, const double task[UK_MT][UK_NV], const double *norm,
+                            const uk_basis *range, int rank, int motor_rank) {
+  double unserved[UK_MT];
+  for (int r = 0; r < UK_MT; ++r) unserved[r] = 0.0;
+  if (motor_rank < UK_MT)
+    for (int i = rank; i < UK_NV; ++i) {
+      double x[UK_MT];
+      for (int r = 0; r < UK_MT; ++r) x[r] = task[r][i];
+      uk_orthogonal_part(range, x);
+      for (int r = 0; r < UK_MT; ++r) unserved[r] += x[r] * x[r];
+    }
+  for (int r = 0; r < UK_MT; ++r) {
+    const double size = norm[r] > 1e-300 ? norm[r] : 1e-300;
+    m->controllable[r] = sqrt(unserved[r]) <= UK_MET * size;
+  }
+}
+
+/* Efforts at the inputs in the memory; 0, or why there are none, as uk_evaluate says. */
+UK_EXPORT int uk_servo(uk_memory *m) {
+  const int failed = uk_evaluate(m);
+  if (failed) return failed;
+  const int rank = (int)m->rank;
+  double task[UK_MT][UK_NV], motor[UK_NU][UK_NV], C[UK_MT][UK_NU], root[UK_NU];
+  double norm[UK_MT], task_size[UK_MT], attainable[UK_MT];
+  double largest = 0.0, strength = 0.0;
+  uk_task_terms(m->t, m->q, m->v, m->task_followed, m->A_t, m->bias_t);
+  for (int r = 0; r < UK_MT; ++r) {
+    memcpy(task[r], m->A_t + r * UK_NV, sizeof task[r]);
+    task_size[r] = uk_admissible(m, rank, task[r]);
+    norm[r] = sqrt(uk_squares(task[r], rank, UK_NV));
+    if (task_size[r] > largest) largest = task_size[r];
+  }
+  for (int r = 0; r < UK_MT; ++r) { /* what the structure holds by itself is rounding here */
+    const int held = norm[r] <= UK_ZERO_ROW * largest;
+    for (int i = held ? rank : UK_NV; i < UK_NV; ++i) task[r][i] = 0.0;
+  }
+  for (int j = 0; j < UK_NU; ++j) {
+    root[j] = sqrt(m->weights[j]);
+    for (int i = 0; i < UK_NV; ++i) motor[j][i] = uk_motors[j][i] / root[j];
+    uk_admissible(m, rank, motor[j]);
+    strength += uk_squares(motor[j], rank, UK_NV);
+  }
+  strength = sqrt(strength);
+  uk_basis basis, range;
+  basis.n = UK_NV - rank, basis.count = UK_MT;
+  for (int r = 0; r < UK_MT; ++r)
+    for (int i = rank; i < UK_NV; ++i) basis.rows[r * basis.n + i - rank] = task[r][i];
+  uk_factor_rows(&basis, task_size, UK_TASK_RANK_TOLERANCE);
+  m->task_rank = basis.rank;
+
+  for (int r = 0; r < UK_MT; ++r) {
+    attainable[r] = norm[r] * strength;
+    m->wanted[r] = m->pull[r] - m->bias_t[r];
+    m->size[r] = fabs(m->wanted[r]) + UK_NEGLIGIBLE_ACCELERATION;
+    for (int i = 0; i < UK_NV; ++i) {
+      const double part = m->A_t[r * UK_NV + i] * m->qdd[i];
+      m->wanted[r] -= part;
+      m->size[r] += fabs(part);
+    }
+    for (int j = 0; j < UK_NU; ++j) {
+      double sum = 0.0;
+      for (int i = rank; i < UK_NV; ++i) sum += task[r][i] * motor[j][i];
+      C[r][j] = sum;
+      m->map[r * UK_NU + j] = sum * root[j];
+    }
+  }
+  double u[UK_NU], free[UK_NU];
+  uk_least_solution(&basis, &range, &C[0][0], UK_MT, UK_NU, attainable, UK_TASK_RANK_TOLERANCE,
+                    m->wanted, u);
+  m->motor_rank = basis.rank;
+  for (int j = 0; j < UK_NU; ++j) free[j] = root[j] * m->preload[j];
+  uk_orthogonal_part(&basis, free);
+  for (int j = 0; j < UK_NU; ++j) u[j] += free[j], m->efforts[j] = u[j] / root[j];
+
+  if (m->motor_rank == m->task_rank)
+    for (int r = 0; r < UK_MT; ++r) m->controllable[r] = 1.0;
+  else
+    uk_controllable(m, task, norm, &range, rank, basis.rank);
+  double sum = 0.0;
+  for (int r = 0; r < UK_MT; ++r) {
+    if (norm[r] <= UK_ZERO_ROW * largest) m->controllable[r] = 1.0;
+    m->shortfall[r] = m->wanted[r];
+    for (int j = 0; j < UK_NU; ++j) m->shortfall[r] -= C[r][j] * u[j];
+    m->reachable[r] = m->controllable[r] != 0.0 && fabs(m->shortfall[r]) <= UK_MET * m->size[r];
+    sum += m->shortfall[r];
+  }
+  for (int j = 0; j < UK_NU; ++j) { /* N S */
+    for (int i = 0; i < rank; ++i) motor[j][i] = 0.0;
+#if UK_M > 0
+    for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, motor[j]);
+#endif
+    uk_unwhiten(m, motor[j]);
+    for (int i = 0; i < UK_NV; ++i) m->response[i * UK_NU + j] = motor[j][i] * root[j];
+    sum += m->efforts[j];
+  }
+  return isfinite(sum) ? 0 : 2;
+}
+
+/* Largest residual of a structural row that acts; not a number where one is none. */
+UK_EXPORT double uk_closure_error(uk_memory *m) {
+  double largest = 0.0;
+#if UK_M > 0
+  double residual[UK_M];
+  uk_closure_errors(m->t, m->q, m->v, UK_FOLLOWED, residual);
+  for (int r = 0; r < UK_M; ++r) {
+    const double size = fabs(residual[r]);
+    if (m->active[r] != 0.0 && !(size <= largest)) largest = size;
+  }
+#endif
+  return largest;
+}
+
+/* How far the tasks are from being done: residuals and rates. */
+UK_EXPORT int uk_errors(uk_memory *m) {
+  uk_task_errors(m->t, m->q, m->v, m->task_followed, m->tracking_error, m->tracking_rate);
+  return 0;
+}

@@ -1,0 +1,308 @@
+/* What solve.c does, for several states at once: every lane takes rows in an order of its own and
+ * has a rank of its own. Its independent rows stand first; `independent` says which are. */
+
+#define UK_ROWS (UK_M > 0 ? UK_M : 1)
+#define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
+#define UK_EACH(i, n) for (int i = 0; i < (n); ++i)
+
+typedef struct {
+  uk_lanes t, q[UK_NQ], v[UK_NV], tau[UK_NV], active[UK_ROWS], followed[3 * UK_ROWS];
+  double stabilize;
+  int forces;
+  uk_lanes qdd[UK_NV], violation[UK_ROWS], ideal_force[UK_NV], multipliers[UK_ROWS];
+  uk_lanes determined[UK_ROWS], rank, status, failed;
+  uk_lanes force[UK_NV], residual[UK_ROWS], rate[UK_ROWS], bias[UK_ROWS], b[UK_ROWS];
+  uk_lanes A[UK_ROWS * UK_NV], H[UK_NV * UK_NV], inverse_pivot[UK_NV];
+  uk_lanes W[UK_ROWS][UK_NV], scale[UK_ROWS], square[UK_ROWS], reference[UK_ROWS];
+  uk_lanes row[UK_ROWS], beta[UK_ROWS], inverse_R[UK_ROWS], z[UK_ROWS], right[UK_ROWS];
+  uk_lanes scratch[UK_NV > UK_ROWS ? UK_NV : UK_ROWS], kernel[UK_ROWS][UK_ROWS];
+  uk_mask independent[UK_ROWS], singular, dependent;
+  int ordered;
+} uk_lanes_memory;
+
+static inline void uk_lanes_whiten(const uk_lanes_memory *m, uk_lanes *x) {
+  for (int i = UK_NV - 1; i >= 0; --i) {
+    const uk_lanes xi = x[i] *= m->inverse_pivot[i];
+    for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
+  }
+}
+
+static inline void uk_lanes_unwhiten(const uk_lanes_memory *m, uk_lanes *x) {
+  UK_EACH(i, UK_NV) {
+    uk_lanes sum = x[i];
+    for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) sum -= m->H[i * UK_NV + j] * x[j];
+    x[i] = sum * m->inverse_pivot[i];
+  }
+}
+
+static void uk_lanes_factor_mass(uk_lanes_memory *m) {
+  uk_lanes lost = uk_all(0.0), *diagonal = m->scratch;
+  m->singular = (uk_mask)uk_all(0.0);
+  UK_EACH(i, UK_NV) diagonal[i] = m->H[i * UK_NV + i];
+  for (int k = UK_NV - 1; k >= 0; --k) {
+    uk_lanes *row = m->H + k * UK_NV;
+    const uk_lanes pivot = row[k], root = uk_lanes_sqrt(pivot), inverse = 1.0 / root;
+    m->singular |= ~(pivot > 0.0);
+    lost += diagonal[k] * inverse * inverse;
+    row[k] = root;
+    m->inverse_pivot[k] = inverse;
+    for (int i = uk_parent[k]; i >= 0; i = uk_parent[i]) row[i] *= inverse;
+    for (int i = uk_parent[k]; i >= 0; i = uk_parent[i]) {
+      uk_lanes *above = m->H + i * UK_NV;
+      for (int j = i; j >= 0; j = uk_parent[j]) above[j] -= row[i] * row[j];
+    }
+  }
+  m->singular |= ~(lost < UK_LOST_PIVOTS);
+}
+
+#if UK_M > 0
+
+static inline uk_lanes uk_lanes_square(const uk_lanes *x, int from) {
+  uk_lanes sum = uk_all(0.0);
+  for (int i = from; i < UK_NV; ++i) sum += x[i] * x[i];
+  return sum;
+}
+
+static inline void uk_lanes_color(const uk_lanes_memory *m, const uk_lanes *x, uk_lanes *y) {
+  UK_EACH(j, UK_NV) y[j] = uk_all(0.0);
+  UK_EACH(i, UK_NV)
+    for (int j = i; j >= 0; j = uk_parent[j]) y[j] += m->H[i * UK_NV + j] * x[i];
+}
+
+static void uk_lanes_whiten_rows(uk_lanes_memory *m, const uk_lanes *acts) {
+  UK_EACH(r, UK_M) {
+    uk_lanes *x = m->W[r];
+    UK_EACH(i, UK_NV) x[i] = acts[r] * m->A[r * UK_NV + i];
+    for (int s = uk_support_start[r]; s < uk_support_start[r + 1]; ++s) {
+      const int i = uk_support[s];
+      const uk_lanes xi = x[i] *= m->inverse_pivot[i];
+      for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
+    }
+    const uk_lanes norm = uk_lanes_sqrt(uk_lanes_square(x, 0));
+    const uk_lanes least = uk_all(UK_LEAST_PART * uk_natural_scale[r] + UK_TINY);
+    const uk_lanes scale = m->scale[r] = uk_handicap[r] / uk_lanes_larger(norm, least);
+    UK_EACH(i, UK_NV) x[i] *= scale;
+    m->square[r] = m->reference[r] = norm * scale * norm * scale;
+    m->row[r] = uk_all(r);
+  }
+}
+
+static inline void uk_lanes_exchange(uk_mask where, uk_lanes *x, uk_lanes *y) {
+  const uk_lanes old = *x;
+  *x = uk_pick(where, *y, old);
+  *y = uk_pick(where, old, *y);
+}
+
+/* Bring the row with the largest residual norm to place k. */
+static inline void uk_lanes_choose(uk_lanes_memory *m, int k) {
+  uk_lanes most = m->square[k], best = uk_all(k);
+  for (int j = k + 1; j < UK_M; ++j) {
+    const uk_mask better = m->square[j] > most;
+    most = uk_pick(better, m->square[j], most);
+    best = uk_pick(better, uk_all(j), best);
+  }
+  for (int j = k + 1; j < UK_M; ++j) {
+    const uk_mask here = best == uk_all(j);
+    if (!uk_any(here)) continue;
+    m->ordered = 0;
+    uk_lanes_exchange(here, m->square + k, m->square + j);
+    uk_lanes_exchange(here, m->reference + k, m->reference + j);
+    uk_lanes_exchange(here, m->scale + k, m->scale + j);
+    uk_lanes_exchange(here, m->row + k, m->row + j);
+    UK_EACH(i, UK_NV) uk_lanes_exchange(here, m->W[k] + i, m->W[j] + i);
+  }
+}
+
+static inline void uk_lanes_reflect(const uk_lanes_memory *m, int k, uk_lanes *x) {
+  const uk_lanes *v = m->W[k];
+  uk_lanes s = uk_all(0.0);
+  for (int i = k; i < UK_NV; ++i) s += v[i] * x[i];
+  s *= m->beta[k];
+  for (int i = k; i < UK_NV; ++i) x[i] -= s * v[i];
+}
+
+/* Pivoted elimination. Where a lane has no further independent row its
+ * reflectors are zero. */
+static void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
+  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
+  uk_mask going = ~(uk_mask)zero;
+  m->ordered = 1;
+  m->rank = zero;
+  UK_EACH(k, UK_M) m->independent[k] = (uk_mask)zero, m->beta[k] = m->inverse_R[k] = zero;
+  UK_EACH(k, UK_COUNT) {
+    uk_lanes_choose(m, k);
+    uk_lanes *v = m->W[k];
+    const uk_lanes norm = uk_lanes_sqrt(uk_lanes_square(v, k));
+    going &= norm > tolerance;
+    if (!uk_any(going)) break;
+    m->independent[k] = going;
+    m->rank += uk_pick(going, one, zero);
+    const uk_lanes diagonal = uk_pick(v[k] > 0.0, -norm, norm);
+    const uk_lanes both = 1.0 / (norm * (norm + uk_lanes_fabs(v[k])));
+    m->beta[k] = uk_pick(going, both, zero);
+    m->inverse_R[k] = uk_pick(going, both * (norm + uk_lanes_fabs(v[k])), zero);
+    m->inverse_R[k] = uk_pick(v[k] > 0.0, -m->inverse_R[k], m->inverse_R[k]);
+    v[k] = uk_pick(going, v[k] - diagonal, v[k]);
+    for (int j = k + 1; j < UK_M; ++j) {
+      uk_lanes *x = m->W[j];
+      uk_lanes_reflect(m, k, x);
+      const uk_lanes rest = m->square[j] - x[k] * x[k];
+      m->square[j] = uk_pick(going, rest, m->square[j]);
+      const uk_mask lost = going & ~(rest > UK_DOWNDATE * m->reference[j]);
+      if (!uk_any(lost)) continue;
+      const uk_lanes fresh = uk_lanes_square(x, k + 1);
+      m->square[j] = uk_pick(lost, fresh, m->square[j]);
+      m->reference[j] = uk_pick(lost, fresh, m->reference[j]);
+    }
+  }
+  m->dependent = (uk_mask)zero;
+  UK_EACH(k, UK_M) m->dependent |= ~m->independent[k];
+}
+
+/* What a lane has of a row, from where the row stands in it; and back. */
+static inline void uk_lanes_to_places(const uk_lanes_memory *m, const uk_lanes *x, uk_lanes *y) {
+  if (m->ordered) {
+    UK_EACH(k, UK_M) y[k] = x[k];
+    return;
+  }
+  UK_EACH(k, UK_M) {
+    y[k] = x[0];
+    for (int r = 1; r < UK_M; ++r) y[k] = uk_pick(m->row[k] == uk_all(r), x[r], y[k]);
+  }
+}
+
+static inline void uk_lanes_to_rows(const uk_lanes_memory *m, const uk_lanes *x, uk_lanes *y) {
+  if (m->ordered) {
+    UK_EACH(k, UK_M) y[k] = x[k];
+    return;
+  }
+  UK_EACH(r, UK_M) {
+    y[r] = x[0];
+    for (int k = 1; k < UK_M; ++k) y[r] = uk_pick(m->row[k] == uk_all(r), x[k], y[r]);
+  }
+}
+
+/* Coordinates z of the smallest x with B x = right on the independent rows. */
+static void uk_lanes_coordinates(uk_lanes_memory *m, const uk_lanes *right) {
+  uk_lanes_to_places(m, right, m->right);
+  UK_EACH(k, UK_COUNT) {
+    uk_lanes y = m->right[k] * m->scale[k];
+    for (int i = 0; i < k; ++i) y -= m->W[k][i] * m->z[i];
+    m->z[k] = uk_pick(m->independent[k], y * m->inverse_R[k], uk_all(0.0));
+  }
+}
+
+/* The d of least d^T M d with A d = right on the independent rows. */
+static void uk_lanes_correction(uk_lanes_memory *m, const uk_lanes *right, uk_lanes *d) {
+  uk_lanes_coordinates(m, right);
+  UK_EACH(i, UK_NV) d[i] = i < UK_COUNT ? m->z[i] : uk_all(0.0);
+  for (int k = UK_COUNT - 1; k >= 0; --k) uk_lanes_reflect(m, k, d);
+  uk_lanes_unwhiten(m, d);
+}
+
+static inline void uk_lanes_solve_upper(const uk_lanes_memory *m, uk_lanes *z) {
+  for (int k = UK_COUNT - 1; k >= 0; --k) {
+    uk_lanes sum = z[k];
+    for (int i = k + 1; i < UK_COUNT; ++i) sum -= m->W[i][k] * z[i];
+    z[k] = uk_pick(m->independent[k], sum * m->inverse_R[k], uk_all(0.0));
+  }
+}
+
+static inline uk_lanes uk_lanes_normalize(uk_lanes *x) {
+  uk_lanes size = uk_all(0.0);
+  UK_EACH(r, UK_M) size += x[r] * x[r];
+  size = uk_pick(size > 0.0, 1.0 / uk_lanes_sqrt(size), uk_all(0.0));
+  UK_EACH(r, UK_M) x[r] *= size;
+  return size;
+}
+
+/* Orthonormal combinations of rows that vanish, by place; the first one. */
+static int uk_lanes_kernel(uk_lanes_memory *m, int scaled) {
+  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
+  int first = 0;
+  while (first < UK_M && !uk_any(~m->independent[first])) ++first;
+  for (int d = first; d < UK_M; ++d) {
+    uk_lanes *x = m->kernel[d];
+    const uk_mask left_out = ~m->independent[d];
+    UK_EACH(k, UK_M) x[k] = zero;
+    UK_EACH(k, UK_COUNT) x[k] = uk_pick(left_out & m->independent[k], m->W[d][k], zero);
+    uk_lanes_solve_upper(m, x);
+    UK_EACH(k, UK_COUNT) x[k] = -x[k];
+    x[d] = uk_pick(left_out, one, x[d]);
+    if (scaled) UK_EACH(k, UK_M) x[k] *= m->scale[k];
+    uk_lanes_normalize(x);
+    UK_EACH(twice, d > first ? 2 : 0) {
+      for (int e = first; e < d; ++e) {
+        const uk_lanes *y = m->kernel[e];
+        uk_lanes s = zero;
+        UK_EACH(r, UK_M) s += x[r] * y[r];
+        UK_EACH(r, UK_M) x[r] -= s * y[r];
+      }
+      uk_lanes_normalize(x);
+    }
+  }
+  return first;
+}
+
+static void uk_lanes_multipliers(uk_lanes_memory *m) {
+  uk_lanes *z = m->z, *unique = m->scratch;
+  for (int k = UK_COUNT; k < UK_M; ++k) z[k] = uk_all(0.0);
+  uk_lanes_solve_upper(m, z);
+  UK_EACH(k, UK_COUNT) z[k] *= m->scale[k];
+  UK_EACH(k, UK_M) unique[k] = uk_all(1.0);
+  if (uk_any(m->dependent)) {
+    int first = uk_lanes_kernel(m, 0);
+    UK_EACH(r, UK_M) {
+      uk_lanes sum = uk_all(0.0);
+      for (int d = first; d < UK_M; ++d) sum += m->kernel[d][r] * m->kernel[d][r];
+      unique[r] = uk_pick(uk_lanes_sqrt(sum) <= UK_KERNEL_ROUNDING, uk_all(1.0), uk_all(0.0));
+    }
+    first = uk_lanes_kernel(m, 1);
+    for (int d = first; d < UK_M; ++d) {
+      const uk_lanes *x = m->kernel[d];
+      uk_lanes s = uk_all(0.0);
+      UK_EACH(r, UK_M) s += x[r] * z[r];
+      UK_EACH(r, UK_M) z[r] -= s * x[r];
+    }
+  }
+  uk_lanes_to_rows(m, z, m->multipliers);
+  uk_lanes_to_rows(m, unique, m->determined);
+}
+
+static void uk_lanes_check(uk_lanes_memory *m) {
+  const uk_lanes zero = uk_all(0.0);
+  uk_lanes size[UK_NV], rest[UK_ROWS], left_out[UK_ROWS];
+  UK_EACH(i, UK_NV) size[i] = m->force[i];
+  uk_lanes_whiten(m, size);
+  uk_lanes_unwhiten(m, size);
+  UK_EACH(i, UK_NV) size[i] = uk_lanes_fabs(size[i]) + uk_lanes_fabs(m->qdd[i]);
+  UK_EACH(k, UK_M) {
+    uk_lanes sum = zero;
+    UK_EACH(i, UK_NV) {
+      const uk_lanes square = m->W[k][i] * m->W[k][i];
+      sum += i < UK_COUNT ? uk_pick(m->independent[i], zero, square) : square;
+    }
+    m->right[k] = sum;
+  }
+  uk_lanes_to_rows(m, m->right, rest);
+  UK_EACH(k, UK_M) m->right[k] = uk_pick(m->independent[k], zero, uk_all(1.0));
+  uk_lanes_to_rows(m, m->right, left_out);
+  uk_lanes status = zero;
+  UK_EACH(r, UK_M) {
+    uk_lanes scale = uk_lanes_fabs(m->b[r]) + UK_NEGLIGIBLE_ACCELERATION;
+    UK_EACH(i, UK_NV) scale += uk_lanes_fabs(m->A[r * UK_NV + i]) * size[i];
+    const uk_mask off = (left_out[r] > zero)
+                        & (uk_lanes_fabs(m->violation[r]) > UK_CONSISTENCY_TOLERANCE * scale);
+    const uk_mask exact = uk_lanes_sqrt(rest[r]) <= UK_EXACTLY_DEPENDENT;
+    const uk_lanes level = uk_pick(exact, uk_all(UK_INCONSISTENT), uk_all(UK_NEAR_SINGULAR));
+    status = uk_lanes_larger(status, uk_pick(off, level, zero));
+  }
+  m->status = status;
+}
+
+#endif
+
+static inline void uk_lanes_update(uk_lanes_memory *m) {
+  uk_lanes_terms(m->t, m->q, m->v, m->followed, m->H, m->force, m->A, m->bias, m->residual,
+                 m->rate);
+}

@@ -1,0 +1,1 @@
+"""Symbols written as C and as tapes."""

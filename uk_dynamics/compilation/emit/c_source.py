@@ -1,0 +1,161 @@
+"""Symbols to C: statements of straight-line code, every operation once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from uk_dynamics.compilation.trace.symbols import Symbol
+
+_INFIX = {"+", "-", "*", "/"}
+_COMPARISONS = {"<", "<="}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How C says the same for one state and for several at once.
+
+    Attributes:
+        real: Type of a number.
+        truth: Type of a condition.
+        prefix: Of mathematical functions.
+        constant: What makes a number of that type from a literal; empty: nothing.
+    """
+
+    real: str
+    truth: str
+    prefix: str
+    constant: str
+
+    def literal(self, value: float) -> str:
+        """A constant where C wants this type."""
+        text = number(value)
+        return f"{self.constant}({text})" if self.constant else text
+
+
+#: One state.
+SCALAR = Dialect("double", "double", "", "")
+#: One state per lane, with the types and functions of ``lanes.c``.
+LANES = Dialect("uk_lanes", "uk_mask", "uk_lanes_", "uk_all")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One line of C.
+
+    Attributes:
+        text: The line.
+        makes: Names that it declares.
+        reads: Names of others that it needs; inputs are not among them.
+        kind: Type of what it makes.
+    """
+
+    text: str
+    makes: tuple[str, ...]
+    reads: tuple[str, ...]
+    kind: str
+
+
+def number(value: float) -> str:
+    """A float as C reads it back exactly."""
+    if math.isinf(value):
+        return "INFINITY" if value > 0.0 else "(-INFINITY)"
+    text = repr(float(value))
+    return f"({text})" if text.startswith("-") else text
+
+
+class Writer:
+    """Writes statements that compute symbols; those computed before keep their names."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        """Begin.
+
+        Args:
+            dialect: For one state or for several.
+        """
+        self._dialect = dialect
+        self._named: dict[Symbol, str] = {}
+        self._statements: list[Statement] = []
+
+    def statements(self, targets: Sequence[tuple[str, Any]]) -> list[Statement]:
+        """What computes symbols or constants into places, and was not computed before.
+
+        Args:
+            targets: Pairs of an lvalue, such as ``F[2]``, and what goes there.
+        """
+        for place, value in targets:
+            if isinstance(value, Symbol):
+                self._define(value)
+                self._add(f"{place} = {self._named[value]};", (), (value,))
+            else:
+                self._add(f"{place} = {self._dialect.literal(value)};", (), ())
+        written, self._statements = self._statements, []
+        return written
+
+    def _add(
+        self, text: str, makes: tuple[str, ...], operands: Sequence[Any], kind: str = ""
+    ) -> None:
+        symbols = (x for x in operands if isinstance(x, Symbol) and x.operation != "input")
+        reads = tuple(self._named[x] for x in symbols)
+        self._statements.append(Statement(f"  {text}", makes, reads, kind or self._dialect.real))
+
+    def _define(self, root: Symbol) -> None:
+        stack = [(root, False)]
+        while stack:
+            node, ready = stack.pop()
+            if node in self._named:
+                continue
+            if node.operation == "input":
+                self._named[node] = node.operands[0]
+            elif not ready:
+                stack.append((node, True))
+                stack.extend((x, False) for x in reversed(node.operands) if isinstance(x, Symbol))
+            elif node.operation in ("sin", "cos"):
+                self._define_sine_and_cosine(node)
+            else:
+                name = self._named[node] = f"x{len(self._named)}"
+                truth = node.operation in _COMPARISONS
+                kind = self._dialect.truth if truth else self._dialect.real
+                text = f"const {kind} {name} = {self._expression(node)};"
+                self._add(text, (name,), node.operands, kind)
+
+    def _define_sine_and_cosine(self, node: Symbol) -> None:
+        """Both at once: code that needs one of them mostly needs the other."""
+        (angle,) = node.operands
+        names = []
+        for function in ("sin", "cos"):
+            symbol = node.graph.node(function, angle)
+            self._named[symbol] = f"x{len(self._named)}"
+            names.append(self._named[symbol])
+        sine, cosine = names
+        text = (
+            f"{self._dialect.real} {sine}, {cosine};"
+            f" uk_{self._dialect.prefix.removeprefix('uk_')}sincos"
+            f"({self._operand(angle)}, &{sine}, &{cosine});"
+        )
+        self._add(text, (sine, cosine), (angle,))
+
+    def _expression(self, node: Symbol) -> str:
+        operands = [self._operand(x) for x in node.operands]
+        if node.operation in _INFIX:
+            return f"{operands[0]} {node.operation} {operands[1]}"
+        if node.operation == "negate":
+            return f"-{operands[0]}"
+        prefix = self._dialect.prefix
+        # a vector and a literal are not enough here: both must be vectors
+        full = [self._full(x) for x in node.operands]
+        if node.operation in _COMPARISONS:
+            return f"{full[0]} {node.operation} {full[1]}"
+        if node.operation == "choose":
+            if not prefix:
+                return f"{full[0]} != 0.0 ? {full[1]} : {full[2]}"
+            return f"uk_pick({', '.join(full)})"
+        return f"{prefix}{node.operation}({', '.join(full)})"
+
+    def _operand(self, value: Any) -> str:
+        return self._named[value] if isinstance(value, Symbol) else number(value)
+
+    def _full(self, value: Any) -> str:
+        return self._named[value] if isinstance(value, Symbol) else self._dialect.literal(value)

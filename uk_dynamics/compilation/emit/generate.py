@@ -1,0 +1,177 @@
+"""The whole C source of a mechanism: sizes, tables, its terms, and what solves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, number
+from uk_dynamics.compilation.emit.layout import Layout, integrates, layout_of
+from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
+from uk_dynamics.compilation.trace.sparse_vectors import is_zero
+from uk_dynamics.compilation.trace.symbols import Objects
+from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
+from uk_dynamics.core.equation import projection
+from uk_dynamics.core.linalg import rank_rule
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+
+_C = Path(__file__).resolve().parent.parent / "c"
+_OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")
+
+_ATTRIBUTES = """
+#ifndef UK_EXPORT
+#define UK_EXPORT
+#endif
+
+/* functions that are apart because together they would be too long */
+#if defined(__GNUC__)
+#define UK_APART __attribute__((noinline))
+#else
+#define UK_APART
+#endif
+"""
+
+
+def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> str:
+    """What a C program needs to know: sizes, and the memory."""
+    layout = layout or layout_of(mechanism)
+    model = mechanism.model
+    sizes = {"UK_NQ": model.nq, "UK_NV": model.nv, "UK_M": len(mechanism.constraints)}
+    statuses = {"UK_OK": 0, "UK_NEAR_SINGULAR": 1, "UK_INCONSISTENT": 2}
+    lines = [f"#define {name} {value}" for name, value in (sizes | statuses).items()]
+    return "\n".join(lines) + "\n\n" + layout.c_struct()
+
+
+def source(mechanism: ResolvedMechanism) -> str:
+    """C source for one state at a time, also as functions of Python where its headers are."""
+    return "\n".join(
+        ["#include <math.h>\n", declarations(mechanism), definitions(mechanism), part("python.c")]
+    )
+
+
+def batch_source(mechanism: ResolvedMechanism) -> str:
+    """C source for many states at once; needs vectors as GCC and Clang have them."""
+    declared = declarations(mechanism), batch_declarations(mechanism)
+    return "\n".join(["#include <math.h>\n", *declared, batch_definitions(mechanism)])
+
+
+def batch_declarations(mechanism: ResolvedMechanism) -> str:
+    """Further declarations for many states: arrays of them."""
+    return part("batch.h") + ("\n" + part("rollout.h") if integrates(mechanism) else "")
+
+
+def batch_definitions(mechanism: ResolvedMechanism) -> str:
+    """Everything behind the declarations, for many states and their trajectories."""
+    terms = trace(mechanism)
+    switched = int(bool(mechanism.hierarchy.switchable))
+    return "\n".join(
+        [
+            _tables(mechanism, terms),
+            f"#define UK_SWITCHED {switched} /* whether rows are switched on and off */",
+            f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
+            part("lanes.c"),
+            terms_function(mechanism, terms, LANES),
+            part("solve_lanes.c"),
+            regular_function(mechanism, terms, LANES),
+            part("evaluate_lanes.c"),
+            part("batch.c"),
+            *(_trajectories(mechanism) if integrates(mechanism) else ()),
+        ]
+    )
+
+
+def _trajectories(mechanism: ResolvedMechanism) -> list[str]:
+    constants = {name: getattr(projection, name) for name in _OF_THE_PROJECTION}
+    if not len(mechanism.constraints):
+        return [*defines(constants), part("rollout.c")]
+    return [
+        *defines(constants),
+        table("double", "uk_position_row", mechanism.constraints.position_rows),
+        table("double", "uk_motion_row", mechanism.constraints.motion_rows),
+        part("rollout.c"),
+    ]
+
+
+def definitions(
+    mechanism: ResolvedMechanism, terms: SymbolicTerms | None = None, *, pivoted: bool = False
+) -> str:
+    """Everything behind the declarations, for one state, with no need but <math.h>.
+
+    Args:
+        mechanism: What is evaluated.
+        terms: Its terms, where they are traced already.
+        pivoted: Whether rows are always pivoted by their residual norm, which leaves their
+            reflections in the memory for callers that need the admissible motions.
+    """
+    terms = terms or trace(mechanism)
+    regular_part = "#define UK_REGULAR 0"
+    if not pivoted:
+        regular_part = regular_function(mechanism, terms, SCALAR)
+    return "\n".join(
+        [
+            _tables(mechanism, terms),
+            f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
+            terms_function(mechanism, terms, SCALAR),
+            part("solve.c"),
+            regular_part,
+            part("evaluate.c"),
+        ]
+    )
+
+
+def _tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
+    """Constants of the mechanism, apart from its terms."""
+    solver = mechanism.spec.solver
+    constraints = mechanism.constraints
+    parents = mechanism.model.velocity_parents
+    support = [_support(row, parents) for row in terms.A]
+    parts = [
+        _ATTRIBUTES,
+        f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
+        f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
+        *defines(rank_rule.constants()),
+        table("int", "uk_parent", parents),
+    ]
+    if len(constraints):
+        parts += [
+            table("int", "uk_support_start", np.cumsum([0, *map(len, support)])),
+            table("int", "uk_support", [i for row in support for i in row]),
+            table("double", "uk_natural_scale", mechanism.natural_scale),
+            table("double", "uk_handicap", rank_rule.tie_handicap(len(constraints))),
+            table("double", "uk_damping", constraints.damping),
+            table("double", "uk_stiffness", constraints.stiffness),
+        ]
+    return "\n".join(parts) + "\n"
+
+
+def part(name: str) -> str:
+    """A file of C that is not generated."""
+    return (_C / name).read_text(encoding="utf-8")
+
+
+def _support(row: Objects, parents: tuple[int, ...]) -> list[int]:
+    """Velocities that a row touches and all before them towards the root, last first."""
+    found = set()
+    for i, x in enumerate(row):
+        j = i if not is_zero(x) else -1
+        while j >= 0 and j not in found:
+            found.add(j)
+            j = parents[j]
+    return sorted(found, reverse=True)
+
+
+def defines(values: Mapping[str, float]) -> list[str]:
+    """Constants of Python under the same names in C, ``UK_`` before them."""
+    return [
+        f"#define UK_{name} {value if isinstance(value, int) else number(value)}"
+        for name, value in values.items()
+    ]
+
+
+def table(kind: str, name: str, values: Iterable[Any]) -> str:
+    """Constant numbers as an array of C; a zero where there are none."""
+    texts = [number(x) if kind == "double" else str(int(x)) for x in values] or ["0"]
+    return f"static const {kind} {name}[] = {{{', '.join(texts)}}};"

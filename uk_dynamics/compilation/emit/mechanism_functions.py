@@ -1,0 +1,101 @@
+"""What a mechanism is at a state, and its solution where that is regular, as functions of C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from uk_dynamics.compilation.emit.c_source import LANES, Dialect, Writer
+from uk_dynamics.compilation.emit.pieces import function, in_pieces
+from uk_dynamics.compilation.trace import regular
+from uk_dynamics.compilation.trace.sparse_vectors import is_zero
+from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+
+_SINE_AND_COSINE = """
+static inline void uk_sincos(double x, double *sine, double *cosine) {
+  *sine = sin(x);
+  *cosine = cos(x);
+}
+"""
+
+
+_REGULAR = """
+/* Answers of a regular state from the terms in the memory, without pivoting; whether it is one. */
+static {truth} {name}({memory} *m{wanted}) {{
+  const {real} *tau = m->tau, *M = m->H, *F = m->force, *A = m->A, *bias = m->bias;
+  const {real} *residual = m->residual, *rate = m->rate;
+  const double stabilize = m->stabilize;
+  {real} *qdd = m->qdd, *ideal_force = m->ideal_force, *multipliers = m->multipliers;
+  {real} *determined = m->determined, *violation = m->violation, shared[{shared}];
+{motion}  const {real} lost = shared[0], nearness = shared[1];
+  {leave}
+{forces}  {found}
+}}
+"""
+
+_FORCES = ("ideal_force", "multipliers", "determined", "violation")
+
+
+def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
+    """``uk_terms`` or ``uk_lanes_terms``: M, F, A, bias, residual and rate at a state."""
+    many = dialect is LANES
+    return ("" if many else _SINE_AND_COSINE) + function(
+        "uk_lanes_terms" if many else "uk_terms",
+        ("q", "v", "followed"),
+        ("M", "F", "A", "bias", "residual", "rate"),
+        _targets(terms, mechanism.model.velocity_parents),
+        dialect,
+    )
+
+
+def regular_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
+    """The solution at regular states; nothing where the mechanism has hardly any."""
+    independent = regular.independent_at_start(mechanism)
+    found = regular.solve(mechanism, as_inputs(terms), independent) if independent else None
+    if found is None:
+        return "#define UK_REGULAR 0"
+    writer = Writer(dialect)
+    motion = [("shared[0]", found.lost), ("shared[1]", found.nearness)]
+    motion += [(f"qdd[{i}]", x) for i, x in enumerate(found.qdd)]
+    forces = [(f"{name}[{i}]", x) for name in _FORCES for i, x in enumerate(getattr(found, name))]
+    given, wanted = f"const {dialect.real} *restrict", f"{dialect.real} *restrict"
+    parameters = dict.fromkeys(("tau", "M", "F", "A", "bias", "residual", "rate"), given)
+    parameters["stabilize"] = "double"
+    parameters |= dict.fromkeys(("qdd", *_FORCES), wanted)
+    many = dialect is LANES
+    name = "uk_lanes_regular" if many else "uk_regular"
+    blocks = [writer.statements(motion), writer.statements(forces)]
+    pieces = in_pieces(name, parameters, blocks, dialect, reserved=2)
+    text = _REGULAR.format(
+        truth="uk_mask" if many else "int",
+        name=name,
+        memory="uk_lanes_memory" if many else "uk_memory",
+        real=dialect.real,
+        shared=pieces.shared,
+        motion=pieces.calls[0],
+        leave="const uk_mask regular = (nearness < 1.0) & (lost < UK_LOST_PIVOTS);\n"
+        "  if (!m->forces || uk_any(~regular)) return regular;"
+        if many
+        else "if (!(nearness < 1.0 && lost < UK_LOST_PIVOTS)) return 0;\n  if (!forces) return 1;",
+        wanted="" if many else ", int forces",
+        forces=pieces.calls[1],
+        found="return regular;" if many else "return 1;",
+    )
+    return f"#define UK_REGULAR {found.rank} /* independent rows */\n" + pieces.functions + text
+
+
+def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> list[tuple[str, Any]]:
+    """Places of all terms; of M those that the tree lets be nonzero, of A those that are."""
+    nv = len(parents)
+    targets: list[tuple[str, Any]] = []
+    for i in range(nv):
+        j = i
+        while j >= 0:
+            targets.append((f"M[{i * nv + j}]", terms.M[i, j]))
+            j = parents[j]
+    for name in ("F", "bias", "residual", "rate"):
+        values = getattr(terms, name)
+        targets += [(f"{name}[{i}]", x) for i, x in enumerate(values)]
+    flat = enumerate(terms.A.reshape(-1))
+    targets += [(f"A[{i}]", x) for i, x in flat if not is_zero(x)]
+    return targets

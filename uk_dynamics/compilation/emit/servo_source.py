@@ -1,0 +1,62 @@
+"""The whole C source of a servo law: its mechanism, its task rows, and the closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.compilation.emit.c_source import number
+from uk_dynamics.compilation.emit.generate import declarations, defines, definitions, part, table
+from uk_dynamics.compilation.emit.pieces import function
+from uk_dynamics.compilation.emit.servo_layout import ServoLayout
+from uk_dynamics.compilation.trace.servo_terms import (
+    closure_error_targets,
+    error_targets,
+    targets,
+    trace_tasks,
+)
+from uk_dynamics.compilation.trace.terms import trace
+from uk_dynamics.core.linalg import bounded_least_squares as search
+from uk_dynamics.core.linalg.rank_rule import tie_handicap
+from uk_dynamics.core.servo.servo_law import MET
+from uk_dynamics.mechanism.tasks import Tasks
+
+_STATE = ("q", "v", "followed")
+_OF_THE_SEARCH = ("FLAT", "SEARCH_ROUNDING", "STILL", "DEPENDENT", "STEPS_PER_UNKNOWN")
+
+
+def servo_source(tasks: Tasks) -> str:
+    """C source of ``uk_servo`` and ``uk_errors``, also as functions of Python."""
+    mechanism = tasks.mechanism
+    rows, structure = trace_tasks(tasks), trace(mechanism)
+    scale = mechanism.constraints.reference_scale
+    levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
+    motors, count = len(mechanism.actuators), len(tasks.constraints)
+    columns = [
+        "{" + ", ".join(map(number, column)) + "}" for column in mechanism.actuators.matrix.T
+    ]
+    return "\n".join(
+        [
+            "#include <math.h>\n",
+            f"#define UK_NU {motors}\n#define UK_MT {count}",
+            declarations(mechanism, ServoLayout(tasks)),
+            definitions(mechanism, structure, pivoted=True),
+            f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
+            *defines({"MET": MET} | {name: getattr(search, name) for name in _OF_THE_SEARCH}),
+            table("double", "uk_task_handicap", tie_handicap(count + 2 * motors)),
+            f"static const double uk_motors[][UK_NV] = {{{', '.join(columns)}}};",
+            function("uk_task_terms", _STATE, ("A", "bias"), targets(rows)),
+            function("uk_task_errors", _STATE, ("residual", "rate"), error_targets(rows)),
+            function(
+                "uk_closure_errors", _STATE, ("residual",), closure_error_targets(structure, scale)
+            ),
+            f"#define UK_LEVELS {len(set(levels))}",
+            table("int", "uk_level", levels),
+            part("row_basis.c"),
+            part("servo.c"),
+            part("nonnegative.c"),
+            part("bounded_search.c"),
+            part("allocate.c"),
+            part("python.c"),
+            part("servo_python.c"),
+        ]
+    )

@@ -1,0 +1,132 @@
+"""What C is told of many states at once, and where it puts its answers: structures of C.
+
+Their fields stand in the order of ``uk_batch`` in batch.h and ``uk_trajectories`` in rollout.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.compilation.runtime.common_inputs import CommonInputs
+from uk_dynamics.mechanism.dynamics.batch import States
+from uk_dynamics.mechanism.dynamics.rollout import Plan
+from uk_dynamics.mechanism.resolution.state import Array
+
+_POINTERS = ("t", "q", "v", "tau", "active", "followed")
+_ANSWERS = (
+    "qdd",
+    "violation",
+    "ideal_force",
+    "multipliers",
+    "determined",
+    "rank",
+    "status",
+    "failed",
+)
+
+_COUNTS = ("count", "steps", "every", "tau_state", "tau_step", "euler", "project")
+
+
+class BatchCall(ctypes.Structure):
+    """``uk_batch`` of batch.h: many states."""
+
+    _fields_ = (
+        ("count", ctypes.c_longlong),
+        ("t_stride", ctypes.c_longlong),
+        ("followed_stride", ctypes.c_longlong),
+        ("stabilize", ctypes.c_double),
+        *((name, ctypes.c_void_p) for name in (*_POINTERS, *_ANSWERS)),
+    )
+
+
+class TrajectoriesCall(ctypes.Structure):
+    """``uk_trajectories`` of rollout.h: many motions."""
+
+    _fields_ = (
+        *((name, ctypes.c_longlong) for name in _COUNTS),
+        *((name, ctypes.c_double) for name in ("t", "dt", "stabilize")),
+        *((name, ctypes.c_void_p) for name in ("q", "v", "tau", "active", "followed")),
+        *((name, ctypes.c_void_p) for name in ("q_out", "v_out", "stopped", "reason")),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What C answers, an array per field; None: not asked for."""
+
+    qdd: Array
+    rank: Array
+    status: Array
+    failed: Array
+    ideal_force: Array | None = None
+    multipliers: Array | None = None
+    determined: Array | None = None
+    violation: Array | None = None
+
+
+def empty_answers(count: int, nv: int, rows: int, *, forces: bool) -> Answers:
+    """Arrays that C fills with answers at K states, those of forces only where they are wanted."""
+    shapes: list[tuple[int, ...]] = [(count, nv), (count,), (count,), (count,)]
+    if forces:
+        shapes += [(count, nv), (count, rows), (count, rows), (count, rows)]
+    return Answers(*map(np.empty, shapes))
+
+
+def batch_call(
+    given: States, common: CommonInputs, answers: Answers, first: int, end: int
+) -> BatchCall:
+    """The structure for states first … end."""
+    followed = common.followed
+    many = len(given.t) > 1
+    values: dict[str, float | int | None] = {
+        "count": end - first,
+        "t_stride": int(many),
+        "stabilize": common.stabilize,
+        "t": _address(given.t, first if many else 0),
+        "active": _address(common.active),
+    }
+    for name in ("q", "v", "tau"):
+        values[name] = _address(getattr(given, name), first)
+    if followed is not None:
+        several = len(followed) > 1
+        values["followed_stride"] = followed.shape[1] * several
+        values["followed"] = _address(followed, first if several else 0)
+    for name in _ANSWERS:
+        values[name] = _address(getattr(answers, name), first)
+    return BatchCall(**values)
+
+
+def trajectories_call(
+    given: Plan, common: CommonInputs, first: int, end: int, outputs: dict[str, Array]
+) -> TrajectoriesCall:
+    """The structure for trajectories first … end."""
+    states, steps, nv = given.tau.shape
+    values: dict[str, float | int | None] = {
+        "count": end - first,
+        "steps": given.steps,
+        "every": given.every,
+        "tau_state": steps * nv if states > 1 else 0,
+        "tau_step": nv if steps > 1 else 0,
+        "euler": given.method == "semi_implicit_euler",
+        "project": given.project,
+        "t": given.t,
+        "dt": given.dt,
+        "stabilize": common.stabilize,
+        "q": _address(given.q, first),
+        "v": _address(given.v, first),
+        "tau": _address(given.tau, first if states > 1 else 0),
+        "active": _address(common.active),
+        "followed": _address(common.followed),
+    }
+    for name, array in outputs.items():
+        values[name] = _address(array, first)
+    return TrajectoriesCall(**values)
+
+
+def _address(array: NDArray[np.float64] | None, row: int = 0) -> int | None:
+    """Where a row of an array stands in memory; None stays None."""
+    return None if array is None else array.ctypes.data + row * array.strides[0]

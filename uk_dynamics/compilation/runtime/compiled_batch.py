@@ -1,0 +1,211 @@
+"""Many states at once in C: SIMD across states, and threads where there are many."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.compilation.runtime.batch_call import (
+    Answers,
+    BatchCall,
+    TrajectoriesCall,
+    batch_call,
+    empty_answers,
+    trajectories_call,
+)
+from uk_dynamics.compilation.runtime.common_inputs import CommonInputs
+from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.mechanism.dynamics.batch import States
+from uk_dynamics.mechanism.dynamics.rollout import Plan
+from uk_dynamics.mechanism.resolution.state import Array, BatchSolution, Rollout, Stopped
+
+_WORTH_A_THREAD = 1024  # states; to start one costs as much as some hundred
+_REASONS = {
+    1: "the mass matrix is singular",
+    2: "the motion has become infinite; take smaller steps",
+    3: "the loops cannot be kept closed",
+}
+
+
+class CompiledBatch:
+    """The library of a mechanism for many states."""
+
+    def __init__(self, path: Path, rows: int, *, rolls: bool) -> None:
+        """Load it.
+
+        Args:
+            path: Of the library.
+            rows: Constraint rows, m.
+            rolls: Whether whole trajectories are possible: q a vector, rows affine in v.
+        """
+        library = ctypes.CDLL(str(path))
+        self._function = library.uk_evaluate_batch
+        self._function.argtypes = (ctypes.POINTER(BatchCall),)
+        self._function.restype = ctypes.c_int
+        #: States per vector.
+        self.width: int = library.uk_width()
+        self._rows = rows
+        #: Whether it integrates trajectories, and what does it.
+        self.rolls = rolls
+        if rolls:
+            self.rollout = library.uk_rollout
+            self.rollout.argtypes = (ctypes.POINTER(TrajectoriesCall),)
+            self.rollout.restype = ctypes.c_int
+
+    def evaluate(
+        self, given: States, common: CommonInputs, *, forces: bool, threads: int | None
+    ) -> Answers:
+        """Answers at all states.
+
+        Args:
+            given: The states.
+            common: What they share.
+            forces: Whether forces, multipliers and residuals are wanted.
+            threads: At most; None: as many as pay, up to the processors of this process.
+
+        Raises:
+            MemoryError: There is not enough of it.
+        """
+        count, nv = given.v.shape
+        answers = empty_answers(count, nv, self._rows, forces=forces)
+
+        def run(first: int, end: int) -> None:
+            if self._function(ctypes.byref(batch_call(given, common, answers, first, end))):
+                raise MemoryError("not enough memory for a batch")
+
+        in_parts(run, count, threads, self.width)
+        return answers
+
+    def roll(self, given: Plan, common: CommonInputs, threads: int | None) -> Rollout:
+        """Trajectories.
+
+        Args:
+            given: What to integrate.
+            common: What they share; references at all half steps.
+            threads: At most; None: as many as pay.
+
+        Raises:
+            MemoryError: There is not enough of it.
+        """
+        count, instants = len(given.q), given.instants
+        q = np.full((count, len(instants), given.q.shape[1]), np.nan)
+        v = np.full((count, len(instants), given.v.shape[1]), np.nan)
+        stopped, reason = np.zeros((2, count))
+
+        def run(first: int, end: int) -> None:
+            outputs = {"q_out": q, "v_out": v, "stopped": stopped, "reason": reason}
+            call = trajectories_call(given, common, first, end, outputs)
+            if self.rollout(ctypes.byref(call)):
+                raise MemoryError("not enough memory for trajectories")
+
+        in_parts(run, count, threads, self.width, max(1, _WORTH_A_THREAD // (4 * given.steps)))
+        ends = {}
+        for k in np.flatnonzero(stopped):
+            t = given.t + (float(stopped[k]) - 1.0) * given.dt
+            ends[int(k)] = Stopped(t, _REASONS[int(reason[k])])
+        return Rollout(instants, q, v, ends)
+
+
+def in_parts(
+    run: Callable[[int, int], None],
+    count: int,
+    threads: int | None,
+    width: int,
+    worth: int = _WORTH_A_THREAD,
+) -> None:
+    """Call ``run(first, end)`` for parts of 0 … count, in parallel where that pays.
+
+    Args:
+        run: Releases the interpreter's lock for most of its time.
+        count: Of states.
+        threads: At most; None: up to the processors of this process.
+        width: A part is a multiple of it.
+        worth: States for which another thread pays.
+    """
+    limit = threads or len(os.sched_getaffinity(0))
+    parts = max(1, min(limit, count // (1 if threads else worth), -(-count // width)))
+    if parts == 1:
+        run(0, count)
+        return
+    size = -(-count // (parts * width)) * width
+    edges = [(at, min(at + size, count)) for at in range(0, count, size)]
+    with ThreadPoolExecutor(len(edges)) as pool:
+        for future in [pool.submit(run, *edge) for edge in edges]:
+            future.result()
+
+
+def to_solution(answers: Answers) -> BatchSolution:
+    """Answers of C as the caller knows them."""
+    determined = answers.determined
+    return BatchSolution(
+        answers.qdd,
+        answers.rank.astype(np.intp),
+        answers.status.astype(np.int8),
+        answers.ideal_force,
+        answers.multipliers,
+        None if determined is None else determined.astype(bool),
+        answers.violation,
+    )
+
+
+class CompiledProjection:
+    """Keeps the memory of its calls; not to be shared between threads."""
+
+    def __init__(self, batch: CompiledBatch, nv: int, rows: int, *, followed: bool) -> None:
+        """Lay out the memory.
+
+        Args:
+            batch: The library; it must integrate trajectories.
+            nv: Positions and velocities.
+            rows: Constraint rows, m.
+            followed: Whether rows may follow references.
+        """
+        m = max(rows, 1)
+        self._function = batch.rollout
+        self._inputs = np.zeros((2, nv))
+        self._answers = np.zeros((2, nv))
+        self._end = np.zeros(2)
+        self._active = np.ones(m)
+        self._followed = np.zeros(3 * m) if followed else None
+        self._call = TrajectoriesCall(
+            count=1,
+            every=1,
+            project=1,
+            dt=1.0,
+            q=self._inputs[0].ctypes.data,
+            v=self._inputs[1].ctypes.data,
+            active=self._active.ctypes.data,
+            followed=None if self._followed is None else self._followed.ctypes.data,
+            q_out=self._answers[0].ctypes.data,
+            v_out=self._answers[1].ctypes.data,
+            stopped=self._end[:1].ctypes.data,
+            reason=self._end[1:].ctypes.data,
+        )
+        self._reference = ctypes.byref(self._call)
+
+    def follow(self, sample: ReferenceSample | None, mask: NDArray[np.bool_] | None) -> None:
+        """Tell what rows follow from now on, and which of them act; None: nothing, and all."""
+        if self._followed is not None:
+            self._followed[:] = 0.0 if sample is None else np.concatenate(sample)
+        self._active[:] = 1.0 if mask is None else mask
+
+    def project(self, t: float, q: Array, v: Array) -> Array | None:
+        """Positions and velocities on the constraints, (2, nv); None: they cannot be closed.
+
+        Args:
+            t: In s.
+            q: (nv,).
+            v: (nv,).
+        """
+        self._inputs[0] = q
+        self._inputs[1] = v
+        self._call.t = t
+        if self._function(self._reference) or self._end[0] or not np.isfinite(self._answers).all():
+            return None
+        return self._answers.copy()

@@ -1,0 +1,185 @@
+"""The ``Dynamics`` of a mechanism in C."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uk_dynamics.compilation.build.compiler import CompilationError
+from uk_dynamics.compilation.build.library import announce, batch_library_of, library_of
+from uk_dynamics.compilation.emit.layout import integrates, layout_of
+from uk_dynamics.compilation.runtime.common_inputs import CommonInputs
+from uk_dynamics.compilation.runtime.compiled_batch import (
+    CompiledBatch,
+    CompiledProjection,
+    to_solution,
+)
+from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
+from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution
+from uk_dynamics.compilation.runtime.compiled_structure import CompiledStructure
+from uk_dynamics.compilation.runtime.fallback import Fallback
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.mechanism.dynamics.batch import evaluate_each, put, states, without_forces
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.rollout import plan, roll_each
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array, BatchSolution, Inputs, Rollout, State
+
+_NOTHING = Inputs()
+
+
+class CompiledDynamics(Fallback):
+    """Evaluates and projects in C what C knows; everything else is interpreted.
+
+    References and captured poses are sampled here, and C follows them. Inputs with non-ideal forces
+    (and with references, if no constraint of the file has one), and states where the mass matrix
+    is singular or something has no value, are left to the interpreted evaluator.
+    """
+
+    def __init__(self, mechanism: ResolvedMechanism, fallback: Dynamics | None = None) -> None:
+        """Load the mechanism's library; compile it when it is not in the cache.
+
+        Args:
+            mechanism: What to evaluate.
+            fallback: Its interpreted evaluator; None: one of its own.
+
+        Raises:
+            CompilationError: Some part cannot be compiled, or there is no compiler.
+        """
+        library = library_of(mechanism)
+        super().__init__(fallback or InterpretedDynamics(mechanism))
+        self._mechanism = mechanism
+        layout = layout_of(mechanism)
+        self.layout = layout
+        self._call = CompiledCall(library, layout)
+        # Looked up once: of the quickest calls, attributes are a good part.
+        self._evaluate, self._accelerate = self._call.evaluate, self._call.acceleration
+        self._followed, self._qdd = layout.followed, layout["qdd"]
+        self._structure = CompiledStructure(mechanism, layout, self._call.memory)
+
+    def evaluate(
+        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
+    ) -> Solution:
+        """Constrained acceleration and forces, fresh; see :meth:`Dynamics.evaluate`."""
+        given = inputs or _NOTHING
+        if given.nonideal is not None or given.references or self._followed:
+            if self._needs_fallback(given):
+                return self.fallback.evaluate(state, given)
+            self._structure.follow(state.t, given)
+        q, v = state.q, state.v
+        answers = self._evaluate(state.t, given.stabilize, q, v, given.tau)
+        if answers is NotImplemented:
+            answers = self._call.evaluate_any(state.t, given.stabilize, q, v, given.tau)
+        if answers is None:
+            return self.fallback.evaluate(state, given)
+        return CompiledSolution(answers[self._qdd], answers, self._structure)
+
+    def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
+        """Constrained acceleration alone; see :meth:`Dynamics.acceleration`."""
+        if self._followed:
+            self._structure.follow(t, _NOTHING)
+        found: Any = self._accelerate(t, q, v, tau)
+        if found is NotImplemented:
+            found = self._call.acceleration_any(t, q, v, tau)
+        if found is None:
+            return self.fallback.acceleration(q, v, tau, t)
+        answer: Array = found
+        return answer
+
+    def evaluate_batch(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: Inputs | None = None,
+        forces: bool = True,
+        threads: int | None = None,
+    ) -> BatchSolution:
+        """Many states at once; see :meth:`Dynamics.evaluate_batch`."""
+        shared = without_forces(inputs or _NOTHING)
+        model = self._mechanism.model
+        given = states(model.nq, model.nv, t, q, v, tau)
+        if self._needs_fallback(shared) or self._batch is None:
+            return evaluate_each(self, given, shared, forces=forces)
+        common = self._common(given.t, shared)
+        answers = self._batch.evaluate(given, common, forces=forces, threads=threads)
+        solution = to_solution(answers)
+        for k in np.flatnonzero(answers.failed):  # where C has no answer
+            put(solution, int(k), self.fallback.evaluate(*given.at(int(k), shared)))
+        return solution
+
+    def rollout(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        inputs: Inputs | None = None,
+        threads: int | None = None,
+        **options: Any,
+    ) -> Rollout:
+        """Many trajectories at once; see :meth:`Dynamics.rollout`."""
+        shared = without_forces(inputs or _NOTHING)
+        given = plan(self._mechanism.model, q, v, tau, **options)
+        if self._needs_fallback(shared) or self._batch is None or not self._batch.rolls:
+            return roll_each(self, given, shared)
+        halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
+        common = self._common(halves, shared)._replace(stabilize=not given.project)
+        return self._batch.roll(given, common, threads)
+
+    def project(self, state: State, inputs: Inputs | None = None) -> State:
+        """The nearest state on the constraints in the metric of M; see :meth:`Dynamics.project`."""
+        given = inputs or _NOTHING
+        if self._projection is None or self._needs_fallback(given):
+            return self.fallback.project(state, given)
+        if self.layout.followed:
+            rows = self._structure.rows
+            self._projection.follow(
+                rows.reference(state.t, given), rows.hierarchy.mask(given.active)
+            )
+        found = self._projection.project(state.t, state.q, state.v)
+        if found is None:  # the other one says why
+            return self.fallback.project(state, given)
+        return State(state.t, found[0], found[1])
+
+    def load(self) -> None:
+        """Load now what is otherwise loaded, or compiled, with the first batch or projection."""
+        _ = self._projection
+
+    @cached_property
+    def _projection(self) -> CompiledProjection | None:
+        if self._batch is None or not self._batch.rolls:
+            return None
+        followed = self.layout.followed
+        return CompiledProjection(
+            self._batch, self._mechanism.model.nv, self.rows, followed=followed
+        )
+
+    @cached_property
+    def _batch(self) -> CompiledBatch | None:
+        """Compiled when it is first needed; None where that fails."""
+        rolls = integrates(self._mechanism)
+        try:
+            return CompiledBatch(batch_library_of(self._mechanism), self.rows, rolls=rolls)
+        except CompilationError as error:
+            announce(f"batches and projections are not compiled: {error}")
+            return None
+
+    def _needs_fallback(self, inputs: Inputs) -> bool:
+        """Whether inputs are beyond what is compiled."""
+        return inputs.nonideal is not None or bool(inputs.references and not self.layout.followed)
+
+    def _common(self, times: Array, inputs: Inputs) -> CommonInputs:
+        return CommonInputs.sample(
+            self._structure.rows, times, inputs, follows=self.layout.followed
+        )
+
+    def call(self) -> int:
+        """The C function alone, on the inputs of the last evaluation; 0 when it has answers."""
+        return self._call.run()

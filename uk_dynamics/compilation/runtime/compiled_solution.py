@@ -1,0 +1,153 @@
+"""What C answered, as a solution: all but the acceleration is looked at when it is read."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.compilation.emit.layout import Layout
+from uk_dynamics.core.equation.methods import Method
+from uk_dynamics.core.equation.solution import Solution, Status
+from uk_dynamics.core.factorization import Factorization
+from uk_dynamics.mechanism.resolution.state import Array
+
+
+class Owner(Protocol):
+    """Who evaluated."""
+
+    layout: Layout
+
+    def again(self, answers: Array) -> Factorization:
+        """The factorisation at the state of some answers."""
+
+
+class CompiledReactions:
+    """Forces of one compiled evaluation; see :class:`uk_dynamics.core.equation.solution.Reactions`.
+
+    The coordinates of an ideal force are the force itself, (nv,).
+
+    C keeps what most callers want; for more the state is factorised again.
+    """
+
+    __slots__ = ("_answers", "_force", "_owner")
+
+    def __init__(self, answers: Array, force: Array, owner: Owner) -> None:
+        """Keep a copy of inputs and answers, as the layout of the owner says."""
+        self._answers = answers
+        self._force = force
+        self._owner = owner
+
+    @property
+    def method(self) -> Method:
+        """The compiled form."""
+        return "udwadia_kalaba"
+
+    @property
+    def rank(self) -> int:
+        """Number of independent rows."""
+        return int(self._answers[self._owner.layout["rank"].start])
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the independent rows at unit norm."""
+        return self._again().condition
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        """Whether the multiplier of each row is unique, (m,)."""
+        flags: NDArray[np.bool_] = self._of_rows("determined") != 0.0
+        return flags
+
+    def multipliers(self, coordinates: Array) -> Array:
+        """Multipliers of minimum norm, (m,)."""
+        if np.array_equal(coordinates, self._force):
+            return self._of_rows("multipliers")
+        there = self._again()
+        # The force in the basis of the rows, as if it had to hold its opposite.
+        return there.multipliers(there.holding(-coordinates))
+
+    def ideal_force(self, coordinates: Array) -> Array:
+        """The coordinates themselves."""
+        return coordinates
+
+    def nonideal_force(self, force: Array) -> Array:
+        """Part of a given force that the constraints let through, (nv,)."""
+        return self._again().nonideal_force(force)
+
+    def holding(self, force: Array) -> Array:
+        """Ideal force that keeps a given force from moving the rows, (nv,)."""
+        there = self._again()
+        return there.ideal_force(there.holding(force))
+
+    def _of_rows(self, name: str) -> Array:
+        layout = self._owner.layout
+        return self._answers[layout[name]][: layout.rows]
+
+    def _again(self) -> Factorization:
+        return self._owner.again(self._answers)
+
+
+_STATUS = (Status.OK, Status.NEAR_SINGULAR, Status.INCONSISTENT)
+_NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+
+
+class CompiledSolution(Solution):
+    """Fresh inputs and answers of one compiled evaluation."""
+
+    def __init__(self, qdd: Array, answers: Array, owner: Owner) -> None:
+        """Keep the answers.
+
+        Args:
+            qdd: Acceleration, (nv,), part of the answers.
+            answers: Inputs and answers, as the layout of the owner says.
+            owner: Who evaluated.
+        """
+        self.qdd = qdd
+        self._answers = answers
+        self._owner = owner
+
+    def __getattr__(self, name: str) -> Any:
+        """What is not looked at yet."""
+        find = _FINDERS.get(name)
+        if find is None:
+            raise AttributeError(name)
+        found = find(self, self._owner, self._answers)
+        setattr(self, name, found)
+        return found
+
+
+def _residual(solution: CompiledSolution, owner: Owner, answers: Array) -> Array:
+    residual: Array = answers[owner.layout["violation"]][: owner.layout.rows]
+    return residual
+
+
+def _status(solution: CompiledSolution, owner: Owner, answers: Array) -> Status:
+    return _STATUS[int(answers[owner.layout["status"].start])]
+
+
+def _offending(solution: CompiledSolution, owner: Owner, answers: Array) -> NDArray[np.intp]:
+    status = solution.status
+    if status is Status.OK:
+        return _NO_ROWS
+    level = 2.0 if status is Status.INCONSISTENT else 1.0
+    return np.flatnonzero(answers[owner.layout["offends"]] == level)
+
+
+def _force(solution: CompiledSolution, owner: Owner, answers: Array) -> Array:
+    force: Array = answers[owner.layout["ideal_force"]]
+    return force
+
+
+def _reactions(solution: CompiledSolution, owner: Owner, answers: Array) -> CompiledReactions:
+    return CompiledReactions(answers, solution.coordinates, owner)
+
+
+_FINDERS = {
+    "residual": _residual,
+    "status": _status,
+    "offending": _offending,
+    "coordinates": _force,
+    "reactions": _reactions,
+}

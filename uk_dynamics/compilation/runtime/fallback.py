@@ -1,0 +1,107 @@
+"""A ``Dynamics`` that leaves to another evaluator what it does not answer itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.core.integration.fixed_step import ConfigurationSpace
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics, Prepared
+from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
+from uk_dynamics.mechanism.resolution.state import (
+    Array,
+    BatchSolution,
+    DynamicsTerms,
+    Energy,
+    Inputs,
+    Residual,
+    Rollout,
+    State,
+)
+
+_NOTHING = Inputs()
+
+
+class Fallback:
+    """Every method of :class:`Dynamics`, answered by ``fallback``.
+
+    Attributes:
+        fallback: The other evaluator.
+    """
+
+    def __init__(self, fallback: Dynamics) -> None:
+        """Name the other evaluator."""
+        self.fallback = fallback
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """Levels of the rows, and which of them can be switched."""
+        return self.fallback.hierarchy
+
+    @property
+    def rows(self) -> int:
+        """Number of constraint rows, m."""
+        return self.fallback.rows
+
+    @property
+    def space(self) -> ConfigurationSpace:
+        """The space of configurations."""
+        return self.fallback.space
+
+    def evaluate(
+        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
+    ) -> Solution:
+        """See :meth:`Dynamics.evaluate`."""
+        return self.fallback.evaluate(state, inputs, out)
+
+    def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
+        """See :meth:`Dynamics.acceleration`."""
+        return self.fallback.acceleration(q, v, tau, t)
+
+    def evaluate_batch(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: Inputs | None = None,
+        forces: bool = True,
+        threads: int | None = None,
+    ) -> BatchSolution:
+        """See :meth:`Dynamics.evaluate_batch`."""
+        return self.fallback.evaluate_batch(
+            q, v, tau, t=t, inputs=inputs, forces=forces, threads=threads
+        )
+
+    def rollout(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, **options: Any
+    ) -> Rollout:
+        """See :meth:`Dynamics.rollout`."""
+        return self.fallback.rollout(q, v, tau, **options)
+
+    def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
+        """See :meth:`Dynamics.terms`."""
+        return self.fallback.terms(state, inputs)
+
+    def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
+        """See :meth:`Dynamics.prepare`."""
+        return self.fallback.prepare(state, inputs)
+
+    def solve(self, prepared: Prepared, state: State, inputs: Inputs = _NOTHING) -> Solution:
+        """See :meth:`Dynamics.solve`."""
+        return self.fallback.solve(prepared, state, inputs)
+
+    def energy(self, state: State) -> Energy:
+        """See :meth:`Dynamics.energy`."""
+        return self.fallback.energy(state)
+
+    def residual(self, state: State, inputs: Inputs | None = None) -> Residual:
+        """See :meth:`Dynamics.residual`."""
+        return self.fallback.residual(state, inputs)
+
+    def project(self, state: State, inputs: Inputs | None = None) -> State:
+        """See :meth:`Dynamics.project`."""
+        return self.fallback.project(state, inputs)

@@ -1,0 +1,160 @@
+"""Which evaluator answers: one table for the library, the commands and the nodes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from uk_dynamics.compilation.build.background import Job
+from uk_dynamics.compilation.build.compiler import CompilationError, find_compiler, no_compiler
+from uk_dynamics.compilation.build.library import ONCE, is_cached, is_servo_cached
+from uk_dynamics.compilation.build.limits import LARGEST_UNASKED, obstacles, task_obstacles
+from uk_dynamics.compilation.runtime.deferred import (
+    MANY,
+    Deferred,
+    DeferredDynamics,
+    Log,
+    not_compiled,
+)
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Dynamics
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.tasks import Tasks
+
+#: Environment variable with the backend that ``auto`` stands for.
+VARIABLE = "UK_DYNAMICS_BACKEND"
+
+Unready = Literal["defer", "wait"]
+Choice = Literal["interpreted", "compiled", "deferred", "jax"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a caller asks for.
+
+    Attributes:
+        backend: See the table of :func:`select_backend`.
+        unready: What ``auto`` does where the library is not in the cache.
+        after: Calls of the evaluator before compiling begins in the background; 0: it begins now.
+        log: Where ``auto`` says what it does.
+    """
+
+    backend: str = "auto"
+    unready: Unready = "defer"
+    after: int = MANY
+    log: Log = ONCE
+
+    @classmethod
+    def of(cls, given: str | Selection) -> Selection:
+        """The selection behind the name of a backend."""
+        return cls(given) if isinstance(given, str) else given
+
+
+def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "auto") -> Dynamics:
+    """The evaluator of a mechanism.
+
+    ============= ================ ================================= ==========================
+    backend       in the cache     not in the cache                  cannot be compiled
+    ============= ================ ================================= ==========================
+    auto          compiled         interpreted; compiled in the      interpreted, the log says
+                                   background, which takes over      why
+                                   when it is ready (``defer``), or
+                                   compiled at once (``wait``);
+                                   above 60 velocities interpreted,
+                                   and the log says how to compile
+    cached        compiled         interpreted                       interpreted
+    compiled      compiled         compiled at once, however long    CompilationError
+                                   that takes
+    interpreted   interpreted      interpreted                       interpreted
+    jax           JAX              JAX                               CompilationError
+    ============= ================ ================================= ==========================
+
+    "Cannot be compiled" is a mechanism with parts that C does not know (see
+    :mod:`uk_dynamics.compilation.build.limits`), or a computer without a compiler or a cache. The
+    environment variable ``UK_DYNAMICS_BACKEND`` says what ``auto`` stands for.
+
+    Interpreted and compiled results agree to rounding, not to the last bit. Callers whose numbers
+    must not change midway do not defer: simulations take ``cached`` or wait.
+
+    Args:
+        mechanism: What to evaluate.
+        selection: The name of a backend, or more.
+
+    Raises:
+        InputError: There is no such backend, or JAX is not installed.
+        CompilationError: See the table.
+    """
+    asked = Selection.of(selection)
+    choice = choose(mechanism, asked)
+    if choice == "jax":
+        from uk_dynamics.compilation.jax.jax_dynamics import JaxDynamics
+
+        return JaxDynamics(mechanism)
+    if choice == "interpreted":
+        return InterpretedDynamics(mechanism)
+    from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+
+    if choice == "compiled":
+        try:
+            return CompiledDynamics(mechanism)
+        except CompilationError as error:
+            if asked.backend == "compiled":
+                raise
+            asked.log.warning(not_compiled(mechanism.name, str(error)))
+            return InterpretedDynamics(mechanism)
+    interpreted = InterpretedDynamics(mechanism)
+
+    def compiled() -> Dynamics:
+        dynamics = CompiledDynamics(mechanism, interpreted)
+        dynamics.load()
+        return dynamics
+
+    deferred = Deferred[Dynamics](
+        interpreted,
+        compiled,
+        cached=lambda: is_cached(mechanism),
+        job=Job.of(mechanism),
+        name=mechanism.name,
+        log=asked.log,
+        after=asked.after,
+    )
+    return DeferredDynamics(deferred)
+
+
+def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
+    """The entry of the table for a mechanism, or for the servo law of tasks.
+
+    Raises:
+        InputError: There is no such backend.
+    """
+    backend = asked.backend
+    if backend == "auto":
+        backend = os.environ.get(VARIABLE, "auto")
+    if backend not in BACKENDS:
+        raise InputError(
+            f'no backend "{backend}"; there are: {", ".join(BACKENDS)}', place="backend"
+        )
+    if backend in ("interpreted", "compiled", "jax"):
+        return backend
+    tasks = subject if isinstance(subject, Tasks) else None
+    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
+    if is_cached(mechanism) if tasks is None else is_servo_cached(tasks):
+        return "compiled"
+    if backend == "cached":
+        return "interpreted"
+    found = obstacles(mechanism) + (task_obstacles(tasks) if tasks is not None else ())
+    if found:  # nothing that a user could do about
+        asked.log.info(not_compiled(mechanism.name, f"C does not know {', '.join(found)}"))
+        return "interpreted"
+    problem = ""
+    if mechanism.model.nv > LARGEST_UNASKED:
+        nv = mechanism.model.nv
+        problem = f"{nv} velocities take minutes to compile; uk_dynamics compile does it, once"
+    elif find_compiler() is None:
+        problem = str(no_compiler())
+    if problem:
+        asked.log.warning(not_compiled(mechanism.name, problem))
+        return "interpreted"
+    return "deferred" if asked.unready == "defer" else "compiled"

@@ -1,0 +1,1 @@
+"""Array code evaluated on symbols."""

@@ -1,0 +1,185 @@
+"""The fundamental equation where the rank is beyond doubt, traced: zeros of the machine vanish.
+
+Where a state is regular by a safe margin, the order in which rows are orthogonalised does not
+matter: those that are independent where the mechanism starts have a fixed order, and structural
+zeros are never computed.
+
+Let N be the sum of squares of the pseudoinverse of these r rows, each scaled to its own size;
+their smallest singular value is at least 1/√N. At each of r steps pivoting would find a row with a
+residual norm of at least 1/√(r N): where that is above the rank tolerance, the rank is not smaller.
+Nor is it larger where the other rows depend on these up to rounding; and where those hold as well,
+up to rounding, any choice among all rows gives the same motion. Rounding is here what √N magnifies
+to ``SAFE_ROUNDING``. In all other states rows are pivoted by their residual norm.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from uk_dynamics.compilation.trace import redundant_rows
+from uk_dynamics.compilation.trace.gram_schmidt import GramSchmidt
+from uk_dynamics.compilation.trace.independent_rows import IndependentRows
+from uk_dynamics.compilation.trace.reflections import Reflections
+from uk_dynamics.compilation.trace.sparse_vectors import (
+    Scalar,
+    choose,
+    dot,
+    larger,
+    sparse,
+    weighted,
+)
+from uk_dynamics.compilation.trace.symbols import Symbol
+from uk_dynamics.compilation.trace.terms import SymbolicTerms
+from uk_dynamics.compilation.trace.tree_factor import TreeFactor
+from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
+from uk_dynamics.core.linalg.rank_rule import LEAST_PART, SAFE_MARGIN, SAFE_ROUNDING, TINY
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.assembly.start import start
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+
+_SLOW = {"sqrt": 20, "/": 15}  # what a root and a quotient cost, in additions
+
+
+@dataclass(frozen=True)
+class RegularSolution:
+    """Symbols of the answers.
+
+    Attributes:
+        qdd: (nv,).
+        ideal_force: (nv,).
+        multipliers: Of least norm, (m,).
+        determined: One for each row whose multiplier is unique, else zero, (m,).
+        violation: A q̈ − b, (m,).
+        rank: Number of independent rows.
+        lost: What the mass factor has lost; see the bound ``UK_LOST_PIVOTS``.
+        nearness: Below one the state is regular.
+    """
+
+    qdd: list[Scalar]
+    ideal_force: list[Scalar]
+    multipliers: list[Scalar]
+    determined: list[Scalar]
+    violation: list[Scalar]
+    rank: int
+    lost: Scalar
+    nearness: Scalar
+
+    @property
+    def cost(self) -> int:
+        """Of the acceleration, in additions."""
+        return sum(_SLOW.get(x.operation, 1) for x in _operations([*self.qdd, self.nearness]))
+
+
+def independent_at_start(mechanism: ResolvedMechanism) -> tuple[int, ...]:
+    """Rows that are independent where the mechanism starts; none where some are switched."""
+    if mechanism.hierarchy.switchable:
+        return ()
+    try:
+        reactions = InterpretedDynamics(mechanism).evaluate(start(mechanism)).reactions
+    except UkDynamicsError:  # loops that do not close: no place to look at
+        return ()
+    if not isinstance(reactions, UdwadiaKalaba):
+        return ()
+    return tuple(sorted(map(int, reactions.basis.independent)))
+
+
+def solve(
+    mechanism: ResolvedMechanism, terms: SymbolicTerms, independent: tuple[int, ...]
+) -> RegularSolution | None:
+    """Trace the solution that costs least.
+
+    Args:
+        mechanism: What moves.
+        terms: Its terms, or inputs that stand for them; further ones are ``tau[i]``, ``stabilize``.
+        independent: Rows to orthogonalise.
+
+    Returns:
+        Symbols, or None where a mass is constant and zero.
+    """
+    try:
+        found = [_solve(mechanism, terms, independent, kind) for kind in (GramSchmidt, Reflections)]
+    except (ZeroDivisionError, ValueError):  # of constants: one over zero, root of less
+        return None
+    return min(found, key=lambda solution: solution.cost)
+
+
+def _solve(
+    mechanism: ResolvedMechanism,
+    terms: SymbolicTerms,
+    independent: tuple[int, ...],
+    kind: type[IndependentRows],
+) -> RegularSolution:
+    n, m = len(terms.F), len(mechanism.constraints)
+    factor = TreeFactor(terms, mechanism.model.velocity_parents)
+    rows = kind([factor.whiten(sparse(row)) for row in terms.A], independent, factor)
+    force = terms.F + terms.graph.variables("tau", n)
+    b = _right_hand_side(mechanism, terms)
+    answer = rows.answer(factor.whiten(sparse(force)), b)
+    qdd = factor.unwhiten(weighted(factor.inverse, answer.whole))
+    violation = [dot(sparse(terms.A[r]), dict(enumerate(qdd))) - b[r] for r in range(m)]
+    least = [(LEAST_PART * float(x) + TINY) ** 2 for x in mechanism.natural_scale]
+    scales = [larger(x, y) for x, y in zip(rows.squares, least, strict=True)]
+    kernel = [rows.dependence(r) for r in rows.residual_squares]
+    nearness = _nearness(mechanism, terms, rows, scales, qdd, violation)
+    return RegularSolution(
+        qdd,
+        factor.color(answer.force),
+        redundant_rows.least(answer.multipliers, kernel, m),
+        redundant_rows.determined(kernel, scales),
+        violation,
+        len(independent),
+        factor.lost,
+        choose(factor.least > 0.0, nearness, math.inf),
+    )
+
+
+def _right_hand_side(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> list[Scalar]:
+    constraints = mechanism.constraints
+    stabilize = terms.graph.variable("stabilize")
+    b: list[Scalar] = []
+    for r in range(len(constraints)):
+        stabilization = (
+            float(constraints.damping[r]) * terms.rate[r]
+            + float(constraints.stiffness[r]) * terms.residual[r]
+        )
+        b.append(-(terms.bias[r] + stabilize * stabilization))
+    return b
+
+
+def _nearness(
+    mechanism: ResolvedMechanism,
+    terms: SymbolicTerms,
+    rows: IndependentRows,
+    scales: list[Scalar],
+    qdd: list[Scalar],
+    violation: list[Scalar],
+) -> Scalar:
+    """Below one where the rank is sure, and dependent rows follow from the independent ones."""
+    square = rows.inverse_square(scales)
+    tolerance = SAFE_MARGIN * mechanism.spec.solver.rank_tolerance
+    nearness = square * (len(rows.order) * tolerance**2)
+    if not rows.residual_squares:
+        return nearness
+    motion = 1.0 + dot(dict(enumerate(qdd)), dict(enumerate(qdd)))
+    allowed = SAFE_ROUNDING**2
+    for r, residual_square in rows.residual_squares.items():
+        row = sparse(terms.A[r])
+        for excess, whole in (
+            (residual_square, scales[r]),
+            (violation[r] * violation[r], dot(row, row) * motion),
+        ):
+            nearness = choose(excess * square < whole * allowed, nearness, math.inf)
+    return nearness
+
+
+def _operations(roots: list[Scalar]) -> set[Symbol]:
+    """All operations that some symbols need."""
+    stack = [x for x in roots if isinstance(x, Symbol)]
+    found = set(stack)
+    while stack:
+        fresh = {x for x in stack.pop().operands if isinstance(x, Symbol)} - found
+        found |= fresh
+        stack += fresh
+    return {x for x in found if x.operation != "input"}

@@ -1,0 +1,244 @@
+"""Scalars that remember how they were computed, so that array code written once becomes C.
+
+NumPy arrays of dtype object hold them; its operators and ufuncs call the methods below. Constants
+stay Python floats, so that multiplications by zero and one vanish while they are written, and equal
+operations on equal operands are one node: common subexpressions never arise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.expressions.functions import FUNCTIONS as EXPRESSION_FUNCTIONS
+
+Objects = NDArray[np.object_]
+Operand = Any  # a Symbol or a float
+
+_COMMUTATIVE = ("+", "*")
+
+
+class Graph:
+    """All nodes of one trace; a node is an operation and its operands."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], Symbol] = {}
+
+    def variable(self, name: str) -> Symbol:
+        """The input that C calls ``name``, such as ``q[2]``."""
+        return self.node("input", name)
+
+    def variables(self, name: str, count: int) -> Objects:
+        """Inputs ``name[0]`` … as an array, (count,)."""
+        return as_objects([self.variable(f"{name}[{i}]") for i in range(count)])
+
+    def node(self, operation: str, *operands: Any) -> Symbol:
+        """The node of an operation, made when it is new."""
+        key = (operation, *operands)
+        found = self._known.get(key)
+        if found is None:
+            found = Symbol(self, len(self._known), operation, operands)
+            self._known[key] = found
+        return found
+
+
+class Symbol:
+    """A scalar that is computed later; comparisons give conditions for :meth:`choose`.
+
+    Attributes:
+        number: Of the node; operands have smaller ones.
+        operation: An operator, the name of a C function, ``input`` or ``choose``.
+        operands: Symbols and floats; of an input its name.
+    """
+
+    __slots__ = ("graph", "number", "operands", "operation")
+    __hash__ = object.__hash__
+
+    def __init__(
+        self, graph: Graph, number: int, operation: str, operands: tuple[Any, ...]
+    ) -> None:
+        self.graph = graph
+        self.number = number
+        self.operation = operation
+        self.operands = operands
+
+    def __add__(self, other: Operand) -> Operand:
+        if isinstance(other, Symbol):
+            if other.operation == "negate":
+                return self - other.operands[0]
+            if self.operation == "negate":
+                return other - self.operands[0]
+            return self._commutative("+", other)
+        return self if other == 0.0 else self._commutative("+", float(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Operand) -> Operand:
+        if other is self:
+            return 0.0
+        if isinstance(other, Symbol):
+            if other.operation == "negate":
+                return self + other.operands[0]
+            return self.graph.node("-", self, other)
+        return self if other == 0.0 else self.graph.node("-", self, float(other))
+
+    def __rsub__(self, other: Operand) -> Operand:
+        return -self if other == 0.0 else self.graph.node("-", float(other), self)
+
+    def __mul__(self, other: Operand) -> Operand:
+        if isinstance(other, Symbol):
+            if self.operation == "negate":
+                return -(self.operands[0] * other)
+            if other.operation == "negate":
+                return -(self * other.operands[0])
+            return self._commutative("*", other)
+        if other == 0.0:
+            return 0.0
+        if other == 1.0:
+            return self
+        return -self if other == -1.0 else self._commutative("*", float(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> Operand:
+        if isinstance(other, Symbol):
+            return self.graph.node("/", self, other)
+        return self * (1.0 / other)
+
+    def __rtruediv__(self, other: Operand) -> Operand:
+        return 0.0 if other == 0.0 else self.graph.node("/", float(other), self)
+
+    def __pow__(self, exponent: Operand) -> Operand:
+        if isinstance(exponent, Symbol):
+            return self.graph.node("pow", self, exponent)
+        if exponent == 0.5:
+            return self.sqrt()
+        if float(exponent).is_integer() and abs(exponent) <= 8:
+            power = _integer_power(self, abs(int(exponent)))
+            return power if exponent >= 0 else 1.0 / power
+        return self.graph.node("pow", self, float(exponent))
+
+    def __rpow__(self, base: Operand) -> Operand:
+        return self.graph.node("pow", float(base), self)
+
+    def __neg__(self) -> Operand:
+        if self.operation == "negate":
+            return self.operands[0]
+        if self.operation == "-":
+            return self.graph.node("-", self.operands[1], self.operands[0])
+        return self.graph.node("negate", self)
+
+    def __abs__(self) -> Symbol:
+        return self.graph.node("fabs", self)
+
+    def __lt__(self, other: Operand) -> Symbol:
+        return self.graph.node("<", self, other)
+
+    def __le__(self, other: Operand) -> Symbol:
+        return self.graph.node("<=", self, other)
+
+    def __gt__(self, other: Operand) -> Symbol:
+        return self.graph.node("<", other, self)
+
+    def __ge__(self, other: Operand) -> Symbol:
+        return self.graph.node("<=", other, self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a symbol has no truth value; use uk_dynamics.core.linalg.symbolic_where")
+
+    def choose(self, yes: Operand, no: Operand) -> Operand:
+        """``yes`` where this condition holds, else ``no``; both are computed."""
+        if yes is no:
+            return yes
+        return self.graph.node("choose", self, yes, no)
+
+    def conjugate(self) -> Symbol:
+        """Itself; NumPy's dot products ask for it."""
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        # sqrt, sin … as NumPy calls them on objects
+        function = _C_NAMES.get(name)
+        if function is None:
+            raise AttributeError(name)
+        return lambda *operands: self.graph.node(function, self, *operands)
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Operand]]:
+        """What expressions may call, on symbols and floats."""
+        return FUNCTIONS
+
+    def _commutative(self, operation: str, other: Operand) -> Symbol:
+        if isinstance(other, Symbol) and other.number > self.number:
+            return self.graph.node(operation, other, self)
+        return self.graph.node(operation, self, other)
+
+
+# Method that NumPy (or an expression) calls: function of <math.h>
+_C_NAMES = {name: name for name in ("sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh")} | {
+    "exp": "exp",
+    "log": "log",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arctan2": "atan2",
+}
+
+
+def _call(name: str, value: Callable[..., float]) -> Callable[..., Operand]:
+    def function(*operands: Operand) -> Operand:
+        symbols = [x for x in operands if isinstance(x, Symbol)]
+        if not symbols:
+            return value(*operands)
+        return symbols[0].graph.node(name, *operands)
+
+    return function
+
+
+def _sign(x: Operand) -> Operand:
+    if not isinstance(x, Symbol):
+        return EXPRESSION_FUNCTIONS["sign"].value(x)
+    return (x > 0.0).choose(1.0, (x < 0.0).choose(-1.0, 0.0))
+
+
+def _extreme(smallest: bool) -> Callable[..., Operand]:
+    def function(*operands: Operand) -> Operand:
+        found = operands[0]
+        for x in operands[1:]:
+            better = x < found if smallest else found < x
+            found = (
+                better.choose(x, found) if isinstance(better, Symbol) else x if better else found
+            )
+        return found
+
+    return function
+
+
+#: The functions of expressions by name.
+FUNCTIONS: Mapping[str, Callable[..., Operand]] = {
+    name: _call(name, f.value) for name, f in EXPRESSION_FUNCTIONS.items() if f.smooth
+} | {"abs": abs, "sign": _sign, "min": _extreme(smallest=True), "max": _extreme(smallest=False)}
+
+
+def _integer_power(base: Operand, exponent: int) -> Operand:
+    if exponent == 0:
+        return 1.0
+    half = _integer_power(base, exponent // 2)
+    return half * half if exponent % 2 == 0 else half * half * base
+
+
+def sine_and_cosine(angle: Operand) -> tuple[Operand, Operand]:
+    """Both of an angle; a float gives floats."""
+    if isinstance(angle, Symbol):
+        return angle.sin(), angle.cos()
+    return math.sin(angle), math.cos(angle)
+
+
+def as_objects(values: Any) -> Objects:
+    """An array of dtype object, whatever the values are; shape as that of nested lists."""
+    array = np.array(values, dtype=object)
+    return cast(Objects, array)

@@ -1,0 +1,1 @@
+"""What holds between two frames, or of one frame, without being a joint."""

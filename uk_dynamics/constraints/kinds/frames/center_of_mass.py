@@ -1,0 +1,213 @@
+"""Rows that hold a centre of mass: ψ = eᵀ (c − p), e and p fixed in the parent frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uk_dynamics.constraints.kinds.frames.frame import random_axes
+from uk_dynamics.constraints.kinds.keys import at
+from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.selections import AXES
+from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
+from uk_dynamics.constraints.rows.mass_points import MassPoints
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
+from uk_dynamics.constraints.rows.row import Direction, RobotRow, Row
+from uk_dynamics.constraints.rows.vectors import Array
+
+
+@dataclass(frozen=True)
+class CenterOfMass(Kind):
+    """The centre of mass of some links, or of all that move.
+
+    Attributes:
+        axes: The constrained directions, of x y z, in declared order.
+        links: Whose masses count; empty: all that move.
+    """
+
+    axes: tuple[str, ...]
+    links: tuple[str, ...] = ()
+    name = "center_of_mass"
+    removes = "one per axis"
+    summary = "held: centre of mass in the parent frame, by default in the world"
+    example = "balance: {type: center_of_mass, axes: [x, y], parent: {link: left_foot}}"
+    frames = ()
+    optional_frames = ("parent",)
+    keys: ClassVar = {
+        "axes": {
+            "title": "Axes",
+            "description": "Directions of the parent frame along which the centre of mass is held,"
+            " of x y z; each at most once.",
+            "type": "array",
+            "items": {"type": "string", "enum": ["x", "y", "z"]},
+            "minItems": 1,
+            "uniqueItems": True,
+            "examples": [["x", "y"]],
+        },
+        "links": {
+            "title": "Links",
+            "description": "Links whose masses count; left out: all that move.",
+            "type": "array",
+            "items": {"$ref": "common.schema.json#/definitions/link"},
+            "minItems": 1,
+            "uniqueItems": True,
+            "examples": [["left_arm", "right_arm"]],
+        },
+    }
+    required = ("axes",)
+
+    @classmethod
+    def from_data(cls, data: Data) -> CenterOfMass:
+        """See :meth:`Kind.from_data`."""
+        return cls(tuple(data["axes"]), tuple(data.get("links", ())))
+
+    @property
+    def row_count(self) -> int:
+        """One row per axis."""
+        return len(self.axes)
+
+    def rows(self, setting: Setting) -> tuple[Row, ...]:
+        """A row per axis, in declared order.
+
+        Raises:
+            UnknownNameError: A link does not exist.
+            InputError: The links have no mass.
+        """
+        with at("links"):
+            masses = MassPoints.of(self.links, setting.model)
+        parent = setting.frames.get("parent")
+        moved = np.zeros(setting.model.nv)
+        if parent is not None:
+            moved = setting.model.ancestor_mask[parent]
+        center = MassCenter(masses, parent, moved)
+        return tuple(MassCenterRow(label, AXES[label], center) for label in self.axes)
+
+    @classmethod
+    def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
+        """Some axes in any order, and some of the links."""
+        links = rng.permutation(list(robot.links))[: rng.integers(1, len(robot.links) + 1)]
+        return {"axes": random_axes(rng, "xyz", "xyz"), "links": [str(link) for link in links]}
+
+
+@dataclass(frozen=True, eq=False)
+class MassCenter:
+    """A centre of mass and where it is seen from.
+
+    Attributes:
+        masses: Whose centre.
+        parent: Frame index; None: the world.
+        parent_moved: 1 where a velocity coordinate moves the parent, (nv,).
+    """
+
+    masses: MassPoints
+    parent: int | None
+    parent_moved: Array
+
+
+@dataclass(frozen=True)
+class MassCenterRow(RobotRow):
+    """Centre of mass along ``direction`` of the parent frame, from its origin; in m."""
+
+    direction: Direction
+    center: MassCenter
+
+    @classmethod
+    def collect(cls, rows: Sequence[tuple[str, MassCenterRow]], nq: int, nv: int) -> MassCenterRows:
+        """See :meth:`RobotRow.collect`."""
+        directions: dict[MassCenter, list[Direction]] = {}
+        for _, row in rows:
+            directions.setdefault(row.center, []).append(row.direction)
+        members = [_Member(center, np.array(found)) for center, found in directions.items()]
+        return MassCenterRows(tuple(members))
+
+
+@dataclass(frozen=True)
+class _Member:
+    """The rows of one constraint.
+
+    Attributes:
+        center: Of mass.
+        direction: In the parent frame, (k, 3).
+    """
+
+    center: MassCenter
+    direction: Array
+
+    def frame(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Directions in the world, (k, 3), and origin of the parent, (3,)."""
+        parent = self.center.parent
+        if parent is None:
+            return self.direction, np.zeros(3)
+        return self.direction @ kinematics.rotation[parent].T, kinematics.translation[parent]
+
+    def carried(self, jacobian: Array, point: Array) -> Array:
+        """Velocity of a point that moves with the parent, per joint velocity, (3, nv)."""
+        columns: Array = jacobian[:3] + np.cross(jacobian[3:].T, point).T
+        return columns * self.center.parent_moved
+
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """A (k, nv) and residual (k,) in m."""
+        direction, origin = self.frame(kinematics)
+        center = self.center.masses.position(kinematics)
+        relative = self.center.masses.jacobian(kinematics) - self.carried(
+            kinematics.jacobian, center
+        )
+        return direction @ relative, direction @ (center - origin)
+
+    def evaluate(self, kinematics: FrameKinematics, v: Array) -> ConstraintTerms:
+        """The second derivative takes in that directions turn with the parent, at Ω.
+
+        With u = ċ − v_P(c), the velocity seen from the parent, it is e·(c̈ − d v_P(c)/dt − Ω × u).
+        """
+        A, residual = self.position(kinematics)
+        direction, _ = self.frame(kinematics)
+        center = self.center.masses.position(kinematics)
+        velocity = self.center.masses.jacobian(kinematics) @ v
+        carried = self.carried(kinematics.jacobian, center) @ v
+        spin = kinematics.jacobian[3:] @ (self.center.parent_moved * v)
+        carried_rate = self.carried(kinematics.jacobian_rate, center) @ v + np.cross(spin, velocity)
+        seen = np.cross(spin, velocity - carried)
+        acceleration = self.center.masses.bias(kinematics, v) - carried_rate - seen
+        return ConstraintTerms(A, direction @ acceleration, residual, A @ v)
+
+    def natural_scale(self, kinematics: FrameKinematics) -> Array:
+        direction, _ = self.frame(kinematics)
+        center = self.center.masses.position(kinematics)
+        own = direction @ self.center.masses.jacobian(kinematics)
+        return np.abs(own) + np.abs(direction @ self.carried(kinematics.jacobian, center))
+
+
+@dataclass(frozen=True)
+class MassCenterRows:
+    """Rows of all ``center_of_mass`` constraints of a set, in their order."""
+
+    members: tuple[_Member, ...]
+
+    @property
+    def time_dependent(self) -> bool:
+        """False: only references bring time in."""
+        return False
+
+    @property
+    def linear_in_rates(self) -> bool:
+        """True: rates are A v."""
+        return True
+
+    def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
+        """A and residuals in m; see :class:`RowFamily`."""
+        found = [member.position(kinematics) for member in self.members]
+        return np.concatenate([A for A, _ in found]), np.concatenate([psi for _, psi in found])
+
+    def evaluate(
+        self, kinematics: FrameKinematics, t: float, q: Array, v: Array
+    ) -> ConstraintTerms:
+        """The rows at a state; see :class:`RowFamily`."""
+        found = [member.evaluate(kinematics, v) for member in self.members]
+        return ConstraintTerms(*map(np.concatenate, zip(*found, strict=True)))
+
+    def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
+        """Magnitudes with centre and parent taken apart."""
+        return np.concatenate([member.natural_scale(kinematics) for member in self.members])

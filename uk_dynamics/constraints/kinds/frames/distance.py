@@ -1,0 +1,105 @@
+"""A rod with a ball joint at each end: two points keep their distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.rows.frame_rows import force_through
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, Row, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, dot
+
+_TINY = 1e-300  # coinciding origins give a zero row, which the rank rule reports, instead of NaN
+
+
+@dataclass(frozen=True)
+class Distance(Kind):
+    """The distance of two origins.
+
+    Attributes:
+        distance: In m, positive.
+    """
+
+    distance: float
+    name = "distance"
+    removes = 1
+    summary = "held: the distance of the origins"
+    example = (
+        "rod: {type: distance, distance: 0.4, parent: {link: crank, xyz: [0.1, 0, 0]},"
+        " child: {link: slider}}"
+    )
+    keys: ClassVar = {
+        "distance": {
+            "title": "Distance",
+            "description": "Distance between the origins of the two frames, in m; above 0 (for 0"
+            " use type point).",
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "x-unit": "m",
+            "examples": [0.5],
+        }
+    }
+    required = ("distance",)
+    called: ClassVar = {"Drake": ("DistanceConstraint",)}
+
+    @classmethod
+    def from_data(cls, data: Data) -> Distance:
+        """See :meth:`Kind.from_data`."""
+        return cls(float(data["distance"]))
+
+    def rows(self, setting: Setting) -> tuple[Row, ...]:
+        """The distance."""
+        return (DistanceRow("distance", self.distance),)
+
+    @classmethod
+    def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
+        """Any distance."""
+        return {"distance": float(rng.uniform(0.2, 2.0))}
+
+
+@dataclass(frozen=True)
+class DistanceRow(FrameRow):
+    """Distance of the two origins, in m."""
+
+    distance: float
+
+    @classmethod
+    def stack(cls, rows: Sequence[DistanceRow], frames: RowFrames, length: float) -> DistanceRows:
+        """See :meth:`FrameRow.stack`."""
+        return DistanceRows(frames, np.array([row.distance for row in rows]))
+
+
+@dataclass(frozen=True)
+class DistanceRows(FrameRows):
+    """Distance of the two origins: ψ = |d| − L.
+
+    Attributes:
+        frames: Frames of the rows.
+        length: L, (m,), in m, positive.
+    """
+
+    frames: RowFrames
+    length: Array
+    turning: ClassVar[bool] = True
+
+    def _line(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
+        point, offset = self.frames.origins(kinematics)
+        norm: Array = np.sqrt(dot(offset, offset) + _TINY)
+        return point, offset / norm[:, None], norm
+
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Wrenches (m, 6) and residuals (m,) in m."""
+        point, e, norm = self._line(kinematics)
+        return force_through(point, e), norm - self.length
+
+    def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
+        """(|u|² − (eᵀu)²)/|d|: the direction turns with the motion across it, (m,)."""
+        _, e, norm = self._line(kinematics)
+        u = twist.linear.take(self.frames.pair, 0)
+        along = dot(e, u)
+        return (dot(u, u) - along * along) / norm

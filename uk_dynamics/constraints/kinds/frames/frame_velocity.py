@@ -1,0 +1,155 @@
+"""Velocity and angular velocity of one frame seen from another, or some of their components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.kinds import keys
+from uk_dynamics.constraints.kinds.frames.frame import random_axes
+from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot, skew
+
+
+@dataclass(frozen=True)
+class FrameVelocity(Kind):
+    """Twist of the child relative to the parent.
+
+    Attributes:
+        axes: The constrained components, of x y z rx ry rz, in declared order.
+        in_child: Whether they are axes of the child frame, not of the parent frame.
+    """
+
+    axes: tuple[str, ...]
+    in_child: bool = False
+    name = "frame_velocity"
+    removes = "one per axis"
+    order = "velocity"
+    summary = "held: velocity and angular velocity of the child seen from the parent"
+    example = (
+        "forwards: {type: frame_velocity, axes: [x], expressed_in: child, parent: {link: world},"
+        " child: {link: chassis}}"
+    )
+    keys: ClassVar = {
+        "axes": keys.AXES,
+        "expressed_in": {
+            "title": "Expressed in",
+            "description": "Whose axes they are: parent (default), or child, so that x is forwards"
+            " for a robot that turns; the velocity is always that of the child's origin seen from"
+            " the parent.",
+            "type": "string",
+            "enum": ["parent", "child"],
+            "default": "parent",
+            "examples": ["child"],
+        },
+    }
+    required = ("axes",)
+
+    @classmethod
+    def from_data(cls, data: Data) -> FrameVelocity:
+        """See :meth:`Kind.from_data`."""
+        return cls(tuple(data["axes"]), data.get("expressed_in") == "child")
+
+    @property
+    def row_count(self) -> int:
+        """One row per axis."""
+        return len(self.axes)
+
+    def rows(self, setting: Setting) -> tuple[Row, ...]:
+        """A row per axis, in declared order."""
+        directions = {**AXES, **ROTATION_AXES}
+        return tuple(
+            FrameVelocityRow(label, directions[label], label in ROTATION_AXES, self.in_child)
+            for label in self.axes
+        )
+
+    @classmethod
+    def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
+        """Some axes in any order, of either frame."""
+        labels = ("x", "y", "z", "rx", "ry", "rz")
+        frame = str(rng.choice(["parent", "child"]))
+        return {"axes": random_axes(rng, labels, labels), "expressed_in": frame}
+
+
+@dataclass(frozen=True)
+class FrameVelocityRow(FrameRow):
+    """One component of a relative twist.
+
+    Attributes:
+        direction: In the parent or child frame, unit.
+        angular: Of the angular velocity, not of the origin's velocity.
+        in_child: Whether the direction is fixed in the child.
+    """
+
+    direction: Direction
+    angular: bool
+    in_child: bool
+
+    @property
+    def order(self) -> Literal["velocity"]:
+        """Of velocities."""
+        return "velocity"
+
+    def reference_scale(self, length: float) -> float:
+        """The declared length for angular velocities."""
+        return length if self.angular else 1.0
+
+    @classmethod
+    def stack(
+        cls, rows: Sequence[FrameVelocityRow], frames: RowFrames, length: float
+    ) -> FrameVelocityRows:
+        """See :meth:`FrameRow.stack`."""
+        angular = np.array([row.angular for row in rows])
+        direction = np.array([row.direction for row in rows])
+        return FrameVelocityRows(
+            frames,
+            direction=np.where(angular[:, None], length * direction, direction),
+            in_child=np.array([row.in_child for row in rows]),
+            angular=angular,
+        )
+
+
+@dataclass(frozen=True)
+class FrameVelocityRows(FrameRows):
+    """ψ̇ = e·u or e·ω: velocity of the child's origin or of its rotation, seen from the parent.
+
+    Attributes:
+        frames: Frames of the rows.
+        direction: e in the parent frame, or in the child frame where ``in_child``, (m, 3); of
+            length one, for angular rows of the declared length in m.
+        in_child: Rows whose direction turns with the child, as a robot's "forwards" does, (m,).
+        angular: Rows of the angular velocity, (m,).
+    """
+
+    frames: RowFrames
+    direction: Array
+    in_child: NDArray[np.bool_]
+    angular: NDArray[np.bool_]
+    turning: ClassVar[bool] = True
+
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Wrenches (m, 6), and zeros (m,): there is nothing to measure in positions."""
+        point, _ = self.frames.origins(kinematics)
+        e = self._directions(kinematics)
+        turning = self.angular[:, None]
+        force = np.where(turning, 0.0, e)
+        moment = np.where(turning, e, apply(skew(point), e))
+        return np.concatenate((force, moment), axis=1), np.zeros(len(e), dtype=e.dtype)
+
+    def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
+        """(ω × e)·u where e turns with the child, (m,), in m/s²."""
+        pair = self.frames.pair
+        turning = cross(twist.angular.take(pair, 0), self._directions(kinematics))
+        moves = self.in_child & ~self.angular
+        return np.where(moves, dot(turning, twist.linear.take(pair, 0)), 0.0)
+
+    def _directions(self, kinematics: FrameKinematics) -> Array:
+        frame = np.where(self.in_child, self.frames.child, self.frames.parent)
+        return apply(kinematics.rotation.take(frame, 0), self.direction)

@@ -1,0 +1,259 @@
+"""Rows of a wheel, disc or blade that touches a plane: it rolls, does not slide, stays on it.
+
+With n the normal of the plane (fixed in the parent) and a the axle (fixed in the child), the wheel
+heads along h = a × n / |a × n|, sideways is s = n × h, and the point of the rim that is next to the
+plane is c = −r u from the centre, u = (n − a (a·n)) / |a × n|. All of them turn inside both bodies,
+so these rows are a family of their own. The body's velocity at the contact is w = u̇ + ω × c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from uk_dynamics.constraints.kinds.keys import VECTOR, unit_axis
+from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting, random_axis
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot, skew
+from uk_dynamics.exceptions import MechanismFileError
+
+#: The directions, in the order of their rows.
+_PARTS = ("rolling", "sideways", "height")
+_TINY = 1e-300  # a wheel lying flat has no heading: a zero row, which the rank rule reports
+
+
+@dataclass(frozen=True)
+class NoSlip(Kind):
+    """A wheel, disc or blade on a plane through the parent's origin.
+
+    Attributes:
+        normal: Of the plane, in the parent frame, unit.
+        axle: In the child frame, unit.
+        radius: Of the wheel, in m; 0: a blade.
+        directions: Of the contact's velocity that vanish, of rolling, sideways; height: it touches.
+    """
+
+    normal: Direction
+    axle: Direction
+    radius: float
+    directions: tuple[str, ...]
+    name = "no_slip"
+    removes = "one per direction"
+    order = "velocity, `height`: position"
+    summary = "held: the contact of a wheel or blade, which does not slide and may lean"
+    example = (
+        "wheel: {type: no_slip, radius: 0.1, axis: [0, 1, 0], parent: {link: world},"
+        " child: {link: wheel}}"
+    )
+    keys: ClassVar = {
+        "radius": {
+            "title": "Radius",
+            "description": "Radius of the wheel in m; default 0: a blade or skate, whose contact is"
+            " the child's origin.",
+            "type": "number",
+            "minimum": 0,
+            "default": 0.0,
+            "x-unit": "m",
+            "examples": [0.1],
+        },
+        "axis": {
+            "title": "Axle",
+            "description": "Direction of the axle in the child frame, whose origin is the centre of"
+            " the wheel (for a blade: direction across it); default [0, 1, 0]. With normal z and"
+            " axle y the wheel heads along x.",
+            **VECTOR,
+            "default": [0, 1, 0],
+            "examples": [[0, 1, 0]],
+        },
+        "normal": {
+            "title": "Normal",
+            "description": "Normal of the ground in the parent frame, through whose origin the"
+            " ground goes; default [0, 0, 1].",
+            **VECTOR,
+            "default": [0, 0, 1],
+            "examples": [[0, 0, 1]],
+        },
+        "directions": {
+            "title": "Directions",
+            "description": "rolling and sideways: the contact point does not slide along or across"
+            " the heading; height: the wheel stays on the ground, for wheels that may lean. Default"
+            " [rolling, sideways], for a blade [sideways].",
+            "type": "array",
+            "items": {"type": "string", "enum": list(_PARTS)},
+            "minItems": 1,
+            "uniqueItems": True,
+            "examples": [["rolling", "sideways"]],
+        },
+    }
+
+    @classmethod
+    def from_data(cls, data: Data) -> NoSlip:
+        """See :meth:`Kind.from_data`."""
+        radius = float(data.get("radius", 0.0))
+        directions = data.get("directions", ["rolling", "sideways"] if radius else ["sideways"])
+        if not radius and "rolling" in directions:
+            problem = "a blade (radius 0) cannot roll; give a radius, such as 0.1, or [sideways]"
+            raise MechanismFileError(problem, place="directions")
+        return cls(
+            normal=unit_axis(data.get("normal", (0, 0, 1)), "normal"),
+            axle=unit_axis(data.get("axis", (0, 1, 0)), "axis"),
+            radius=radius,
+            # The order of the rows is always the same, whatever the order in the file.
+            directions=tuple(part for part in _PARTS if part in directions),
+        )
+
+    @property
+    def row_count(self) -> int:
+        """One row per direction."""
+        return len(self.directions)
+
+    def rows(self, setting: Setting) -> tuple[Row, ...]:
+        """A row per direction: rolling, sideways, height."""
+        return tuple(
+            RollingRow(part, self.normal, self.axle, self.radius) for part in self.directions
+        )
+
+    @classmethod
+    def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
+        """A wheel that leans on a sloping plane."""
+        return {
+            "radius": float(rng.uniform(0.1, 0.6)),
+            "axis": random_axis(rng),
+            "normal": random_axis(rng),
+            "directions": list(_PARTS),
+        }
+
+
+@dataclass(frozen=True)
+class RollingRow(FrameRow):
+    """One direction of a wheel's contact with a plane, which is its label.
+
+    Attributes:
+        normal: Of the plane, in the parent frame, unit.
+        axle: In the child frame, unit.
+        radius: In m; zero for a blade.
+    """
+
+    normal: Direction
+    axle: Direction
+    radius: float
+
+    @property
+    def order(self) -> Literal["position", "velocity"]:
+        """The height is a matter of positions, sliding one of velocities."""
+        return "position" if self.label == "height" else "velocity"
+
+    @classmethod
+    def stack(cls, rows: Sequence[RollingRow], frames: RowFrames, length: float) -> RollingRows:
+        """See :meth:`FrameRow.stack`."""
+        return RollingRows(
+            frames,
+            normal=np.array([row.normal for row in rows]),
+            axle=np.array([row.axle for row in rows]),
+            radius=np.array([row.radius for row in rows]),
+            selection=np.eye(3)[[_PARTS.index(row.label) for row in rows]],
+        )
+
+
+class _Contact(NamedTuple):
+    """Vectors of m rows in the world, (m, 3), and numbers, (m, 1).
+
+    Attributes:
+        normal: n.
+        axle: a.
+        cosine: a·n, 0 for an upright wheel.
+        lean: |a × n|, 1 for an upright wheel.
+        heading: h.
+        sideways: s = n × h = (a − n (a·n)) / |a × n|.
+        up: u, from the contact to the centre.
+        arm: c, from the centre to the contact, in m.
+    """
+
+    normal: Array
+    axle: Array
+    cosine: Array
+    lean: Array
+    heading: Array
+    sideways: Array
+    up: Array
+    arm: Array
+
+
+@dataclass(frozen=True)
+class RollingRows(FrameRows):
+    """Velocity of the contact point along h or s (ψ̇ = h·w), or its height (ψ = n·d − r|a × n|).
+
+    The height's rate is n·w, since the contact is the lowest point of the rim. A blade or skate is
+    a wheel of radius zero, of which only the sideways row is meant.
+
+    Attributes:
+        frames: Frames of the rows: the plane goes through the parent's origin, the child's origin
+            is the centre of the wheel.
+        normal: n in the parent frame, unit, (m, 3).
+        axle: a in the child frame, unit, (m, 3).
+        radius: r, (m,), in m.
+        selection: 1 for the direction of the row among h, s, n, (m, 3).
+    """
+
+    frames: RowFrames
+    normal: Array
+    axle: Array
+    radius: Array
+    selection: Array
+    turning: ClassVar[bool] = True
+
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Wrenches (m, 6), and residuals (m,) in m, zero for rows of velocity level."""
+        point, offset = self.frames.origins(kinematics)
+        contact = self._contact(kinematics)
+        force = self._directions(contact.heading, contact.sideways, contact.normal)
+        moment = apply(skew(point + contact.arm), force)
+        height = dot(contact.normal, offset) - self.radius * contact.lean[:, 0]
+        return np.concatenate((force, moment), axis=1), self.selection[:, 2] * height
+
+    def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
+        """h'·w + h·(ω × c') with ' the derivative seen from the parent, (m,), in m/s².
+
+        In it a' = ω × a, (a·n)' = a'·n and |a × n|' = −(a·n)(a·n)'/|a × n|.
+        """
+        n, a, cosine, lean, h, s, up, arm = self._contact(kinematics)
+        pair = self.frames.pair
+        spin = skew(twist.angular.take(pair, 0))
+        velocity = twist.linear.take(pair, 0) + apply(spin, arm)
+        axle_rate = apply(spin, a)
+        cosine_rate = dot(axle_rate, n)[:, None]
+        growth = cosine * cosine_rate / lean
+        heading_rate = (cross(axle_rate, n) + growth * h) / lean
+        sideways_rate = (axle_rate - cosine_rate * n + growth * s) / lean
+        up_rate = (growth * up - cosine * axle_rate - cosine_rate * a) / lean
+        arm_rate = -self.radius[:, None] * up_rate
+        direction_rate = self._directions(heading_rate, sideways_rate, np.zeros_like(n))
+        direction = self._directions(h, s, n)
+        return dot(direction_rate, velocity) + dot(direction, apply(spin, arm_rate))
+
+    def _directions(self, heading: Array, sideways: Array, normal: Array) -> Array:
+        chosen = self.selection[:, :, None]
+        return chosen[:, 0] * heading + chosen[:, 1] * sideways + chosen[:, 2] * normal
+
+    def _contact(self, kinematics: FrameKinematics) -> _Contact:
+        rotation = kinematics.rotation
+        n = apply(rotation.take(self.frames.parent, 0), self.normal)
+        a = apply(rotation.take(self.frames.child, 0), self.axle)
+        ahead = cross(a, n)
+        cosine = dot(a, n)[:, None]
+        lean = np.sqrt(dot(ahead, ahead) + _TINY)[:, None]
+        up = (n - cosine * a) / lean
+        return _Contact(
+            normal=n,
+            axle=a,
+            cosine=cosine,
+            lean=lean,
+            heading=ahead / lean,
+            sideways=(a - cosine * n) / lean,
+            up=up,
+            arm=-self.radius[:, None] * up,
+        )

@@ -1,0 +1,1 @@
+"""What holds between the coordinates of joints."""

@@ -1,0 +1,51 @@
+"""One joint coordinate that is held, or follows a reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uk_dynamics.constraints.kinds.keys import JOINT, at
+from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms
+from uk_dynamics.constraints.rows.row import Row
+
+
+@dataclass(frozen=True)
+class Joint(Kind):
+    """The position of one joint.
+
+    Attributes:
+        joint: Its name.
+    """
+
+    joint: str
+    name = "joint"
+    removes = 1
+    summary = "held: one joint"
+    example = "crank: {type: joint, joint: crank, reference: {type: constant, value: 0.5}}"
+    frames = ()
+    keys: ClassVar = {"joint": JOINT}
+    required = ("joint",)
+
+    @classmethod
+    def from_data(cls, data: Data) -> Joint:
+        """See :meth:`Kind.from_data`."""
+        return cls(data["joint"])
+
+    def rows(self, setting: Setting) -> tuple[Row, ...]:
+        """The joint."""
+        with at("joint"):
+            terms = joint_terms([(self.joint, 1.0)], setting.model)
+        return (JointRow("", terms, 0.0),)
+
+    def trajectory_name(self, constraint: str) -> str:
+        """The joint's name."""
+        return self.joint
+
+    @classmethod
+    def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
+        """Any joint."""
+        return {"joint": str(rng.choice(list(robot.joints)))}

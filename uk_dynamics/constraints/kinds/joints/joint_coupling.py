@@ -1,0 +1,70 @@
+"""A gear, a mimic joint or a differential: a weighted sum of joint coordinates is held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uk_dynamics.constraints.kinds.keys import OFFSET, at
+from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms, weighted_joints
+from uk_dynamics.constraints.rows.row import Row
+
+
+@dataclass(frozen=True)
+class JointCoupling(Kind):
+    """Σ k q = offset.
+
+    Attributes:
+        joints: Joints with their factors k.
+        offset: In rad or m.
+    """
+
+    joints: tuple[tuple[str, float], ...]
+    offset: float = 0.0
+    name = "joint_coupling"
+    removes = 1
+    summary = "held: a weighted sum of joints, such as a gear"
+    example = "gear: {type: joint_coupling, joints: {motor: 1, wheel: -2}}"
+    frames = ()
+    keys: ClassVar = {
+        "joints": {"$ref": "common.schema.json#/definitions/weighted_joints"},
+        "offset": OFFSET,
+    }
+    required = ("joints",)
+    called: ClassVar = {
+        "SDF": ("mimic",),
+        "URDF": ("mimic",),
+        "MJCF": ("joint",),
+        "Drake": ("CouplerConstraint",),
+    }
+
+    @classmethod
+    def from_data(cls, data: Data) -> JointCoupling:
+        """See :meth:`Kind.from_data`."""
+        with at("joints"):
+            joints = weighted_joints(data["joints"])
+        return cls(joints, float(data.get("offset", 0.0)))
+
+    def rows(self, setting: Setting) -> tuple[Row, ...]:
+        """The sum."""
+        with at("joints"):
+            terms = joint_terms(self.joints, setting.model)
+        return (JointRow("", terms, self.offset),)
+
+    def trajectory_name(self, constraint: str) -> str:
+        """The constraint's own name."""
+        return constraint
+
+    @classmethod
+    def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
+        """Two joints or more."""
+        count = int(rng.integers(2, len(robot.joints) + 1))
+        joints = [str(joint) for joint in rng.permutation(list(robot.joints))[:count]]
+        factors = rng.uniform(0.5, 3.0, count) * rng.choice([-1.0, 1.0], count)
+        return {
+            "joints": dict(zip(joints, factors.tolist(), strict=True)),
+            "offset": float(rng.normal()),
+        }

@@ -1,0 +1,103 @@
+"""A rack and pinion: a joint that turns drives one that slides.
+
+Both bodies are carried by joints of the tree, as in a steering gear or a linear drive, so that two
+coordinates are coupled. Where pinion or rack floats, use ``no_slip`` or an expression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uk_dynamics.constraints.kinds.keys import JOINT, at
+from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.rows.joint_rows import JointRow, JointTerm, joint_terms
+from uk_dynamics.constraints.rows.row import Row
+from uk_dynamics.exceptions import MechanismFileError
+
+
+@dataclass(frozen=True)
+class RackAndPinion(Kind):
+    """x_rack − radius·θ_pinion = offset, so v_rack = radius·ω_pinion.
+
+    Attributes:
+        pinion: Joint that turns.
+        rack: Joint that slides.
+        radius: Pitch radius in m, below 0 where the rack runs backwards; not zero.
+        offset: Of the rack where the pinion is at 0, in m.
+    """
+
+    pinion: str
+    rack: str
+    radius: float
+    offset: float = 0.0
+    name = "rack_and_pinion"
+    removes = 1
+    summary = "held: a rack moves by the radius of its pinion per radian"
+    example = (
+        "steering: {type: rack_and_pinion, pinion: steering_column, rack: tie_rod, radius: 0.012}"
+    )
+    frames = ()
+    keys: ClassVar = {
+        "pinion": JOINT,
+        "rack": JOINT,
+        "radius": {
+            "title": "Pitch radius",
+            "description": "Pitch radius of the pinion in m: the rack moves at radius times the"
+            " pinion's rate; below 0 where it runs backwards.",
+            "type": "number",
+            "x-unit": "m",
+            "examples": [0.012],
+        },
+        "offset": {
+            "title": "Offset",
+            "description": "Position of the rack's joint where the pinion's is 0, in m; default 0.",
+            "type": "number",
+            "default": 0.0,
+            "x-unit": "m",
+            "examples": [0.0],
+        },
+    }
+    required = ("pinion", "rack", "radius")
+    called: ClassVar = {"Drake": ("CouplerConstraint",)}
+
+    @classmethod
+    def from_data(cls, data: Data) -> RackAndPinion:
+        """See :meth:`Kind.from_data`."""
+        radius = float(data["radius"])
+        if radius == 0.0:
+            problem = "a pinion of radius 0 moves no rack; give its pitch radius in m, such as 0.01"
+            raise MechanismFileError(problem, place="radius")
+        if data["pinion"] == data["rack"]:
+            problem = f'"{data["rack"]}" is the pinion; name the joint that slides'
+            raise MechanismFileError(problem, place="rack")
+        return cls(data["pinion"], data["rack"], radius, float(data.get("offset", 0.0)))
+
+    def rows(self, setting: Setting) -> tuple[Row, ...]:
+        """The rack against the pinion."""
+        terms: list[JointTerm] = []
+        for key, joint, factor in (
+            ("rack", self.rack, 1.0),
+            ("pinion", self.pinion, -self.radius),
+        ):
+            with at(key):
+                terms += joint_terms([(joint, factor)], setting.model)
+        return (JointRow("", tuple(terms), self.offset),)
+
+    def trajectory_name(self, constraint: str) -> str:
+        """The constraint's own name."""
+        return constraint
+
+    @classmethod
+    def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
+        """Any two joints."""
+        pinion, rack = (str(joint) for joint in rng.permutation(list(robot.joints))[:2])
+        offset = float(rng.normal())
+        return {
+            "pinion": pinion,
+            "rack": rack,
+            "radius": float(rng.uniform(0.1, 1.0)),
+            "offset": offset,
+        }

@@ -1,0 +1,73 @@
+"""Keys that several kinds have: what they mean, as JSON Schema, and how they are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from uk_dynamics.constraints.rows.row import Direction
+from uk_dynamics.exceptions import InputError, MechanismFileError
+
+_SHORTEST = 1e-9
+
+VECTOR: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "number"},
+    "minItems": 3,
+    "maxItems": 3,
+}
+AXIS: dict[str, Any] = {
+    "title": "Axis",
+    "description": "Direction of the joint's axis in the parent frame (the normal of a planar"
+    " joint); any length but zero.",
+    **VECTOR,
+    "examples": [[0, 1, 0]],
+}
+AXES: dict[str, Any] = {
+    "title": "Constrained axes",
+    "description": "Directions of the parent frame that are constrained: x y z translations, rx ry"
+    " rz rotations; each at most once.",
+    "type": "array",
+    "items": {"type": "string", "enum": ["x", "y", "z", "rx", "ry", "rz"]},
+    "minItems": 1,
+    "uniqueItems": True,
+    "examples": [["x", "z"]],
+}
+JOINT: dict[str, Any] = {"$ref": "common.schema.json#/definitions/joint"}
+OFFSET: dict[str, Any] = {
+    "title": "Offset",
+    "description": "The weighted sum of the joint positions, in rad or m; default 0.",
+    "type": "number",
+    "default": 0.0,
+    "x-unit": "rad or m",
+    "examples": [0.0],
+}
+
+
+def unit_axis(values: Sequence[float], key: str) -> Direction:
+    """Scale a direction to length 1.
+
+    Args:
+        values: (3,).
+        key: Where it stands, for the error.
+
+    Raises:
+        MechanismFileError: It has no direction.
+    """
+    length = math.hypot(*values)
+    if not _SHORTEST < length < math.inf:
+        problem = f"an axis of length {length:g} has no direction; write for example [0, 1, 0]"
+        raise MechanismFileError(problem, place=key)
+    x, y, z = (float(value) / length for value in values)
+    return x, y, z
+
+
+@contextmanager
+def at(key: str) -> Iterator[None]:
+    """Say at which key of a constraint a mistake stands, unless it says so itself."""
+    try:
+        yield
+    except InputError as error:
+        raise error.located(place=key) from None

@@ -1,0 +1,203 @@
+"""What a kind of constraint declares; everything that lists or uses kinds is derived from it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow, LinearRow
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
+from uk_dynamics.constraints.rows.row import Direction, Row
+from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.model.robot_model import RobotModel
+
+Data = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The robot on which a constraint is.
+
+    Attributes:
+        model: The robot.
+        frames: Frame index of ``parent`` and ``child``, as far as there are.
+        links: Links that carry them.
+    """
+
+    model: RobotModel
+    frames: Mapping[str, int]
+    links: Mapping[str, str]
+
+
+class SampleRobot(NamedTuple):
+    """Names that a random sample may use.
+
+    Attributes:
+        joints: Joints of one freedom; at least two.
+        links: Links with mass, at least one of them moving.
+    """
+
+    joints: Sequence[str]
+    links: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Friction:
+    """How joint friction acts in a kind; see :mod:`uk_dynamics.forces.joint_friction`.
+
+    Attributes:
+        acts: One line of documentation.
+        turns_on: What it turns on, whose radius gives the torque of dry friction; empty: a slide.
+        refusal: Why there can be none; empty: there can.
+    """
+
+    acts: str
+    turns_on: str = ""
+    refusal: str = ""
+
+
+class Surfaces(NamedTuple):
+    """Which motion slides in a joint, and which rows load it; directions in the parent frame.
+
+    Attributes:
+        held: Translations that the joint does not allow, orthonormal.
+        held_turns: Rotations that it does not allow, orthonormal.
+        loads: Force across the sliding surfaces per unit multiplier of each row.
+    """
+
+    held: Sequence[Direction]
+    held_turns: Sequence[Direction]
+    loads: Sequence[Direction]
+
+
+class Kind(ABC):
+    """A kind of constraint; its instances are what a file says about one such constraint.
+
+    Sub-classes are frozen dataclasses of their keys. What they declare:
+
+    Attributes:
+        name: What files call it: ``type: name``.
+        removes: How many rows it has, or of what there is one row each.
+        order: Level at which its rows are declared, in words.
+        summary: What stays free, or is held, in one line.
+        example: An entry of a file, in YAML.
+        frames: Which of ``parent`` and ``child`` it needs.
+        optional_frames: Which of them it may have.
+        keys: Its own keys with their JSON Schema; ``x-unit`` says the unit.
+        required: Those of them that have to be there.
+        conditions: Further JSON Schema of an entry, such as ``oneOf``.
+        friction: How joint friction acts; None: the key ``friction`` is not known.
+        called: What others call it, by format or library, such as ``SDF`` or ``Drake``.
+        cuts: Keys with which ``init`` tries it where a loop is cut, by what it calls the choice.
+    """
+
+    name: ClassVar[str]
+    removes: ClassVar[int | str]
+    order: ClassVar[str] = "position"
+    summary: ClassVar[str]
+    example: ClassVar[str]
+    frames: ClassVar[tuple[str, ...]] = ("parent", "child")
+    optional_frames: ClassVar[tuple[str, ...]] = ()
+    keys: ClassVar[Mapping[str, Data]] = {}
+    required: ClassVar[tuple[str, ...]] = ()
+    conditions: ClassVar[Data] = {}
+    friction: ClassVar[Friction | None] = None
+    called: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    cuts: ClassVar[Mapping[str, Data]] = {}
+
+    @classmethod
+    def from_data(cls, data: Data) -> Kind:
+        """Build it from data that fit the schema.
+
+        Raises:
+            MechanismFileError: They make no such constraint; its place is the key.
+        """
+        return cls()
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows."""
+        if not isinstance(self.removes, int):
+            raise NotImplementedError(self.name)
+        return self.removes
+
+    @abstractmethod
+    def rows(self, setting: Setting) -> tuple[Row, ...]:
+        """The rows on a robot, always in the same order.
+
+        Raises:
+            InputError: Names or links that cannot be used; its place is the key.
+        """
+
+    def check_friction(self, coulomb: float, radius: float | None) -> None:
+        """See that declared friction can act.
+
+        Args:
+            coulomb: Coefficient of dry friction.
+            radius: Of the pin, in m; None: not declared.
+
+        Raises:
+            MechanismFileError: It cannot; its place is the key of ``friction``.
+        """
+        if coulomb and not radius and self.friction and self.friction.turns_on:
+            problem = (
+                f'a joint of type "{self.name}" turns on {self.friction.turns_on}, whose'
+                " radius gives the torque; give for example radius: 0.01"
+            )
+            raise MechanismFileError(problem, place="radius")
+
+    def surfaces(self, rows: Sequence[Row]) -> Surfaces:
+        """What slides, of a kind with friction: by default what no row holds, loaded by forces.
+
+        Args:
+            rows: Those of :meth:`rows`.
+        """
+        held = [row.direction for row in rows if isinstance(row, LinearRow)]
+        turns = []
+        for row in rows:
+            if isinstance(row, AngularRow | RotationVectorRow):
+                turns.append(row.direction)
+            elif isinstance(row, AlignmentRow):
+                x, y, z = np.cross(row.child, row.parent).tolist()
+                turns.append((x, y, z))
+        loads = [row.direction if isinstance(row, LinearRow) else (0.0, 0.0, 0.0) for row in rows]
+        return Surfaces(held, turns, loads)
+
+    def trajectory_name(self, constraint: str) -> str | None:
+        """What a JointTrajectory calls a task of this kind; None: it cannot be driven by one.
+
+        Args:
+            constraint: Name of the task.
+        """
+        return None
+
+    @classmethod
+    def of_axes(cls, axes: Sequence[Direction], pitch: float) -> dict[str, Any] | None:
+        """Own keys of a joint as robot descriptions have it; None: there is no such constraint.
+
+        Args:
+            axes: Its axes in the joint's frame, unit: the first fixed in the parent, a second one
+                in the child.
+            pitch: Of a screw, in m per turn.
+        """
+        return {"axis": list(axes[0])} if "axis" in cls.keys else {}
+
+    @classmethod
+    def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
+        """Own keys of a random constraint, for tests.
+
+        Args:
+            rng: Source of random numbers.
+            robot: Names to use.
+        """
+        return {key: random_axis(rng) for key in cls.keys if key == "axis"}
+
+
+def random_axis(rng: np.random.Generator) -> list[float]:
+    """A direction of any length for samples, (3,)."""
+    axis: list[float] = rng.normal(size=3).round(3).tolist()
+    return axis

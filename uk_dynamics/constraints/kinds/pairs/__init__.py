@@ -1,0 +1,1 @@
+"""Kinematic pairs: how two bodies are joined."""

@@ -1,0 +1,65 @@
+"""All kinds, found in the sub-folders of this one: nothing lists them by hand."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping
+
+import uk_dynamics.constraints.kinds as package
+from uk_dynamics.constraints.kinds.kind import Kind
+from uk_dynamics.exceptions import UnknownNameError
+
+
+@functools.cache
+def kinds() -> Mapping[str, type[Kind]]:
+    """All kinds by name: sub-folders in alphabetical order, and in each its files.
+
+    A file ``hinge.py`` holds the kind of that name.
+
+    Raises:
+        ImportError: A file does not hold the kind that it is called after, or two do.
+    """
+    found: dict[str, type[Kind]] = {}
+    for folder in _modules(package.__path__, package.__name__, folders=True):
+        path = importlib.import_module(folder).__path__
+        for module in _modules(path, folder, folders=False):
+            name = module.rpartition(".")[2]
+            here = vars(importlib.import_module(module)).values()
+            own = [
+                kind
+                for kind in here
+                if isinstance(kind, type) and issubclass(kind, Kind) and kind.__module__ == module
+            ]
+            if len(own) != 1 or own[0].name != name or name in found:
+                raise ImportError(f'{module}: one kind named "{name}" is expected in this file')
+            found[name] = own[0]
+    return found
+
+
+def _modules(path: Iterable[str], parent: str, *, folders: bool) -> list[str]:
+    return sorted(
+        f"{parent}.{entry.name}" for entry in pkgutil.iter_modules(path) if entry.ispkg is folders
+    )
+
+
+def kind_named(name: str) -> type[Kind]:
+    """The kind of a name.
+
+    Raises:
+        UnknownNameError: There is none.
+    """
+    if name not in kinds():
+        raise UnknownNameError("constraint type", name, kinds())
+    return kinds()[name]
+
+
+def kind_called(word: str, by: str) -> type[Kind] | None:
+    """The kind that a format or library calls so, None where there is none.
+
+    Args:
+        word: Such as ``revolute``.
+        by: Format or library, such as ``SDF``.
+    """
+    return next((kind for kind in kinds().values() if word in kind.called.get(by, ())), None)

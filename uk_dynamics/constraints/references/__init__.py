@@ -1,0 +1,1 @@
+"""What the rows of a constraint follow over time."""

@@ -1,0 +1,137 @@
+"""References through timed waypoints that come with or without rates, as trajectories are sent."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+import uk_dynamics.constraints.references.hermite as hermite
+from uk_dynamics.constraints.references.references import Array, ReferenceSample
+from uk_dynamics.exceptions import InputError
+
+_AT_REST = float(np.finfo(np.float32).eps)  # m/s or rad/s; what joint_trajectory_controller allows
+
+
+@dataclass(frozen=True)
+class Waypoints:
+    """Desired positions over time; all numbers finite, times increasing.
+
+    Attributes:
+        times: (k,), in s, at least one.
+        positions: (k, m), in m or rad.
+        velocities: (k, m), zero at the end; None: not given.
+        accelerations: (k, m); None: not given. Only with velocities.
+    """
+
+    times: Array
+    positions: Array
+    velocities: Array | None = None
+    accelerations: Array | None = None
+
+    def __post_init__(self) -> None:
+        """Check.
+
+        Raises:
+            InputError: Sizes that do not fit, numbers that are not finite, times that do not
+                increase, an end that is not at rest, accelerations without velocities.
+        """
+        if not len(self.times):
+            raise InputError("no points", place="points")
+        fields = ("positions", "velocities", "accelerations")
+        for field in fields:
+            values = getattr(self, field)
+            if values is None:
+                continue
+            if values.shape != self.positions.shape or len(values) != len(self.times):
+                raise InputError("give one number for each joint at each time", place=field)
+            if not np.isfinite(values).all():
+                raise InputError("numbers must be finite", place=field)
+        late = np.flatnonzero(~(np.diff(self.times) > 0.0))
+        if len(late):
+            before, after = self.times[late[0]], self.times[late[0] + 1]
+            raise InputError(
+                f"times must increase; {after:g} s follows {before:g} s", place="times"
+            )
+        if self.velocities is None:
+            if self.accelerations is not None:
+                raise InputError("there are no velocities", place="accelerations")
+        elif (np.abs(self.velocities[-1]) > _AT_REST).any():
+            raise InputError("must be zero at the last point", place="velocities")
+
+    def states(self) -> list[ReferenceSample]:
+        """States of motion at the points; zero where not given."""
+        zero = np.zeros_like(self.positions)
+        rates = zero if self.velocities is None else self.velocities
+        bends = zero if self.accelerations is None else self.accelerations
+        return [ReferenceSample(*one) for one in zip(self.positions, rates, bends, strict=True)]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Polynomials from waypoint to waypoint; it holds the first before, and the last one after.
+
+    Attributes:
+        knots: Times between the polynomials, in s.
+        pieces: Coefficients of each, (degree + 1, m), lowest power first; one less than knots.
+        end: Where it ends, (m,), in m or rad.
+    """
+
+    knots: Sequence[float]
+    pieces: Sequence[Array]
+    end: Array
+
+    @classmethod
+    def through(
+        cls, waypoints: Waypoints, *, now: float = -np.inf, present: ReferenceSample | None = None
+    ) -> Trajectory:
+        """Interpolate: quintic with accelerations, cubic with velocities.
+
+        With positions alone it is the twice differentiable cubic spline that ends at rest.
+
+        Args:
+            waypoints: The desired positions.
+            now: Time from which on it counts, in s. Where no point is due yet it begins in the
+                present state of motion, else at the last point that is past.
+            present: State of motion now; None: it begins with the first point.
+        """
+        times, states = waypoints.times.tolist(), waypoints.states()
+        past = bisect.bisect_right(times, now)
+        if past:
+            times, states = times[past - 1 :], states[past - 1 :]
+        elif present is not None:
+            times, states = [now, *times], [present, *states]
+        if len(times) == 1:
+            return cls(times, (), states[0].value)
+        if waypoints.velocities is None:
+            states = _smooth(times, states)
+        piece = hermite.cubic if waypoints.accelerations is None else hermite.quintic
+        durations = np.diff(times)
+        pieces = list(map(piece, states[:-1], states[1:], durations))
+        return cls(times, pieces, states[-1].value)
+
+    def sample(self, t: float) -> ReferenceSample:
+        """Value, rate and acceleration at time t in s."""
+        if not self.pieces or t >= self.knots[-1]:
+            return _rest(self.end)
+        if t < self.knots[0]:
+            return _rest(self.pieces[0][0])
+        piece = bisect.bisect_right(self.knots, t) - 1
+        return hermite.sample(self.pieces[piece], t - self.knots[piece])
+
+
+def _rest(value: Array) -> ReferenceSample:
+    zero = np.zeros_like(value)
+    return ReferenceSample(value, zero, zero)
+
+
+def _smooth(times: list[float], states: list[ReferenceSample]) -> list[ReferenceSample]:
+    """Rates that make the cubics a spline, from the first state's rate to rest."""
+    values = np.array([state.value for state in states])
+    ends: Any = ((1, states[0].rate), (1, np.zeros(values.shape[1])))
+    rates = CubicSpline(times, values, bc_type=ends)(times, 1)
+    return [state._replace(rate=rate) for state, rate in zip(states, rates, strict=True)]

@@ -1,0 +1,1 @@
+"""The shared mathematics of constraint rows."""

@@ -1,0 +1,268 @@
+"""All constraints of one role (structure or tasks) evaluated at once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.constraints.rows.constraint import Constraint
+from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
+from uk_dynamics.constraints.rows.followed_references import FollowedReferences
+from uk_dynamics.constraints.rows.frame_rows import AngularRows
+from uk_dynamics.constraints.rows.relative_motion import (
+    AncestorMask,
+    FrameKinematics,
+    RelativeTwist,
+)
+from uk_dynamics.constraints.rows.rotation_reference import RotationReference
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
+from uk_dynamics.constraints.rows.row import FrameRows
+from uk_dynamics.constraints.rows.row_layout import RowLayout
+from uk_dynamics.constraints.rows.vectors import Array, dot
+
+__all__ = ["ConstraintSet", "ConstraintTerms"]
+
+
+class ConstraintSet:
+    """An ordered, immutable set of constraints on one robot.
+
+    Attributes:
+        constraints: The constraints in their declared order.
+        names: Their names.
+        row_names: Name of each row, ``constraint.label``.
+        orders: Order of each row: position, velocity or acceleration.
+        damping: 2ζω of each row (of order velocity ω, of order acceleration 0), (m,), in 1/s.
+        stiffness: ω² of each row of order position, else 0, (m,), in 1/s².
+        slices: Rows of each constraint by name.
+        reference_scale: Residual per unit of reference, (m,): the declared length for rows of
+            angles, else 1. What people read is in m, rad, N and N·m: residuals over it, and
+            multipliers times it.
+        position_rows: Whether each row is of order position, (m,).
+        motion_rows: Whether each row is of order position or velocity, (m,).
+        time_dependent: Whether some row depends on t by itself, references aside.
+        linear_in_rates: Whether the rate of every row is affine in v.
+    """
+
+    def __init__(
+        self,
+        constraints: tuple[Constraint, ...],
+        ancestor_mask: AncestorMask,
+        nq: int,
+        length: float = 1.0,
+    ) -> None:
+        """Lay out the rows.
+
+        Args:
+            constraints: In declared order.
+            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+            nq: Size of q.
+            length: Declared length that scales angular rows, in m.
+        """
+        self.constraints = constraints
+        self.names = tuple(c.name for c in constraints)
+        self.row_names = tuple(name for c in constraints for name in c.row_names)
+        self.slices: dict[str, slice] = {}
+        start = 0
+        for constraint in constraints:
+            self.slices[constraint.name] = slice(start, start + len(constraint.rows))
+            start += len(constraint.rows)
+        self.orders = tuple(row.order for c in constraints for row in c.rows)
+        self.position_rows: NDArray[np.bool_] = np.array(
+            [order == "position" for order in self.orders], dtype=bool
+        )
+        self.motion_rows: NDArray[np.bool_] = np.array(
+            [order != "acceleration" for order in self.orders], dtype=bool
+        )
+        velocity_rows = np.flatnonzero(self.motion_rows & ~self.position_rows)
+        self._velocity_rows = velocity_rows if len(velocity_rows) else None
+        omega = np.array([2.0 * np.pi * c.frequency for c in constraints for _ in c.rows])
+        ratio = np.array([c.damping_ratio for c in constraints for _ in c.rows])
+        self.damping = np.where(self.position_rows, 2.0 * ratio * omega, omega * self.motion_rows)
+        self.stiffness = np.where(self.position_rows, omega * omega, 0.0)
+        self._layout = RowLayout.of(constraints, ancestor_mask, nq, length)
+        direct = self._layout.direct_scale
+        self.reference_scale = np.where(direct == 0.0, length, direct)
+        self._followed = FollowedReferences(self._layout, self.position_rows, self.motion_rows)
+        families = self._layout.families
+        self._families = tuple(family for family, _ in families)
+        self._turning = tuple((f, rows) for f, rows in families if f.turning)
+        self._vectors = tuple(
+            (f, rows) for f, rows in families if isinstance(f, RotationVectorRows)
+        )
+        self.time_dependent = any(family.time_dependent for family in self._layout.others)
+        self.linear_in_rates = all(family.linear_in_rates for family in self._layout.others)
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.row_names)
+
+    def position(
+        self,
+        kinematics: FrameKinematics,
+        t: float,
+        q: Array,
+        reference: ReferenceSample | None = None,
+    ) -> tuple[Array, Array]:
+        """A (m, nv) and residual (m,) of the robot at rest at a configuration.
+
+        Args:
+            kinematics: Arrays of the model at q; velocities are not used.
+            t: Time, in s.
+            q: Configuration, (nq,).
+            reference: Values to subtract, per row, None for zero.
+        """
+        layout = self._layout
+        wrench, frame_residual = self._wrenches(kinematics, self._followed.rotation(reference))
+        parts = [(self._frame_jacobian(wrench, kinematics), frame_residual)]
+        parts += [family.position(kinematics, t, q) for family in layout.others]
+        A = self._declared([part[0] for part in parts])
+        residual = self._declared([part[1] for part in parts])
+        if reference is not None:
+            value = layout.direct_scale * reference.value * self.position_rows
+            residual = self._followed.errors(residual, value)
+        return A, residual
+
+    def evaluate(
+        self,
+        kinematics: FrameKinematics,
+        t: float,
+        q: Array,
+        v: Array,
+        reference: ReferenceSample | None = None,
+    ) -> ConstraintTerms:
+        """All rows at a state.
+
+        Args:
+            kinematics: Arrays of the model at (q, v).
+            t: Time, in s.
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            reference: Value, rate and acceleration to follow, per row, None for zero. Of a row of
+                order velocity the value is the desired rate, of order acceleration it
+                is an acceleration.
+        """
+        rotation = self._followed.rotation(reference)
+        rows = self._evaluate(kinematics, t, q, v, rotation)
+        if reference is not None:
+            rows = self._followed.subtract(reference, rotation, rows)
+        if self._velocity_rows is not None:
+            rows.residual[self._velocity_rows] = rows.rate[self._velocity_rows]
+        return rows
+
+    def _evaluate(
+        self,
+        kinematics: FrameKinematics,
+        t: float,
+        q: Array,
+        v: Array,
+        rotation: RotationReference | None,
+    ) -> ConstraintTerms:
+        """All rows in declared order; of the references they follow rotations alone."""
+        layout = self._layout
+        if not layout.families:
+            rows = self._other_rows(kinematics, t, q, v)
+        else:
+            rows = self._by_families(kinematics, v, rotation)
+            if layout.others:
+                others = self._other_rows(kinematics, t, q, v)
+                rows = ConstraintTerms(*map(np.concatenate, zip(rows, others, strict=True)))
+        if not layout.declared_order:
+            rows = ConstraintTerms(*(part[layout.order] for part in rows))
+        return rows
+
+    def _by_families(
+        self, kinematics: FrameKinematics, v: Array, rotation: RotationReference | None
+    ) -> ConstraintTerms:
+        """Rows of frame pairs in the order of their families."""
+        twist = self._relative_twist(kinematics, v)
+        wrench, residual = self._wrenches(kinematics, rotation)
+        bias = dot(wrench, twist.bias.take(self._layout.pair_of_row, 0))
+        for turning, chosen in self._turning:
+            bias[chosen] += turning.extra_bias(kinematics, twist)
+        A = self._frame_jacobian(wrench, kinematics)
+        rate = A.dot(v)
+        for vectors, chosen in self._vectors:
+            followed = None if rotation is None else rotation.part(self._followed.of_vectors)
+            missing = vectors.motion(kinematics, twist, followed)
+            rate[chosen] += missing[0]
+            bias[chosen] += missing[1]
+        return ConstraintTerms(A, bias, residual, rate)
+
+    def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
+        """Rows with parent and child taken apart, (m, nv): their size if nothing cancelled."""
+        wrench, _ = self._wrenches(kinematics, None)
+        reach = np.abs(wrench @ kinematics.jacobian) * self._reach
+        others = [family.natural_scale(kinematics, q) for family in self._layout.others]
+        return self._declared([reach, *others])
+
+    @cached_property
+    def _sign(self) -> Array:
+        return self._layout.pairs.sign[self._layout.pair_of_row]
+
+    @cached_property
+    def _reach(self) -> Array:
+        return self._layout.pairs.reach[self._layout.pair_of_row]
+
+    def _frame_jacobian(self, wrench: Array, kinematics: FrameKinematics) -> Array:
+        """A of the rows of frame pairs, (rows, nv)."""
+        A: Array = wrench.dot(kinematics.jacobian)
+        A *= self._sign
+        return A
+
+    def _relative_twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
+        """Motion of all frame pairs."""
+        return self._layout.pairs.twist(kinematics, v)
+
+    def wrenches(self, kinematics: FrameKinematics) -> Array:
+        """Wrench (f, n) of each row, linear part first, (m, 6); zero for rows without frames.
+
+        It stands at the world's origin in world axes. A multiplier times it acts on the child, and
+        its opposite on the parent.
+        """
+        wrench, _ = self._wrenches(kinematics, None)
+        return self._declared([wrench, np.zeros((len(self) - len(wrench), 6))])
+
+    def reversed_axes(self, kinematics: FrameKinematics) -> tuple[str, ...]:
+        """Constraints whose aligned axes point against each other: loops closed in reverse."""
+        return self._layout.reversed_axes(kinematics)
+
+    def _wrenches(
+        self, kinematics: FrameKinematics, rotation: RotationReference | None
+    ) -> tuple[Array, Array]:
+        if rotation is None:
+            found = [family.position(kinematics) for family in self._families]
+        else:
+            found = [self._turned(family, kinematics, rotation) for family in self._families]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            return np.zeros((0, 6)), np.zeros(0)
+        return np.concatenate([part[0] for part in found]), np.concatenate(
+            [part[1] for part in found]
+        )
+
+    def _turned(
+        self, family: FrameRows, kinematics: FrameKinematics, rotation: RotationReference
+    ) -> tuple[Array, Array]:
+        """Wrenches and residuals of a family; angles count from the reference."""
+        if isinstance(family, AngularRows):
+            return family.position(kinematics, rotation.rotation[self._followed.of_angles])
+        if isinstance(family, RotationVectorRows):
+            return family.position(kinematics, rotation.rotation[self._followed.of_vectors])
+        return family.position(kinematics)
+
+    def _other_rows(
+        self, kinematics: FrameKinematics, t: float, q: Array, v: Array
+    ) -> ConstraintTerms:
+        found = [family.evaluate(kinematics, t, q, v) for family in self._layout.others]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            return ConstraintTerms(np.zeros((0, len(v))), np.zeros(0), np.zeros(0), np.zeros(0))
+        return ConstraintTerms(*map(np.concatenate, zip(*found, strict=True)))
+
+    def _declared(self, parts: list[Array]) -> Array:
+        return np.concatenate(parts)[self._layout.order]

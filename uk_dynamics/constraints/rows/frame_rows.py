@@ -1,0 +1,166 @@
+"""Rows selected from the relative motion of frame pairs, family by family, all vectorised.
+
+Each family turns frames into wrenches (f, n), (m, 6), and residuals (m,), and twists into the
+second-derivative term that the wrench alone does not carry (where there is one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+import uk_dynamics.core.linalg.rotations as so3
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, Bilinear, apply, cross, dot
+
+_AS_COUPLE = np.eye(6)[3:]  # a moment as a wrench without force
+_MOMENT = Bilinear((3, 0, 0))  # point × force where a wrench has its moment
+
+
+@dataclass(frozen=True)
+class LinearRow(FrameRow):
+    """Child origin along ``direction`` of the parent frame."""
+
+    direction: Direction
+
+    @classmethod
+    def stack(cls, rows: Sequence[LinearRow], frames: RowFrames, length: float) -> LinearRows:
+        """See :meth:`FrameRow.stack`."""
+        return LinearRows(frames, np.array([row.direction for row in rows]))
+
+
+@dataclass(frozen=True)
+class LinearRows(FrameRows):
+    """Child origin in the parent frame along constant directions: ψ = eᵀ d.
+
+    Attributes:
+        frames: Frames of the rows.
+        direction: Unit vectors in the parent frame, (m, 3).
+    """
+
+    frames: RowFrames
+    direction: Array
+
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Wrenches (m, 6) and residuals (m,) in m."""
+        point, offset = self.frames.origins(kinematics)
+        e = apply(kinematics.rotation.take(self.frames.parent, 0), self.direction)
+        return force_through(point, e), dot(e, offset)
+
+
+@dataclass(frozen=True)
+class AngularRow(FrameRow):
+    """Rotation vector of the child along ``direction`` of the parent frame."""
+
+    direction: Direction
+    rotation: ClassVar[bool] = True
+    exact_rate: ClassVar[bool] = False
+
+    @classmethod
+    def stack(cls, rows: Sequence[AngularRow], frames: RowFrames, length: float) -> AngularRows:
+        """See :meth:`FrameRow.stack`."""
+        return AngularRows(frames, length * np.array([row.direction for row in rows]))
+
+    def reference_scale(self, length: float) -> float:
+        """Nothing: the reference is a rotation, see ``RotationGroups``."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class AngularRows(FrameRows):
+    """Rotation vector of the child in the parent frame along constant directions: ψ = cᵀ log(R).
+
+    The rate is cᵀ ω, the geometric rate; it equals ψ̇ where the rotation vanishes, and for three
+    rows d|ψ|²/dt = 2 ψᵀω everywhere, so stabilisation converges from any angle below π.
+
+    Attributes:
+        frames: Frames of the rows.
+        direction: Vectors in the parent frame with the declared length as their norm, (m, 3), m.
+    """
+
+    frames: RowFrames
+    direction: Array
+
+    def position(
+        self, kinematics: FrameKinematics, reference_rotation: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Wrenches (m, 6) and residuals (m,) in rad times the declared length.
+
+        Args:
+            kinematics: Arrays of the model.
+            reference_rotation: Rotation of the child that counts as zero, per row, (m, 3, 3).
+        """
+        parent = kinematics.rotation.take(self.frames.parent, 0)
+        e = apply(parent, self.direction)
+        relative = parent.transpose(0, 2, 1) @ kinematics.rotation.take(self.frames.child, 0)
+        if reference_rotation is not None:
+            relative = relative @ reference_rotation.transpose(0, 2, 1)
+        return couple(e), dot(self.direction, so3.log(relative))
+
+
+@dataclass(frozen=True)
+class AlignmentRow(FrameRow):
+    """``child`` direction stays perpendicular to ``parent`` direction."""
+
+    parent: Direction
+    child: Direction
+
+    @classmethod
+    def stack(cls, rows: Sequence[AlignmentRow], frames: RowFrames, length: float) -> AlignmentRows:
+        """See :meth:`FrameRow.stack`."""
+        parents = np.array([row.parent for row in rows])
+        return AlignmentRows(frames, length * parents, np.array([row.child for row in rows]))
+
+    def reference_scale(self, length: float) -> float:
+        """The declared length, as for every angle."""
+        return length
+
+
+@dataclass(frozen=True)
+class AlignmentRows(FrameRows):
+    """A direction of the child stays perpendicular to one of the parent: ψ = aᵀ R c.
+
+    Attributes:
+        frames: Frames of the rows.
+        parent_direction: a in the parent frame, with the declared length as norm, (m, 3), m.
+        child_direction: c in the child frame, unit, (m, 3).
+    """
+
+    frames: RowFrames
+    parent_direction: Array
+    child_direction: Array
+    turning: ClassVar[bool] = True
+
+    def _directions(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        rotation = kinematics.rotation
+        a = apply(rotation.take(self.frames.parent, 0), self.parent_direction)
+        c = apply(rotation.take(self.frames.child, 0), self.child_direction)
+        return a, c
+
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Wrenches (m, 6) and residuals (m,), the sine of the misalignment times the length."""
+        a, c = self._directions(kinematics)
+        return couple(cross(c, a)), dot(a, c)
+
+    def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
+        """((ω × c) × a) · ω: the child's direction turns inside the parent frame, (m,)."""
+        a, c = self._directions(kinematics)
+        omega = twist.angular.take(self.frames.pair, 0)
+        return dot(cross(cross(omega, c), a), omega)
+
+
+def force_through(point: Array, force: Array) -> Array:
+    """Wrenches of forces along lines through points, (m, 6)."""
+    wrench = _MOMENT(point, force)
+    wrench[:, :3] = force
+    return wrench
+
+
+def couple(moment: Array) -> Array:
+    """Wrenches of moments without force, (m, 6)."""
+    wrench: Array = moment.dot(_AS_COUPLE)
+    return wrench

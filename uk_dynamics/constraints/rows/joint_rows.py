@@ -1,0 +1,112 @@
+"""Rows that are weighted sums of joint positions: constant A, no bias."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
+from uk_dynamics.constraints.rows.row import RobotRow
+from uk_dynamics.constraints.rows.vectors import Array
+from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.model.robot_model import RobotModel
+
+
+@dataclass(frozen=True)
+class JointTerm:
+    """One joint of a weighted sum.
+
+    Attributes:
+        position: Index into q.
+        velocity: Index into v.
+        coefficient: Weight of the joint in the sum.
+    """
+
+    position: int
+    velocity: int
+    coefficient: float
+
+
+def joint_terms(joints: Iterable[tuple[str, float]], model: RobotModel) -> tuple[JointTerm, ...]:
+    """Look up the joints of a weighted sum.
+
+    Raises:
+        UnknownNameError: A joint does not exist.
+    """
+    return tuple(
+        JointTerm(model.position_index(name), model.velocity_index(name), factor)
+        for name, factor in joints
+    )
+
+
+def weighted_joints(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    """Joints with their factors, those of factor zero left out.
+
+    Raises:
+        MechanismFileError: No factor differs from zero.
+    """
+    joints = tuple((joint, float(factor)) for joint, factor in data.items() if factor != 0)
+    if not joints:
+        raise MechanismFileError("every factor is zero; give a joint a factor, such as 1.0")
+    return joints
+
+
+@dataclass(frozen=True)
+class JointRow(RobotRow):
+    """Weighted sum of joint positions minus ``offset``, in m or rad."""
+
+    terms: tuple[JointTerm, ...]
+    offset: float
+
+    @classmethod
+    def collect(cls, rows: Sequence[tuple[str, JointRow]], nq: int, nv: int) -> JointRows:
+        """See :meth:`RobotRow.collect`."""
+        matrix, position_matrix = np.zeros((len(rows), nv)), np.zeros((len(rows), nq))
+        for index, (_, row) in enumerate(rows):
+            for term in row.terms:
+                matrix[index, term.velocity] += term.coefficient
+                position_matrix[index, term.position] += term.coefficient
+        return JointRows(matrix, position_matrix, np.array([row.offset for _, row in rows]))
+
+
+@dataclass(frozen=True)
+class JointRows:
+    """ψ = C_q q − offset, with A = C_v.
+
+    Attributes:
+        matrix: C_v, (m, nv).
+        position_matrix: C_q, (m, nq).
+        offset: (m,), in m or rad.
+    """
+
+    matrix: Array
+    position_matrix: Array
+    offset: Array
+
+    @property
+    def time_dependent(self) -> bool:
+        """False: only references bring time in."""
+        return False
+
+    @property
+    def linear_in_rates(self) -> bool:
+        """True: A is constant."""
+        return True
+
+    def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
+        """C_v, and the residuals in m or rad; see :class:`RowFamily`."""
+        return self.matrix, self.position_matrix @ q - self.offset
+
+    def evaluate(
+        self, kinematics: FrameKinematics, t: float, q: Array, v: Array
+    ) -> ConstraintTerms:
+        """The rows at a state; see :class:`RowFamily`."""
+        residual = self.position_matrix @ q - self.offset
+        return ConstraintTerms(self.matrix, np.zeros(len(residual)), residual, self.matrix @ v)
+
+    def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
+        """Magnitudes of C_v."""
+        return np.abs(self.matrix)

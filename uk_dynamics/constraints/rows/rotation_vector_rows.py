@@ -1,0 +1,108 @@
+"""Rows of some components of a rotation vector, the others being free: ψ = cᵀ log(E).
+
+Three angular rows together may take the angular velocity for their rate, since all three vanish
+at once. One or two may not: cᵀω = 0 is the condition of a velocity, no coordinate of the body is
+bound by it. Here the rate is that of the rotation vector φ itself, φ̇ = J⁻¹(φ) ω_E with the left
+Jacobian J of SO(3), so ψ is what it says at any angle below π.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+import uk_dynamics.core.linalg.rotations as so3
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.rotation_reference import RotationReference
+from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot
+
+
+@dataclass(frozen=True)
+class RotationVectorRow(FrameRow):
+    """Component of the rotation vector along ``direction``, others being free."""
+
+    direction: Direction
+    rotation: ClassVar[bool] = True
+
+    @classmethod
+    def stack(
+        cls, rows: Sequence[RotationVectorRow], frames: RowFrames, length: float
+    ) -> RotationVectorRows:
+        """See :meth:`FrameRow.stack`."""
+        return RotationVectorRows(frames, length * np.array([row.direction for row in rows]))
+
+    def reference_scale(self, length: float) -> float:
+        """Nothing: the reference is a rotation, see ``RotationGroups``."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class RotationVectorRows(FrameRows):
+    """Components of φ = log(E), E = R R_refᵀ, with R the child's rotation in the parent frame.
+
+    Attributes:
+        frames: Frames of the rows.
+        direction: c in the parent frame with the declared length as norm, (m, 3), in m.
+    """
+
+    frames: RowFrames
+    direction: Array
+
+    def position(
+        self, kinematics: FrameKinematics, reference_rotation: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Wrenches (m, 6), couples J⁻ᵀc, and residuals (m,) in rad times the declared length.
+
+        Args:
+            kinematics: Arrays of the model.
+            reference_rotation: R_ref of each row, (m, 3, 3).
+        """
+        parent, error = self._error(kinematics, reference_rotation)
+        phi = so3.log(error)
+        inverse = so3.left_jacobian_inverse(phi)
+        moment = apply(parent, apply(inverse.transpose(0, 2, 1), self.direction))
+        return np.concatenate((np.zeros_like(moment), moment), axis=1), dot(self.direction, phi)
+
+    def motion(
+        self,
+        kinematics: FrameKinematics,
+        twist: RelativeTwist,
+        reference: RotationReference | None = None,
+    ) -> tuple[Array, Array]:
+        """What A v and the wrench's bias leave out of ψ̇ and ψ̈, (m,) each.
+
+        With ω_E = ω − E ω_ref it is φ̈ = J⁻¹(ω̇ − ω_E × E ω_ref − E ω̇_ref − J̇ φ̇).
+
+        Args:
+            kinematics: Arrays of the model.
+            twist: Of the frame pairs.
+            reference: R_ref, ω_ref and its derivative of each row; None: no rotation, at rest.
+        """
+        parent, error = self._error(kinematics, None if reference is None else reference.rotation)
+        relative = apply(parent.transpose(0, 2, 1), twist.angular.take(self.frames.pair, 0))
+        phi = so3.log(error)
+        inverse = so3.left_jacobian_inverse(phi)
+        carried = np.zeros_like(relative)
+        if reference is not None:
+            carried = apply(error, reference.omega)
+        relative = relative - carried
+        rate = apply(inverse, relative)
+        lost = apply(so3.left_jacobian_rate(phi, rate), rate) + cross(relative, carried)
+        if reference is not None:
+            lost = lost + apply(error, reference.alpha)
+        return (
+            -dot(self.direction, apply(inverse, carried)),
+            -dot(self.direction, apply(inverse, lost)),
+        )
+
+    def _error(self, kinematics: FrameKinematics, reference: Array | None) -> tuple[Array, Array]:
+        """Rotations of the parents, and E, (m, 3, 3) each."""
+        parent = kinematics.rotation.take(self.frames.parent, 0)
+        error = parent.transpose(0, 2, 1) @ kinematics.rotation.take(self.frames.child, 0)
+        if reference is not None:
+            error = error @ reference.transpose(0, 2, 1)
+        return parent, error

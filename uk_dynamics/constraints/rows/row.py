@@ -1,0 +1,128 @@
+"""What a row of A is: a small record that knows which arrays evaluate it with others of its type.
+
+Whoever lays rows out asks the records alone, so a kind may bring a type of row of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from uk_dynamics.constraints.expressions.expression_derivatives import Order
+from uk_dynamics.constraints.rows.constraint_terms import RowFamily
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, Index, RelativeTwist
+from uk_dynamics.constraints.rows.vectors import Array
+
+Direction = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Row(ABC):
+    """One row of a constraint.
+
+    Attributes:
+        label: Its name within the constraint; empty where the constraint has no other row.
+        rotation: Whether its reference is a component of a rotation vector.
+        exact_rate: Whether its rate is the derivative of its residual.
+    """
+
+    label: str
+    rotation: ClassVar[bool] = False
+    exact_rate: ClassVar[bool] = True
+
+    @property
+    def order(self) -> Order:
+        """Level at which it is declared: position, velocity or acceleration."""
+        return "position"
+
+    @property
+    def period(self) -> float:
+        """How much its residual may change without meaning anything, infinite where it may not."""
+        return math.inf
+
+    def reference_scale(self, length: float) -> float:
+        """What one unit of reference counts in the row, 1 or the declared length in m."""
+        return 1.0
+
+
+class FrameRow(Row):
+    """A row that follows from the relative motion of the constraint's two frames."""
+
+    @classmethod
+    @abstractmethod
+    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> FrameRows:
+        """Evaluate rows of this type together.
+
+        Args:
+            rows: At least one, all of this type.
+            frames: Their frames.
+            length: Declared length that scales angular rows, in m.
+        """
+
+
+class RobotRow(Row):
+    """A row that follows from the coordinates of the robot, not from two frames."""
+
+    @classmethod
+    @abstractmethod
+    def collect(cls, rows: Sequence[tuple[str, Any]], nq: int, nv: int) -> RowFamily:
+        """Evaluate rows of this type together.
+
+        Args:
+            rows: Names and rows, at least one, all of this type.
+            nq: Size of q.
+            nv: Size of v.
+        """
+
+
+@dataclass(frozen=True)
+class RowFrames:
+    """The frames of m rows.
+
+    Attributes:
+        parent: Frame index of each row, (m,).
+        child: Frame index of each row, (m,).
+        pair: Pair of each row, (m,).
+    """
+
+    parent: Index
+    child: Index
+    pair: Index
+
+    def origins(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Child origins in the world, and from the parent's to the child's, (m, 3) each, in m."""
+        translation = kinematics.translation
+        point = translation.take(self.child, 0)
+        return point, point - translation.take(self.parent, 0)
+
+
+class FrameRows(ABC):
+    """Rows of one type, evaluated together; m of them.
+
+    Attributes:
+        frames: Frames of the rows.
+        turning: Whether :meth:`extra_bias` has something to say.
+    """
+
+    frames: RowFrames
+    turning: ClassVar[bool] = False
+
+    @abstractmethod
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Wrenches (f, n) at the world's origin, (m, 6), and residuals, (m,).
+
+        Args:
+            kinematics: Arrays of the model; velocities are not used.
+        """
+
+    def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
+        """Part of ψ̈ that comes of wrenches turning within the parent frame, (m,).
+
+        Args:
+            kinematics: Arrays of the model.
+            twist: Of the frame pairs.
+        """
+        raise NotImplementedError

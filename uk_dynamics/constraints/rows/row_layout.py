@@ -1,0 +1,151 @@
+"""Where each row stands: families are evaluated one after the other, then put in declared order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.rows.constraint import Constraint
+from uk_dynamics.constraints.rows.constraint_terms import RowFamily
+from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow
+from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
+from uk_dynamics.constraints.rows.rotation_reference import RotationGroups
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
+from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, RobotRow, Row, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array
+
+
+@dataclass(frozen=True)
+class _Entry:
+    constraint: int
+    pair: int
+    declared: int
+    row: Row
+    name: str
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """Indices that connect declared rows, families and frame pairs.
+
+    Attributes:
+        pairs: Frame pairs of all constraints that have frames.
+        families: Rows of frame pairs with the slice they take in evaluation order.
+        others: Families of rows that two frames do not determine, in evaluation order after those.
+        pair_of_row: Pair of each frame row in evaluation order.
+        order: Evaluation position of each declared row.
+        declared_order: Whether evaluation order is declared order already.
+        angular_rows: Declared positions of the rows whose reference is a rotation: those of
+            angular velocity, then those of rotation vectors.
+        angular_count: How many of them are rows of angular velocity.
+        rotation_groups: Reference rotations of these rows, None when there are none.
+        direct_scale: Factor of a reference value per declared row: 1, the declared length for
+            alignment rows and angular velocities, 0 where the reference is a rotation.
+        period: Of the residual of each declared row, infinite where it has none.
+    """
+
+    pairs: FramePairs
+    families: tuple[tuple[FrameRows, slice], ...]
+    others: tuple[RowFamily, ...]
+    pair_of_row: NDArray[np.intp]
+    order: NDArray[np.intp]
+    declared_order: bool
+    angular_rows: NDArray[np.intp]
+    angular_count: int
+    rotation_groups: RotationGroups | None
+    direct_scale: Array
+    period: Array
+    _axis_checks: tuple[tuple[str, int, Array], ...]
+
+    @classmethod
+    def of(
+        cls,
+        constraints: tuple[Constraint, ...],
+        ancestor_mask: AncestorMask,
+        nq: int,
+        length: float,
+    ) -> RowLayout:
+        """Lay out the rows of the constraints; see :class:`ConstraintSet` for the arguments."""
+        framed = [c for c in constraints if c.parent is not None and c.child is not None]
+        pair_of = {c.name: index for index, c in enumerate(framed)}
+        parent = np.array([c.parent for c in framed], dtype=np.intp)
+        child = np.array([c.child for c in framed], dtype=np.intp)
+        pairs = FramePairs(parent, child, ancestor_mask)
+
+        entries: list[_Entry] = []
+        for index, constraint in enumerate(constraints):
+            pair = pair_of.get(constraint.name, -1)
+            for row, name in zip(constraint.rows, constraint.row_names, strict=True):
+                entries.append(_Entry(index, pair, len(entries), row, name))
+        types = tuple(dict.fromkeys(type(e.row) for e in entries))
+        frame_types = [t for t in types if issubclass(t, FrameRow)]
+        robot_types = [t for t in types if issubclass(t, RobotRow)]
+        members = {t: [e for e in entries if type(e.row) is t] for t in types}
+        sorted_entries = [e for t in (*frame_types, *robot_types) for e in members[t]]
+        order = np.empty(len(entries), dtype=np.intp)
+        for position, entry in enumerate(sorted_entries):
+            order[entry.declared] = position
+
+        families: list[tuple[FrameRows, slice]] = []
+        start = 0
+        for frame_type in frame_types:
+            found = members[frame_type]
+            of_row = np.array([e.pair for e in found], dtype=np.intp)
+            frames = RowFrames(parent[of_row], child[of_row], of_row)
+            family = frame_type.stack([e.row for e in found], frames, length)
+            families.append((family, slice(start, start + len(found))))
+            start += len(found)
+
+        angular = members.get(AngularRow, []) + members.get(RotationVectorRow, [])
+        return cls(
+            pairs=pairs,
+            families=tuple(families),
+            others=tuple(
+                t.collect([(e.name, e.row) for e in members[t]], nq, ancestor_mask.shape[1])
+                for t in robot_types
+            ),
+            pair_of_row=np.array([e.pair for e in sorted_entries[:start]], dtype=np.intp),
+            order=order,
+            declared_order=bool(np.all(order == np.arange(len(order)))),
+            angular_rows=np.array([e.declared for e in angular], dtype=np.intp),
+            angular_count=len(members.get(AngularRow, [])),
+            rotation_groups=_rotation_groups(angular, length) if angular else None,
+            direct_scale=np.array([e.row.reference_scale(length) for e in entries]),
+            period=np.array([e.row.period for e in entries]),
+            _axis_checks=_axis_checks(constraints, pair_of),
+        )
+
+    def reversed_axes(self, kinematics: FrameKinematics) -> tuple[str, ...]:
+        """Names of constraints whose child axis points against the parent's."""
+        names = []
+        for name, pair, axis in self._axis_checks:
+            parent = kinematics.rotation[self.pairs.parent[pair]] @ axis
+            child = kinematics.rotation[self.pairs.child[pair]] @ axis
+            if parent @ child < 0.0:
+                names.append(name)
+        return tuple(names)
+
+
+def _rotation_groups(angular: list[_Entry], length: float) -> RotationGroups:
+    owners = sorted({e.constraint for e in angular})
+    group = np.array([owners.index(e.constraint) for e in angular], dtype=np.intp)
+    rows = [e.row for e in angular]
+    directions = np.array(
+        [row.direction for row in rows if isinstance(row, AngularRow | RotationVectorRow)]
+    )
+    return RotationGroups(group, length * directions, length)
+
+
+def _axis_checks(
+    constraints: tuple[Constraint, ...], pair_of: dict[str, int]
+) -> tuple[tuple[str, int, Array], ...]:
+    """Kinds that align one common axis: both tilt rows share the child direction."""
+    checks = []
+    for constraint in constraints:
+        axes = {row.child for row in constraint.rows if isinstance(row, AlignmentRow)}
+        tilts = sum(isinstance(row, AlignmentRow) for row in constraint.rows)
+        if tilts == 2 and len(axes) == 1:
+            checks.append((constraint.name, pair_of[constraint.name], np.array(axes.pop())))
+    return tuple(checks)

@@ -1,0 +1,109 @@
+"""Rows of large trees: A is sparse, since a loop speaks of the joints of its own way only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from uk_dynamics.constraints.rows.constraint import Constraint
+from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.constraints.rows.relative_motion import (
+    AncestorMask,
+    FrameKinematics,
+    Index,
+    RelativeTwist,
+    relative_twist,
+)
+from uk_dynamics.constraints.rows.vectors import Array, dot
+
+
+class TreeAncestry(AncestorMask, Protocol):
+    """Which velocities move which frames."""
+
+    @property
+    def carriers(self) -> Index:
+        """The last velocity that moves each frame, or −1, (frames,)."""
+
+    def between(self, parent: int, child: int) -> tuple[list[int], list[int]]:
+        """Velocities that move a frame relative to another, ascending, and their signs."""
+
+
+class TreeKinematics(FrameKinematics, Protocol):
+    """What these rows need to know of a tree at one state."""
+
+    @property
+    def twist(self) -> Array:
+        """Spatial velocity of each body at the world's origin, then of the world, (nv + 1, 6)."""
+
+    @property
+    def twist_rate(self) -> Array:
+        """Their derivatives at zero joint acceleration, (nv + 1, 6)."""
+
+
+class SparseConstraintSet(ConstraintSet):
+    """A constraint set that gives A as a ``csr_array``; rows of frame pairs only.
+
+    Attributes:
+        supports: Velocities that can move each row, by frame pair.
+    """
+
+    def __init__(
+        self,
+        constraints: tuple[Constraint, ...],
+        ancestry: TreeAncestry,
+        nq: int,
+        length: float = 1.0,
+    ) -> None:
+        """Lay out the rows; see :class:`ConstraintSet`."""
+        super().__init__(constraints, ancestry, nq, length)
+        pairs = self._layout.pairs
+        between = [
+            ancestry.between(int(p), int(c)) for p, c in zip(pairs.parent, pairs.child, strict=True)
+        ]
+        self.supports: Sequence[Sequence[int]] = [moving for moving, _ in between]
+        of_row = self._layout.pair_of_row
+        counts = np.array([len(self.supports[pair]) for pair in of_row], dtype=np.intp)
+        self._starts = np.concatenate(([0], np.cumsum(counts)))
+        self._row = np.repeat(np.arange(len(of_row)), counts)
+        self._velocity = np.array([j for pair in of_row for j in between[pair][0]], dtype=np.intp)
+        self._signs = np.array([s for pair in of_row for s in between[pair][1]], dtype=float)
+        self._nv = ancestry.shape[1]
+        self._parent, self._child = ancestry.carriers[pairs.parent], ancestry.carriers[pairs.child]
+
+    @staticmethod
+    def expresses(constraints: ConstraintSet) -> bool:
+        """Whether all rows are of frame pairs and of order position."""
+        return not constraints._layout.others and bool(constraints.position_rows.all())
+
+    def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
+        """Rows with nothing cancelled on the ways between their frames, sparse (m, nv)."""
+        wrench, _ = self._wrenches(kinematics, None)
+        return self._sparse(np.abs(self._entries(wrench, kinematics)))[self._layout.order]
+
+    def _declared(self, parts: list[Array]) -> Array:
+        (rows,) = parts
+        return rows[self._layout.order]
+
+    def _frame_jacobian(self, wrench: Array, kinematics: FrameKinematics) -> Array:
+        return self._sparse(self._signs * self._entries(wrench, kinematics))
+
+    def _entries(self, wrench: Array, kinematics: FrameKinematics) -> Array:
+        return dot(wrench[self._row], kinematics.jacobian.T[self._velocity])
+
+    def _sparse(self, entries: Array) -> Array:
+        shape = (len(self._starts) - 1, self._nv)
+        # Everybody who takes A treats it as a matrix; that it is sparse shows in no result.
+        matrix: Array = csr_array((entries, self._velocity, self._starts), shape=shape)  # type: ignore[assignment]
+        return matrix
+
+    def _relative_twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
+        """As :meth:`FramePairs.twist`, from the twists of the bodies."""
+        tree: TreeKinematics = kinematics  # type: ignore[assignment]
+        parent, child = tree.twist[self._parent], tree.twist[self._child]
+        delta = child - parent
+        rate = tree.twist_rate[self._child] - tree.twist_rate[self._parent]
+        origin = kinematics.translation.take(self._layout.pairs.child, 0)
+        return relative_twist(parent, delta, rate, origin)

@@ -1,0 +1,136 @@
+"""Small vector algebra over stacks, for floats and for arrays of symbols alike.
+
+Everything here is matrix products with constant tensors: cheaper than ``numpy.cross`` on the few
+vectors of a mechanism, and valid for arrays of dtype object that hold symbols.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.linalg.symbolic_where import is_symbolic
+
+Array = NDArray[np.float64]
+
+
+def _skew_tensor() -> Array:
+    tensor = np.zeros((3, 9))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        tensor[i, 3 * k + j] = 1.0
+        tensor[i, 3 * j + k] = -1.0
+    return tensor
+
+
+class Bilinear:
+    """Sums of signed products x_i y_j of two vectors, over stacks of both.
+
+    On the few vectors of a mechanism, gathering the factors and one matrix product cost less than
+    matrices for each of them.
+    """
+
+    def __init__(self, *blocks: tuple[int, int, int]) -> None:
+        """Collect cross products.
+
+        Args:
+            *blocks: Where each begins: in the result, its first factor in x, its second in y.
+        """
+        places = [
+            (result + i, x + j, y + k, sign)
+            for result, x, y in blocks
+            for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+            for j, k, sign in ((j, k, 1.0), (k, j, -1.0))
+        ]
+        self._x = np.array([x for _, x, _, _ in places])
+        self._y = np.array([y for _, _, y, _ in places])
+        self._sums = np.zeros((len(places), 3 + max(result for result, _, _ in blocks)))
+        for row, (result, _, _, sign) in enumerate(places):
+            self._sums[row, result] = sign
+
+    def __call__(self, x: Array, y: Array) -> Array:
+        """The sums, (K, i) with (K, j) giving (K, k)."""
+        products: Array = x.take(self._x, 1)
+        products *= y.take(self._y, 1)
+        sums: Array = products.dot(self._sums)
+        return sums
+
+
+def _stacked_matvec(matrices: Array, vectors: Array) -> Array:
+    product: Array = (matrices @ vectors[:, :, None])[:, :, 0]
+    return product
+
+
+def _stacked_vecdot(x: Array, y: Array) -> Array:
+    product: Array = (x[:, None, :] @ y[:, :, None])[:, 0, 0]
+    return product
+
+
+# NumPy has them as single operations since 2.2 and 2.0; ROS distributions carry older ones.
+_matvec = getattr(np, "matvec", _stacked_matvec)
+_vecdot = getattr(np, "vecdot", _stacked_vecdot)
+_SKEW = _skew_tensor()
+_CROSS = Bilinear((0, 0, 0))
+# angular × linear, linear × angular, angular × angular; linear part first
+_MOTION_CROSS = Bilinear((0, 3, 0), (0, 0, 3), (3, 3, 3))
+
+
+def skew(x: Array) -> Array:
+    """Cross-product matrices, (K, 3) to (K, 3, 3), so that ``skew(x) @ y`` is x × y."""
+    matrices: Array = x.dot(_SKEW).reshape(-1, 3, 3)
+    return matrices
+
+
+def apply(matrices: Array, vectors: Array) -> Array:
+    """Product of each matrix (K, i, j) with its vector (K, j), giving (K, i)."""
+    product: Array = _matvec(matrices, vectors)
+    return product
+
+
+def cross(x: Array, y: Array) -> Array:
+    """Cross products of rows, (K, 3) with (K, 3)."""
+    return _CROSS(x, y)
+
+
+def dot(x: Array, y: Array) -> Array:
+    """Dot products of rows, (K, i) with (K, i), giving (K,)."""
+    product: Array = _vecdot(x, y)
+    return product
+
+
+def motion_cross(x: Array, y: Array) -> Array:
+    """Spatial cross products of motion vectors (linear, angular), (K, 6) with (K, 6)."""
+    return _MOTION_CROSS(x, y)
+
+
+# NumPy's own take symbols, but not the floats that are among them where something is constant.
+_sines = np.frompyfunc(lambda x: x.sin() if hasattr(x, "sin") else math.sin(x), 1, 1)
+_cosines = np.frompyfunc(lambda x: x.cos() if hasattr(x, "cos") else math.cos(x), 1, 1)
+
+
+def _angle(y: Any, x: Any) -> Any:
+    symbol = next((z for z in (y, x) if hasattr(z, "functions")), None)
+    return math.atan2(y, x) if symbol is None else symbol.functions["atan2"](y, x)
+
+
+_angles = np.frompyfunc(_angle, 2, 1)
+
+
+def sine(x: Array) -> Array:
+    """Sines of floats or symbols."""
+    found: Array = _sines(x) if is_symbolic(x) else np.sin(x)
+    return found
+
+
+def cosine(x: Array) -> Array:
+    """Cosines of floats or symbols."""
+    found: Array = _cosines(x) if is_symbolic(x) else np.cos(x)
+    return found
+
+
+def polar_angle(y: Array, x: Array) -> Array:
+    """Angles of the points (x, y), between −π and π, for floats or symbols alike."""
+    found: Array = _angles(y, x) if is_symbolic(y) or is_symbolic(x) else np.arctan2(y, x)
+    return found

@@ -1,0 +1,1 @@
+"""Joint states from measurements: passive joints solved from the loops."""

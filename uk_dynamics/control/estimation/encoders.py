@@ -1,0 +1,107 @@
+"""The measured joints of a mechanism: their indices, accuracy, and measurements as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import Array
+
+_TURN = 2.0 * np.pi
+
+
+class Encoders:
+    """Joints with an encoder.
+
+    Attributes:
+        names: Of the joints; measurements given as arrays have their order.
+        deviations: Standard deviations of their measurements, (d,), in rad or m.
+        places: Indices of the joints in q, (d,).
+        columns: Indices of the joints in v, (d,).
+        turning: Which joints are continuous, (d,); their encoders may count within one turn.
+    """
+
+    def __init__(self, mechanism: Mechanism, names: Sequence[str] | None = None) -> None:
+        """Find the joints.
+
+        Args:
+            mechanism: Whose joints.
+            names: Joints with an encoder; None: those of the mechanism file.
+
+        Raises:
+            UnknownNameError: A joint does not exist.
+            InputError: A joint is named twice.
+        """
+        self.names, self.deviations = _measured(mechanism, names)
+        model = mechanism.model
+        self.places = np.array([model.position_index(n) for n in self.names], dtype=np.intp)
+        self.columns = np.array([model.velocity_index(n) for n in self.names], dtype=np.intp)
+        self.turning = _turning(mechanism, self.names)
+
+    def values(self, values: Mapping[str, float] | ArrayLike, what: str) -> Array:
+        """Measurements in the order of the joints, a new array, (d,).
+
+        Args:
+            values: By name or (d,).
+            what: The quantity, for error messages.
+
+        Raises:
+            UnknownNameError: A name is not one of a measured joint.
+            StateError: Some measured joint is missing, or a number is not finite.
+        """
+        if isinstance(values, Mapping):
+            for name in values:
+                if name not in self.names:
+                    raise UnknownNameError("measured joint", name, self.names)
+            if missing := [name for name in self.names if name not in values]:
+                raise StateError(f"the {what} of {', '.join(missing)} is missing")
+            values = [values[name] for name in self.names]
+        try:
+            array = np.array(values, dtype=float)
+        except (TypeError, ValueError):
+            raise StateError(f"expected numbers as {what}, found {values!r:.80}") from None
+        if array.shape != (len(self.names),):
+            raise StateError(
+                f"expected {len(self.names)} numbers ({', '.join(self.names)}) as {what}, "
+                f"found shape {array.shape}"
+            )
+        if not np.isfinite(array).all():
+            bad = self.names[int(np.flatnonzero(~np.isfinite(array))[0])]
+            raise StateError(f"the {what} of {bad} is not finite")
+        return array
+
+    def nearest_turn(self, positions: Array, last: Array) -> Array:
+        """Positions (d,), in rad or m, shifted by full turns to be nearest to the last ones."""
+        turns: Array = np.round((last - positions) / _TURN) * self.turning
+        return positions + _TURN * turns
+
+
+def _measured(mechanism: Mechanism, names: Sequence[str] | None) -> tuple[tuple[str, ...], Array]:
+    declared = mechanism.measured
+    if names is None:
+        return declared.names, declared.deviations
+    known = dict(zip(declared.names, declared.deviations.tolist(), strict=True))
+    for name in names:
+        if name not in mechanism.joint_names:
+            raise UnknownNameError("joint", name, mechanism.joint_names)
+    if len(set(names)) < len(names):
+        raise InputError(f"a joint is measured twice: {', '.join(names)}")
+    return tuple(names), np.array([known.get(name, 1.0) for name in names])
+
+
+def _turning(mechanism: Mechanism, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Which joints are continuous."""
+    joints = {joint.name: joint for joint in mechanism.model.description.joints}
+    return np.array(
+        [
+            name in joints
+            and joints[name].type == "revolute"
+            and not np.isfinite([joints[name].lower, joints[name].upper]).any()
+            for name in names
+        ],
+        dtype=bool,
+    )

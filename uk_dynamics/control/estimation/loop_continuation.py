@@ -1,0 +1,196 @@
+"""Numerical continuation along the loops, from a closed configuration to the measured one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.control.estimation.loop_rows import LoopRows
+from uk_dynamics.core.servo.joint_state_estimation import LoopFactors, Split
+from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.model.robot_model import RobotModel
+
+_MOST_STEPS = 12
+_SMALL = 1e-11  # rad or m: the next Newton step would be rounding
+_STALLED = 1e-8  # rad or m: rounding near a singularity
+_OPEN = 1e-4  # m or rad: loop-closure error that noise beyond a dead centre may cause
+_CONTRACTION = 0.25  # of successive steps; below it the solution is locally unique (Deuflhard)
+_LARGEST_CORRECTION = 0.3  # rad or m, after the tangent step
+_LONGEST_STEP = 0.1  # rad or m, of a measured joint
+_LONGEST_MOVE = 1.0  # rad or m, of any joint in one step
+_CAUTIOUS_STEP = 0.01  # rad or m: length to which steps are shortened near a singularity
+_SHORTEST_STEP = 1.0 / 1024.0
+MOST_STEPS, FEW_STEPS = 200, 24  # bound the time spent on unreachable measurements
+_NEAR = 0.5  # regularity is about the distance to a singularity, in units of the scaled steps
+
+
+class LoopContinuation:
+    """Predictor–corrector continuation that stays on its assembly branch.
+
+    A step is accepted only if successive Newton corrections shrink by a factor of four.
+
+    Attributes:
+        residual: Largest residual before the last correction, in m or rad.
+        iterations: Newton corrections since it was set to zero.
+        passed_singularity: Whether, since it was set to false, a step met a singular configuration
+            or may have passed one, because the distance to it was shorter than the step.
+        factors: Of the last Newton correction.
+    """
+
+    factors: LoopFactors
+
+    def __init__(
+        self,
+        rows: LoopRows,
+        model: RobotModel,
+        places: NDArray[np.intp],
+        split: Split,
+        tolerance: float,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            rows: Those that close the loops.
+            model: The tree.
+            places: Indices of the measured joints in q, (d,).
+            split: Measured and other coordinates.
+            tolerance: Regularity below which the loops are singular.
+        """
+        self._rows = rows
+        self._model = model
+        self._places = places
+        self._split = split
+        self._tolerance = tolerance
+        self._still = np.zeros(len(rows.names))
+        self._last_regular: LoopFactors | None = None
+        self.residual = 0.0
+        self.iterations = 0
+        self.passed_singularity = False
+
+    def factor(self, A: Array) -> LoopFactors:
+        """Factorisation of rows (m, nv)."""
+        return LoopFactors(A, self._split, self._tolerance)
+
+    def forget(self) -> None:
+        """Discard the tangent of the last configuration."""
+        self._last_regular = None
+
+    def step(self, q: Array, t: float, wanted: Array) -> Array | None:
+        """One continuation step, to measurements close to the last configuration.
+
+        Args:
+            q: The last configuration, (nq,).
+            t: Time, in s.
+            wanted: Measured positions, (d,).
+
+        Returns:
+            The configuration, (nq,); None if the corrections do not converge as required.
+        """
+        guess, before = q, 1.0
+        if self._last_regular is not None:
+            before = self._last_regular.regularity
+            move = self._last_regular.move(self._still, wanted - q[self._places])
+            guess = self._model.integrate(q, move)
+        found = self.correct(guess, t, wanted)
+        if found is not None:
+            self.passed_singularity |= self._near(before, q, found)
+        return found
+
+    def correct(self, q: Array, t: float, wanted: Array) -> Array | None:
+        """Newton corrections onto the loops and the measurements; see :meth:`step`."""
+        before = np.inf
+        for count in range(_MOST_STEPS):
+            A, psi = self._rows.linearize(q, t)
+            factors = self.factors = self.factor(A)
+            move = factors.move(-psi, wanted - q[self._places])
+            size = _largest(move)
+            if not size <= _LARGEST_CORRECTION:
+                return None
+            q = self._model.integrate(q, move)
+            self.iterations += 1
+            self.residual = _largest(psi / self._rows.scale)
+            stalled = count > 0 and size > _CONTRACTION * before
+            if size <= (_STALLED if stalled else _SMALL):
+                if self.residual > _OPEN:  # in a direction that is singular here
+                    return None
+                if not factors.singular:
+                    self._last_regular = factors
+                return q
+            if stalled:
+                return None
+            before = size
+        return None
+
+    def velocity(self, q: Array, t: float, drift: Array, rates: Array) -> Array:
+        """Velocities at the last configuration, (nv,).
+
+        In directions that are singular there, the tangent of the last regular one is used.
+
+        Args:
+            q: The last configuration, (nq,).
+            t: Its time, in s.
+            drift: Partial time derivative of the rows, (m,).
+            rates: Measured velocities, (d,).
+        """
+        if not self.factors.singular or self._last_regular is None:
+            return self.factors.move(-drift, rates)
+        tangent = self._last_regular.move(self._still, rates)
+        A, _ = self._rows.linearize(q, t)
+        missing = rates - tangent[self._split.measured]
+        return tangent + self.factors.move(-drift - A @ tangent, missing)
+
+    def follow(
+        self, q: Array, times: tuple[float, float], wanted: Array, steps: int = MOST_STEPS
+    ) -> Array | None:
+        """Continuation with adaptive steps along a straight line in the measured positions.
+
+        Args:
+            q: A closed configuration, (nq,).
+            times: Of this configuration and of the end, in s.
+            wanted: Measured positions at the end, (d,).
+            steps: Largest number of steps.
+
+        Returns:
+            The configuration at the end, (nq,); None if it cannot be reached.
+        """
+        start = q[self._places]
+        way = wanted - start
+        longest = _LONGEST_STEP / max(_largest(way), _LONGEST_STEP)
+        done, step = 0.0, longest
+        for _ in range(steps):
+            ahead = min(1.0, done + step)
+            t = times[0] + ahead * (times[1] - times[0])
+            target = start + ahead * way
+            A, psi = self._rows.linearize(q, t)
+            here = self.factor(A)
+            move = here.move(-psi, target - q[self._places])
+            reached = None
+            if _largest(move) <= _LONGEST_MOVE:
+                reached = self.correct(self._model.integrate(q, move), t, target)
+            if reached is not None:
+                if self._near(here.regularity, q, reached):
+                    if (ahead - done) * _largest(way) > _CAUTIOUS_STEP:
+                        step = 0.5 * (ahead - done)
+                        continue
+                    self.passed_singularity = True
+                q, done = reached, ahead
+                if done >= 1.0:
+                    return q
+                step = min(longest, 2.0 * step)
+            elif step < _SHORTEST_STEP:
+                return None
+            else:
+                step *= 0.5
+                longest = 2.0 * step  # a longer step would fail again
+        return None
+
+    def _near(self, regularity: float, before: Array, after: Array) -> bool:
+        """Whether a singularity may lie between two configurations."""
+        others = self._split.others
+        way = self._model.difference(before, after)[others] / self._split.scale
+        nearest = min(regularity, self.factors.regularity)
+        return nearest < max(self._tolerance, _NEAR * _largest(way))
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))

@@ -1,0 +1,237 @@
+"""Joint-state estimation: passive positions and velocities from measured joints and the loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import compress
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.control.estimation.encoders import Encoders
+from uk_dynamics.control.estimation.joint_state_estimate import EstimationStatus, JointStateEstimate
+from uk_dynamics.control.estimation.loop_continuation import FEW_STEPS, MOST_STEPS, LoopContinuation
+from uk_dynamics.control.estimation.loop_rows import LoopRows
+from uk_dynamics.core.servo.joint_state_estimation import Split, free_motions, undetermined
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array
+
+_RANK_TOLERANCE = 1e-6  # of the rows that remain for the unmeasured joints
+_TRIALS = 4  # configurations that are tried in case the initial guess is singular
+_TRIAL_STEP = 0.05  # rad or m
+
+
+class StateCompletion:
+    """Solves the loops for the passive joints, starting from the last state to keep its branch.
+
+    The first measurement is reached from the mechanism's initial guess, and is taken on its
+    assembly branch. Velocity rows, compliant rows and inactive ones determine no position and are
+    not used.
+
+    Attributes:
+        mechanism: With the joints.
+        encoders: The measured joints; measurements given as arrays have their order.
+        redundant: Number of measured joints beyond those that the loops need.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        measured: Sequence[str] | None = None,
+        *,
+        jump: float = 0.5,
+        largest_misfit: float = 1e-2,
+        singular_tolerance: float = 1e-3,
+        active: ActiveConstraints | None = None,
+    ) -> None:
+        """Check that the measured joints determine all others.
+
+        Args:
+            mechanism: With loops that close.
+            measured: Joints with an encoder; None: those of the mechanism file.
+            jump: Displacement of a measured joint between two measurements that counts as a jump,
+                in rad or m.
+            largest_misfit: Difference above which redundant measurements contradict each other, in
+                rad or m.
+            singular_tolerance: Reciprocal condition number below which the loops are singular.
+            active: Switchable constraints that are on; None: as in the mechanism file.
+
+        Raises:
+            UnknownNameError: A measured joint does not exist.
+            InputError: The measured joints do not determine all others; these are named.
+            AssemblyError: The loops do not close at the initial guess.
+        """
+        self.mechanism = mechanism
+        self.jump = jump
+        self.largest_misfit = largest_misfit
+        self.encoders = Encoders(mechanism, measured)
+        self._model = mechanism.model
+        self._singular_tolerance = singular_tolerance
+        self._home = mechanism.assemble()
+        self.switch(active)
+        self.reset()
+
+    def switch(self, active: ActiveConstraints | None) -> None:
+        """Change which switchable constraints are on; the last state is kept.
+
+        Args:
+            active: Those that are on; None: as in the mechanism file.
+
+        Raises:
+            InputError: With them the measured joints do not determine all others, which are named;
+                nothing is changed.
+        """
+        rows, encoders = LoopRows(self.mechanism, active), self.encoders
+        scale = rows.coordinate_scale(self._home)
+        A = self._determining(rows, scale)
+        others = np.setdiff1d(np.arange(self._model.nv), encoders.columns)
+        redundant = len(encoders.names) - free_motions(A, scale, _RANK_TOLERANCE)
+        split = Split(encoders.columns, others, scale[others], encoders.deviations, redundant)
+        self._continuation = LoopContinuation(
+            rows, self._model, encoders.places, split, self._singular_tolerance
+        )
+        self._rows, self.redundant = rows, redundant
+
+    def reset(self) -> None:
+        """Forget the last state: the next measurement is reached from the initial guess again."""
+        self._q = self._home
+        self._t: float | None = None
+        self._doubtful = False
+        self._is_lost = False
+        self._continuation.forget()
+
+    def complete(
+        self,
+        positions: Mapping[str, float] | ArrayLike,
+        velocities: Mapping[str, float] | ArrayLike | None = None,
+        t: float = 0.0,
+        references: Mapping[str, ReferenceSample] | None = None,
+    ) -> JointStateEstimate:
+        """The state of all joints.
+
+        Args:
+            positions: Of the measured joints, by name or (d,), in rad or m.
+            velocities: Of the measured joints, in rad/s or m/s; None: zero.
+            t: Time, for rheonomic loops, in s.
+            references: What replaces the references of structural constraints, by name.
+
+        Raises:
+            UnknownNameError: A name is not that of a measured joint.
+            StateError: A measured joint is missing, or a number is not finite.
+        """
+        wanted = self.encoders.values(positions, "position")
+        rates = None if velocities is None else self.encoders.values(velocities, "velocity")
+        self._rows.live = references or {}
+        continuation = self._continuation
+        # encoders may count within one turn
+        last = self._q[self.encoders.places]
+        wanted = self.encoders.nearest_turn(wanted, last)
+        far = np.abs(wanted - last) > self.jump
+        first = self._t is None
+        before = t if self._t is None else self._t
+        continuation.iterations = 0
+        continuation.passed_singularity = False
+        q = None
+        if not first and not far.any():
+            q = continuation.step(self._q, t, wanted)
+        if q is None:
+            # after an unreachable measurement the next one is probably unreachable too
+            steps = FEW_STEPS if self._is_lost else MOST_STEPS
+            q = continuation.follow(self._q, (before, t), wanted, steps)
+        if q is None and first:
+            q = self._assembled(wanted, t)
+        self._is_lost = q is None
+        if q is not None:
+            self._q, self._t = q, t
+        jumped = () if first else tuple(compress(self.encoders.names, far))
+        return self._estimate(wanted, rates, t, jumped)
+
+    def sensitivity(self) -> Array:
+        """Derivative of all coordinates by the measured joints at the last state, J, (nv, d).
+
+        Errors of encoders with covariance C become errors of the state with covariance J C Jᵀ.
+        """
+        A, _ = self._rows.linearize(self._q, self._t or 0.0)
+        return self._continuation.factor(A).sensitivity()
+
+    def _assembled(self, wanted: Array, t: float) -> Array | None:
+        """Assemble the loops at the first measurement if continuation does not reach it."""
+        if self.redundant:
+            return None
+        guess = self._q.copy()
+        guess[self.encoders.places] = wanted
+        found = self.mechanism.assembly(guess, hold=self.encoders.names, t=t)
+        if not found.closed:
+            return None
+        self._continuation.forget()
+        return self._continuation.correct(found.q, t, wanted)
+
+    def _estimate(
+        self, wanted: Array, rates: Array | None, t: float, jumped: tuple[str, ...]
+    ) -> JointStateEstimate:
+        """The estimate at the last configuration, which belongs to the measurement unless lost."""
+        names, continuation = self.encoders.names, self._continuation
+        singular = self._is_lost or continuation.factors.singular  # no factors before a success
+        self._doubtful |= continuation.passed_singularity
+        misfit = wanted - self._q[self.encoders.places]
+        largest = float(np.abs(misfit).max(initial=0.0))
+        status, joints = EstimationStatus.COMPLETE, tuple[str, ...]()
+        if self._is_lost:
+            self._doubtful = True  # it may come back on the other side of a dead centre
+            status = EstimationStatus.LOST
+            joints = tuple(compress(names, np.abs(misfit) >= 0.5 * largest))
+        elif singular:
+            status = EstimationStatus.SINGULAR
+            open_others = continuation.factors.open_others
+            joints = tuple(self._model.velocity_names[i] for i in open_others)
+        elif self.redundant and largest > self.largest_misfit:
+            status = EstimationStatus.CONTRADICTING
+            joints = (names[int(np.abs(misfit).argmax())],)
+        elif jumped:
+            status, joints = EstimationStatus.JUMP, jumped
+        v = np.zeros(self._model.nv)
+        if rates is not None and not self._is_lost:
+            v = continuation.velocity(self._q, t, self._rows.drift(self._q, t), rates)
+        return JointStateEstimate(
+            q=self._q.copy(),
+            v=v,
+            status=status,
+            joints=joints,
+            residual=continuation.residual,
+            misfit=misfit,
+            condition=np.inf if singular else 1.0 / continuation.factors.regularity,
+            iterations=continuation.iterations,
+            branch_doubtful=self._doubtful,
+        )
+
+    def _determining(self, rows: LoopRows, scale: Array) -> Array:
+        """A (m, nv) at a configuration where the measured joints determine the others.
+
+        The initial guess may be singular, like a flat parallelogram; then others near it are tried.
+
+        Raises:
+            InputError: There is no such configuration.
+        """
+        random = np.random.default_rng(1)
+        q = self._home
+        for _ in range(_TRIALS):
+            A, _ = rows.linearize(q, 0.0)
+            open_ = undetermined(A, scale, self.encoders.columns, _RANK_TOLERANCE)
+            if not len(open_):
+                return A
+            guess = self._model.integrate(
+                self._home, random.uniform(-_TRIAL_STEP, _TRIAL_STEP, self._model.nv)
+            )
+            q = self.mechanism.assembly(guess).q
+        names = self._model.velocity_names
+        loose = ", ".join(names[i] for i in open_)
+        measured = ", ".join(self.encoders.names) or "none"
+        freedoms = free_motions(A, scale, _RANK_TOLERANCE)
+        raise InputError(
+            f"the measured joints ({measured}) do not determine {loose}: "
+            f"the mechanism has {freedoms} degrees of freedom; measure some of these too",
+            file=self.mechanism.spec.file,
+            place="measured",
+        )

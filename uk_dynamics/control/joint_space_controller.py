@@ -1,0 +1,164 @@
+"""Joint-space control without a tasks file: inverse dynamics of a desired acceleration.
+
+Gravity compensation and hold are such controllers. Loops, redundant motors and limits are treated
+as in the servo law. Friction is not compensated, because it helps a machine to stand still.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from itertools import compress
+
+import numpy as np
+
+from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.control.command import MotorCommand
+from uk_dynamics.control.internal_efforts import InternalEfforts
+from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
+from uk_dynamics.control.limits.motor_limits import MotorLimits
+from uk_dynamics.core.servo.motion_efforts import motion_efforts
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.allocation import Allocation, Weights
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+
+_NOTICEABLE = 1e-6  # of the accelerations; a smaller residual is rounding
+
+
+class JointSpaceController(ABC):
+    """Efforts for a desired acceleration of the joints that follows from the state alone.
+
+    Attributes:
+        mechanism: What is controlled.
+        active: Switchable constraints that are on; None: as in the mechanism file.
+        structure: What replaces the references of structural constraints, by name.
+        limits: Of the motors; they can be restricted at any time.
+        preload: Preferred efforts where several cause the same motion, (motors,), in N or N·m;
+            None: zero.
+        internal: Additional efforts that cause internal forces; None: none.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        weights: Weights = "limits",
+        preload: Mapping[str, float] | None = None,
+        control_period: float | None = None,
+    ) -> None:
+        """Prepare the evaluation.
+
+        Args:
+            mechanism: With at least one motor.
+            weights: Redundant motors minimise Σ weight·(effort − preload)²: ``limits`` 1/limit²,
+                ``equal`` one each, or by motor name.
+            preload: Preferred efforts where several cause the same motion, by motor name.
+            control_period: Time between commands, in s; needed where motors have rate limits.
+
+        Raises:
+            InputError: The mechanism has no motors, or there is a rate limit and no period.
+        """
+        if not len(mechanism.actuators):
+            problem = "the mechanism has no motors; add actuators"
+            raise InputError(problem, file=mechanism.spec.file, place="actuators")
+        self.mechanism = mechanism
+        self.active: ActiveConstraints | None = None
+        self.structure: Mapping[str, ReferenceSample] = {}
+        allocation = Allocation.given(mechanism.actuators, weights, preload)
+        self.preload = allocation.preload
+        self.internal: InternalEfforts | None = None
+        self._weights = allocation.weights
+        self._dynamics = InterpretedDynamics(mechanism)
+        self.limits = MotorLimits(mechanism, control_period)
+        # One row per admissible motion, whose number depends on the state.
+        self._allocations: dict[int, LimitedAllocation] = {}
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the coordinates of :meth:`tracking_error`."""
+        return ()
+
+    def loop_closure_error(self, state: State) -> float:
+        """Largest residual of the loops, in m or rad."""
+        inputs = Inputs(active=self.active, references=self.structure)
+        residual = self._dynamics.residual(state, inputs)
+        return float(np.abs(residual.position).max(initial=0.0))
+
+    def tracking_error(self, state: State) -> Array:
+        """Deviation from the desired position, (rows,), in m or rad."""
+        return np.zeros(0)
+
+    def reset(self, efforts: Mapping[str, float] | Array | None = None) -> None:
+        """Forget the past.
+
+        Args:
+            efforts: Present motor efforts, by name or (motors,), in N or N·m, from which rate
+                limits count; None: unknown.
+        """
+        self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
+        self._allocations.clear()
+
+    def compute(self, state: State) -> dict[str, float]:
+        """Efforts by motor name, in N or N·m, within the limits."""
+        return self.mechanism.actuators.by_name(self.command(state).efforts)
+
+    def command(self, state: State) -> MotorCommand:
+        """Efforts, and what limits them.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+        state_used, desired = self._target(state)
+        inputs = Inputs(active=self.active, references=self.structure, stabilize=False)
+        prepared = self._dynamics.prepare(state_used, inputs)
+        factorization, M = prepared.factorization, prepared.terms.M
+        actuators = self.mechanism.actuators
+        tolerance = self.mechanism.spec.solver.task_rank_tolerance
+
+        preload = self.preload
+        if self.internal is not None:
+            preload = self.internal.added_to(preload, state_used, self.active, self.structure)
+        resistance = self.mechanism.passive.resistance(state_used.v)
+        free = factorization.solve(prepared.terms.F - resistance, prepared.terms.b)
+        servo = motion_efforts(
+            factorization,
+            M,
+            free.qdd,
+            actuators.matrix,
+            desired,
+            weights=self._weights,
+            preload=preload,
+            rank_tolerance=tolerance,
+        )
+        bounds = self.limits.bounds(state.v)
+        efforts, settled = servo.efforts, True
+        if not bounds.contain(efforts):
+            rows = len(servo.wanted)
+            if rows not in self._allocations:
+                priorities = np.ones(rows, dtype=np.intp)
+                self._allocations[rows] = LimitedAllocation(priorities, self._weights, tolerance)
+            efforts = self._allocations[rows].solve(
+                servo.map, servo.wanted, bounds.lower, bounds.upper, servo.efforts
+            )
+            settled = self._allocations[rows].finished
+        self.limits.remember(efforts)
+        residual = factorization.admissible(
+            M @ (desired - free.qdd) - actuators.matrix @ servo.efforts
+        )
+        size = np.abs(desired).max(initial=0.0) + np.abs(free.qdd).max(initial=0.0) + 1e-3
+        missed = np.abs(residual) > _NOTICEABLE * size
+        return MotorCommand(
+            efforts=efforts,
+            requested=servo.efforts,
+            limited_by={} if efforts is servo.efforts else bounds.reasons(actuators.names, efforts),
+            unreachable=tuple(compress(self.mechanism.model.velocity_names, missed)),
+            qdd=free.qdd + factorization.admissible(actuators.matrix @ efforts),
+            free=free,
+            settled=settled,
+        )
+
+    @abstractmethod
+    def _target(self, state: State) -> tuple[State, Array]:
+        """The state at which to evaluate, and the desired acceleration there, (nv,)."""

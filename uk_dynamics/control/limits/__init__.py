@@ -1,0 +1,1 @@
+"""Limits of motors and the distribution of efforts within them."""

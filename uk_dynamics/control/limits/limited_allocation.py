@@ -1,0 +1,78 @@
+"""Efforts within limits: least task residual by priority, then least distance from preferred ones.
+
+The unknowns are scaled, x = √W u, so that motors of different kind and size are comparable. One
+least-squares problem per priority minimises the residual of its rows without changing those of
+higher priority; a last one chooses among the efforts that achieve this.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.linalg.bounded_least_squares import bounded_least_squares
+from uk_dynamics.mechanism.resolution.state import Array
+
+Indices = NDArray[np.intp]
+
+
+class LimitedAllocation:
+    """Allocates efforts within limits, with a warm start from the last solution.
+
+    Attributes:
+        levels: Rows of each priority, the highest first.
+        weights: Diagonal of W, positive, (nu,).
+        finished: Whether the last search reached the optimum; otherwise its efforts are only
+            feasible.
+    """
+
+    def __init__(self, priorities: NDArray[np.intp], weights: Array, rank_tolerance: float) -> None:
+        """Prepare for tasks and motors.
+
+        Args:
+            priorities: Of each task row, 1 is the highest, (mt,).
+            weights: Diagonal of W, positive, (nu,).
+            rank_tolerance: A row is dependent if at most this fraction of it is independent of the
+                others.
+        """
+        self.levels: tuple[Indices, ...] = tuple(
+            np.flatnonzero(priorities == priority) for priority in np.unique(priorities)
+        )
+        self.finished = True
+        self.weights = weights
+        self._tolerance = rank_tolerance
+        self._last: Array | None = None
+
+    def solve(self, C: Array, wanted: Array, lower: Array, upper: Array, preferred: Array) -> Array:
+        """Efforts, (nu,), in N or N·m.
+
+        Args:
+            C: Task acceleration per unit effort, A_t N S, (mt, nu).
+            wanted: Task acceleration that the motors have to add, (mt,).
+            lower: Smallest efforts, (nu,).
+            upper: Largest efforts, (nu,).
+            preferred: Preferred efforts where several give the same, (nu,).
+        """
+        root = np.sqrt(self.weights)
+        low, high, goal = root * lower, root * upper, root * preferred
+        x = np.clip(goal if self._last is None else self._last, low, high)
+        scaled = C / root
+        stages = [(scaled[rows], wanted[rows]) for rows in self.levels]
+        stages.append((np.eye(len(x)), goal))
+        motions = np.eye(len(x))[:, low < high]  # a motor with equal bounds is fixed
+        self.finished = True
+        for rows, right in stages:
+            if not motions.shape[1]:
+                break
+            found = bounded_least_squares(
+                rows, right, motions, x, low, high, rank_tolerance=self._tolerance
+            )
+            x, motions = found.x, found.motions
+            self.finished &= found.finished
+        self._last = x
+        efforts: Array = np.clip(x / root, lower, upper)
+        return efforts
+
+    def reset(self) -> None:
+        """Forget the last efforts."""
+        self._last = None

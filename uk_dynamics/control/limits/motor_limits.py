@@ -1,0 +1,142 @@
+"""Limits of the motors: effort, power and rate combined to one interval of the effort each.
+
+Where the three contradict each other, effort comes before power and power before rate: a motor that
+speeds up under load may have to reduce its effort faster than its rate limit allows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import Array
+
+_SLOWEST = 1e-200  # m/s or rad/s: power does not limit a motor that stands still
+_REACHED = 1e-9  # of the interval: a motor this close to its end is at its limit
+
+
+class Bounds(NamedTuple):
+    """The interval of each motor's effort, in N or N·m.
+
+    Attributes:
+        lower: (motors,).
+        upper: (motors,).
+        effort: Bound from the effort limit alone, (motors,).
+        power: Bound from the effort and power limits, (motors,).
+    """
+
+    lower: Array
+    upper: Array
+    effort: Array
+    power: Array
+
+    def contain(self, efforts: Array) -> bool:
+        """Whether all efforts, (motors,), are within the intervals."""
+        return bool((efforts >= self.lower).all() and (efforts <= self.upper).all())
+
+    def reasons(self, names: tuple[str, ...], efforts: Array) -> dict[str, str]:
+        """Motors at a limit, and which one.
+
+        Args:
+            names: Of all motors, (motors,).
+            efforts: Of all motors, (motors,).
+        """
+        found = ((name, self.reason(i, float(efforts[i]))) for i, name in enumerate(names))
+        return {name: reason for name, reason in found if reason}
+
+    def reason(self, motor: int, effort: float) -> str:
+        """The limit that a motor is at: "effort", "power" or "rate"; empty: none."""
+        lower, upper = float(self.lower[motor]), float(self.upper[motor])
+        near = _REACHED * max(abs(lower), abs(upper)) if np.isfinite(upper - lower) else 0.0
+        if lower + near < effort < upper - near:
+            return ""
+        if abs(effort) >= self.power[motor] - near:
+            return "power" if self.power[motor] < self.effort[motor] else "effort"
+        return "rate"
+
+
+class MotorLimits:
+    """Limits of the motors, with a memory of the last command.
+
+    Attributes:
+        has_rate_limits: Whether some motor has a rate limit.
+    """
+
+    def __init__(self, mechanism: Mechanism, period: float | None) -> None:
+        """Take the limits from a mechanism.
+
+        Args:
+            mechanism: With the motors.
+            period: Time between commands, in s; None: control is continuous.
+
+        Raises:
+            InputError: A motor has a rate limit, and there is no period.
+        """
+        actuators = mechanism.actuators
+        self._declared = actuators.effort_limits
+        self._effort = self._declared
+        self._power = actuators.power_limits
+        self._powered = bool(np.isfinite(self._power).any())
+        self.has_rate_limits = bool(np.isfinite(actuators.rate_limits).any())
+        self._map = np.ascontiguousarray(actuators.matrix.T)
+        if self.has_rate_limits and period is None:
+            name = actuators.names[int(np.flatnonzero(np.isfinite(actuators.rate_limits))[0])]
+            raise InputError(
+                "a rate limit needs a control period: without one, efforts change at any instant",
+                file=mechanism.spec.file,
+                place=f"actuators.{name}.rate_limit",
+            )
+        self._step = (
+            actuators.rate_limits * (period or 0.0) if self.has_rate_limits else self._declared
+        )
+        self._last: Array | None = None
+
+    def restrict(self, efforts: Array) -> None:
+        """Change the effort limits, at most to those of the mechanism file.
+
+        Args:
+            efforts: Largest efforts, (motors,), in N or N·m; the limits of the file still apply.
+
+        Raises:
+            InputError: A limit is negative or not a number; nothing is changed.
+        """
+        if not (efforts >= 0.0).all():  # false for nan
+            bad = efforts[~(efforts >= 0.0)][0]
+            raise InputError(f"expected a number from 0 up, found {bad:g}", place="effort_limit")
+        self._effort = np.minimum(efforts, self._declared)
+
+    def bounds(self, v: Array, later: Array | None = None) -> Bounds:
+        """Intervals of the next efforts.
+
+        Args:
+            v: Velocity, (nv,); power is effort times the velocity of the motor.
+            later: Predicted velocity at the end of the period, (nv,).
+        """
+        most = self._effort
+        if self._powered:
+            speed = np.abs(self._map @ v)
+            if later is not None:
+                speed = np.maximum(speed, np.abs(self._map @ later))
+            most = np.minimum(most, self._power / np.maximum(speed, _SLOWEST))
+        if not self.has_rate_limits or self._last is None:
+            return Bounds(-most, most, self._effort, most)
+        lower = np.clip(self._last - self._step, -most, most)
+        upper = np.clip(self._last + self._step, -most, most)
+        return Bounds(lower, upper, self._effort, most)
+
+    def remember(self, efforts: Array) -> None:
+        """Store the commanded efforts, (motors,), in N or N·m."""
+        if self.has_rate_limits:
+            self._last = efforts.copy()
+
+    def reset(self, efforts: Array | None = None) -> None:
+        """Forget the last command.
+
+        Args:
+            efforts: Present motor efforts, (motors,), in N or N·m; None: unknown, rate limits do
+                not apply to the next command.
+        """
+        self._last = None if efforts is None else efforts.copy()

@@ -1,0 +1,71 @@
+"""Bumpless transfer: a change of the control law causes no step of the efforts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.control.limits.motor_limits import MotorLimits
+from uk_dynamics.mechanism.resolution.state import Array
+
+
+class EffortTransfer:
+    """Adds an offset to the efforts of the new law that fades to zero.
+
+    The new law acts at once, with all its feedback. The offset starts as the difference between
+    the last old and the first new efforts, and decays as 1 − 3s² + 2s³. The sum stays within the
+    limits, rate limits included.
+
+    Attributes:
+        limits: Of the sum.
+    """
+
+    def __init__(self, limits: MotorLimits) -> None:
+        """Prepare.
+
+        Args:
+            limits: Of the motors, an instance of its own.
+        """
+        self.limits = limits
+        self._from: Array | None = None
+        self._offset: Array = np.zeros(0)
+        self._begin: float | None = None
+        self._duration = 0.0
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the offset is still fading."""
+        return self._from is not None
+
+    def start(self, last: Array | None, duration: float) -> None:
+        """Start a transfer with the next efforts.
+
+        Args:
+            last: The last command, (motors,), in N or N·m; None: no transfer.
+            duration: In s; 0: no transfer.
+        """
+        self._from = None if last is None or duration <= 0.0 else last.copy()
+        self._begin, self._duration = None, duration
+
+    def apply(self, efforts: Array, t: float, v: Array) -> Array:
+        """Efforts to command, (motors,), in N or N·m.
+
+        Args:
+            efforts: Of the new law, (motors,).
+            t: Time, in s.
+            v: Velocity, (nv,).
+        """
+        if self._from is None:
+            return efforts
+        if self._begin is None:
+            self._begin = t
+            self._offset = self._from - efforts
+            self.limits.reset(self._from)
+        s = (t - self._begin) / self._duration
+        if s >= 1.0:
+            self._from = None
+            return efforts
+        bounds = self.limits.bounds(v)
+        fading = 1.0 - s * s * (3.0 - 2.0 * s)
+        result: Array = np.clip(efforts + fading * self._offset, bounds.lower, bounds.upper)
+        self.limits.remember(result)
+        return result

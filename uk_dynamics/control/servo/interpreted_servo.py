@@ -1,0 +1,122 @@
+"""The servo law of some tasks in NumPy and LAPACK."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.control.friction_compensation import compensate_friction
+from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.core.servo.servo_law import ServoSolution, servo_efforts
+from uk_dynamics.mechanism.dynamics.dynamics import Prepared
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.servo_evaluation import (
+    Demand,
+    References,
+    ServoOutcome,
+    TrackingErrors,
+)
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+from uk_dynamics.mechanism.tasks import Tasks
+
+
+class InterpretedServo:
+    """Evaluates the servo law for every kind of constraint; see :class:`ServoEvaluator`."""
+
+    def __init__(self, tasks: Tasks, *, friction: bool = True) -> None:
+        """Allocate the workspaces.
+
+        Args:
+            tasks: What to track.
+            friction: Whether friction and damping are fed forward.
+        """
+        self._tasks = tasks
+        self._mechanism = tasks.mechanism
+        self._friction = friction
+        self._dynamics = InterpretedDynamics(tasks.mechanism, tasks.model)
+        self._workspace = tasks.model.workspace()
+        self._allocation = LimitedAllocation(
+            tasks.priorities,
+            tasks.allocation.weights,
+            tasks.mechanism.spec.solver.task_rank_tolerance,
+        )
+        self._by_generalized_inverse = generalized_inverse_rows(tasks)
+
+    def loop_closure_error(self, state: State, inputs: Inputs) -> float:
+        """Largest residual of the structure, in m or rad."""
+        residual = self._dynamics.residual(state, inputs)
+        return float(np.abs(residual.position).max(initial=0.0))
+
+    def errors(self, state: State, references: References | None = None) -> TrackingErrors:
+        """Residuals and rates of the task rows."""
+        self._workspace.update(state.q, state.v)
+        rows = self._tasks.evaluate(self._workspace, state.q, state.v, state.t, references)
+        return TrackingErrors(rows.residual, rows.rate)
+
+    def evaluate(
+        self, state: State, demand: Demand, references: References | None = None
+    ) -> ServoOutcome:
+        """The closed form, with the friction that its efforts cause."""
+        inputs = demand.inputs
+        prepared = self._dynamics.prepare(state, inputs)
+        rows = self._tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
+        feedback = None
+        if self._by_generalized_inverse.any():
+            feedback = np.where(self._by_generalized_inverse, demand.feedback, 0.0)
+        mechanism = self._mechanism
+        S = mechanism.actuators.matrix
+        law = functools.partial(
+            servo_efforts,
+            prepared.factorization,
+            S=S,
+            A_t=rows.A,
+            b_t=demand.pull - rows.bias,
+            weights=demand.weights,
+            preload=demand.preload,
+            distribution=self._tasks.spec.distribution,
+            feedback=feedback,
+            rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
+        )
+        free = with_friction = self._without_efforts(prepared, state, inputs)
+        servo = law(free.qdd)
+        if self._friction and (mechanism.friction.dry or mechanism.nonideal is not None):
+            servo, with_friction = compensate_friction(
+                self._dynamics, prepared, state, inputs, S, law, servo
+            )
+
+        def response(efforts: Array) -> Array:
+            return prepared.factorization.admissible(S @ efforts)
+
+        return ServoOutcome(servo, free, with_friction.qdd, response)
+
+    def allocate(
+        self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
+    ) -> tuple[Array, bool]:
+        """Efforts within limits, and whether they are optimal."""
+        self._allocation.weights = demand.weights
+        efforts = self._allocation.solve(servo.map, servo.wanted, lower, upper, servo.efforts)
+        return efforts, self._allocation.finished
+
+    def forget(self) -> None:
+        """Start the next search without a warm start."""
+        self._allocation.reset()
+
+    def _without_efforts(self, prepared: Prepared, state: State, inputs: Inputs) -> Solution:
+        """The motion of the structure with zero motor efforts."""
+        if self._friction:
+            return self._dynamics.solve(prepared, state, inputs)
+        terms = prepared.terms
+        resistance = self._mechanism.passive.resistance(state.v)
+        return prepared.factorization.solve(terms.F - resistance, terms.b)
+
+
+def generalized_inverse_rows(tasks: Tasks) -> NDArray[np.bool_]:
+    """Whether the feedback of each row is distributed by review (72), (mt,)."""
+    flags = np.zeros(len(tasks.constraints), dtype=bool)
+    for task in tasks.spec.tasks:
+        if task.feedback == "generalized_inverse":
+            flags[tasks.constraints.slices[task.name]] = True
+    return flags

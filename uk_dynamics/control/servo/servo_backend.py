@@ -1,0 +1,109 @@
+"""The evaluator of a servo law, by the table of :func:`select_backend`."""
+
+from __future__ import annotations
+
+from uk_dynamics.compilation.build.background import Job
+from uk_dynamics.compilation.build.compiler import CompilationError
+from uk_dynamics.compilation.build.library import is_servo_cached
+from uk_dynamics.compilation.runtime.deferred import Deferred, not_compiled
+from uk_dynamics.compilation.select_backend import Selection, choose
+from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
+from uk_dynamics.core.servo.servo_law import ServoSolution
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics.servo_evaluation import (
+    Demand,
+    References,
+    ServoEvaluator,
+    ServoOutcome,
+    TrackingErrors,
+)
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+from uk_dynamics.mechanism.tasks import Tasks
+
+
+def servo_evaluator(
+    tasks: Tasks,
+    selection: str | Selection,
+    *,
+    friction: bool = True,
+) -> ServoEvaluator:
+    """The evaluator of the servo law of tasks.
+
+    Args:
+        tasks: What motors are to do.
+        selection: The name of a backend, or more; see :func:`select_backend`.
+        friction: Whether friction and damping are fed forward.
+
+    Raises:
+        InputError: There is no such backend.
+        CompilationError: With ``compiled``: something cannot be compiled.
+    """
+    asked = Selection.of(selection)
+    choice = choose(tasks, asked)
+    if choice == "jax":
+        raise InputError("the servo law is not written for JAX", place="backend")
+    interpreted = InterpretedServo(tasks, friction=friction)
+    if choice == "interpreted":
+        return interpreted
+    from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
+
+    def compiled() -> ServoEvaluator:
+        return CompiledServo(tasks, interpreted, friction=friction)
+
+    name = f"the servo law of {tasks.mechanism.name}"
+    if choice == "deferred":
+        return DeferredServo(
+            Deferred[ServoEvaluator](
+                interpreted,
+                compiled,
+                cached=lambda: is_servo_cached(tasks),
+                job=Job.of(tasks),
+                name=name,
+                log=asked.log,
+                after=asked.after,
+            )
+        )
+    try:
+        return compiled()
+    except CompilationError as error:
+        if asked.backend == "compiled":
+            raise
+        asked.log.warning(not_compiled(name, str(error)))
+        return interpreted
+
+
+class DeferredServo:
+    """A :class:`ServoEvaluator` that is interpreted until it is compiled; both agree to rounding.
+
+    It changes over between two evaluations of the law, never within one.
+    """
+
+    def __init__(self, deferred: Deferred[ServoEvaluator]) -> None:
+        """Take the evaluators, interpreted and later compiled."""
+        self._deferred = deferred
+        self._evaluator = deferred.current()
+
+    def loop_closure_error(self, state: State, inputs: Inputs) -> float:
+        """See :meth:`ServoEvaluator.loop_closure_error`."""
+        return self._evaluator.loop_closure_error(state, inputs)
+
+    def errors(self, state: State, references: References | None = None) -> TrackingErrors:
+        """See :meth:`ServoEvaluator.errors`."""
+        return self._evaluator.errors(state, references)
+
+    def evaluate(
+        self, state: State, demand: Demand, references: References | None = None
+    ) -> ServoOutcome:
+        """See :meth:`ServoEvaluator.evaluate`."""
+        self._evaluator = self._deferred.current()
+        return self._evaluator.evaluate(state, demand, references)
+
+    def allocate(
+        self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
+    ) -> tuple[Array, bool]:
+        """See :meth:`ServoEvaluator.allocate`."""
+        return self._evaluator.allocate(servo, demand, lower, upper)
+
+    def forget(self) -> None:
+        """See :meth:`ServoEvaluator.forget`."""
+        self._evaluator.forget()

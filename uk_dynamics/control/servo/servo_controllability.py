@@ -1,0 +1,143 @@
+"""Servo-controllability: the lemmas of the servo paper for a mechanism and its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+
+from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.control.servo.servo_controller import ServoController
+from uk_dynamics.core.linalg.rank_rule import NEGLIGIBLE_ACCELERATION
+from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolution.state import Inputs, State
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ServoControllability:
+    """Whether the motors can realise the tasks at one state.
+
+    Attributes:
+        contradicting_structure: Structural rows that contradict each other, (27) for A_s.
+        contradicting_tasks: Task rows that contradict each other or the structure, (27).
+        held: Task rows that the structure determines by itself.
+        unserved: Task rows whose desired acceleration the motors cannot cause, (33), the
+            contradicting ones included.
+        rank: Rank of A_t N S, the task motions that motors cause; (34) requires at least one.
+        task_rank: Number of independent task rows.
+        motion_freedom: Dimension of the motions left free, by c of (28) and r of (29).
+        effort_freedom: Dimension of the efforts left free, by s of (35).
+    """
+
+    contradicting_structure: Names
+    contradicting_tasks: Names
+    held: Names
+    unserved: Names
+    rank: int
+    task_rank: int
+    motion_freedom: int
+    effort_freedom: int
+
+    @property
+    def necessary(self) -> bool:
+        """Condition (34), which is necessary but not sufficient."""
+        return self.rank >= 1
+
+    @property
+    def controllable(self) -> bool:
+        """Whether the motors can cause every consistent task acceleration."""
+        return self.rank == self.task_rank
+
+    @property
+    def served(self) -> bool:
+        """Whether they can cause the desired one."""
+        return not (self.contradicting_structure or self.unserved)
+
+    def sentences(self) -> tuple[str, ...]:
+        """The results, one sentence each, with the names of the rows."""
+        found = []
+        if self.contradicting_structure:
+            rows = ", ".join(self.contradicting_structure)
+            found.append(f"the structural constraints are inconsistent (27): {rows}")
+        if self.held:
+            rows = ", ".join(self.held)
+            found.append(f"the structure determines {rows}: no motor can move them")
+        if self.contradicting_tasks:
+            rows = ", ".join(self.contradicting_tasks)
+            found.append(f"{rows} are inconsistent in the constrained dynamics (27)")
+        unserved = [row for row in self.unserved if row not in self.contradicting_tasks]
+        if unserved:
+            found.append(f"no motor efforts cause the desired {', '.join(unserved)} (33)")
+        ranks = f"rank {self.rank} of {self.task_rank}"
+        if self.controllable:
+            found.append(f"servo-controllable, {ranks}")
+        else:
+            found.append(f"not servo-controllable at acceleration level, {ranks}")
+        if self.served:
+            found.append(
+                f"free: {_dimensions(self.motion_freedom)} of motion (28), (29),"
+                f" {_dimensions(self.effort_freedom)} of the efforts (35)"
+            )
+        return tuple(found)
+
+
+def servo_controllability(
+    controller: ServoController,
+    state: State,
+    references: Mapping[str, ReferenceSample] | None = None,
+) -> ServoControllability:
+    """Apply the lemmas at a state.
+
+    Args:
+        controller: Of a mechanism and its tasks.
+        state: Where the mechanism is; t is the time of the references.
+        references: Samples that replace those of the tasks file, by task name.
+
+    Raises:
+        UnknownNameError, StateError: As :meth:`ServoController.command`.
+        UndeterminedMotionError: Some motion has neither inertia nor constraint.
+    """
+    mechanism, tasks = controller.mechanism, controller.tasks
+    dynamics = InterpretedDynamics(mechanism, tasks.model)
+    inputs = Inputs(active=controller.active)
+    prepared = dynamics.prepare(state, inputs)
+    terms, factorization = prepared.terms, prepared.factorization
+    solver = mechanism.spec.solver
+    free = dynamics.solve(prepared, state, inputs)
+    rows = tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
+    lemmas = servo_lemmas(
+        factorization,
+        free.qdd,
+        mechanism.actuators.matrix / np.sqrt(controller.weights),
+        rows.A,
+        rows.right_hand_side(tasks.constraints.damping, tasks.constraints.stiffness),
+        rank_tolerance=solver.task_rank_tolerance,
+        consistency_tolerance=solver.consistency_tolerance,
+    )
+    rigid = mechanism.hierarchy.rigid  # compliant rows cannot contradict others
+    structure = solutions(
+        terms.A * rigid[:, None],
+        terms.b * rigid,
+        rank_tolerance=solver.rank_tolerance,
+        size=np.abs(terms.b) + np.abs(terms.A) @ np.abs(free.qdd) + NEGLIGIBLE_ACCELERATION,
+        consistency_tolerance=solver.consistency_tolerance,
+    )
+    return ServoControllability(
+        contradicting_structure=tuple(compress(mechanism.row_names, structure.contradicting)),
+        contradicting_tasks=tuple(compress(tasks.row_names, lemmas.tasks.contradicting)),
+        held=tuple(compress(tasks.row_names, lemmas.held)),
+        unserved=tuple(compress(tasks.row_names, lemmas.efforts.contradicting)),
+        rank=lemmas.rank,
+        task_rank=lemmas.task_rank,
+        motion_freedom=lemmas.tasks.freedom,
+        effort_freedom=lemmas.efforts.freedom,
+    )
+
+
+def _dimensions(count: int) -> str:
+    return "1 dimension" if count == 1 else f"{count} dimensions"

@@ -1,0 +1,262 @@
+"""Servo control: motor efforts that make a mechanism with closed loops follow its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import compress
+from typing import Literal
+
+import numpy as np
+
+from uk_dynamics.compilation.select_backend import Selection
+from uk_dynamics.constraints.references.references import Followed, ReferenceSample
+from uk_dynamics.control.command import Command
+from uk_dynamics.control.internal_efforts import checked_internal_efforts
+from uk_dynamics.control.limits.motor_limits import Bounds, MotorLimits
+from uk_dynamics.control.servo.bumpless_start import BumplessStart
+from uk_dynamics.control.servo.prediction import Prediction
+from uk_dynamics.control.servo.servo_backend import servo_evaluator
+from uk_dynamics.control.servo.task_gains import TaskGains
+from uk_dynamics.core.servo.servo_law import ServoSolution
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics.servo_evaluation import Demand, TrackingErrors
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism.tasks import Tasks
+
+__all__ = ["Command", "ServoController"]
+
+
+class ServoController:
+    """The servo law (servo paper (35), in the dynamics constrained by the structure), with limits.
+
+    Where tasks do not determine the efforts, uᵀ W u is minimised, with W = 1/limit² unless the
+    tasks file has other weights, so that motors of different kind and size share the effort. The
+    feedback of a task may be distributed differently, review (72). Friction of loop joints is
+    compensated, with the joint forces that the efforts themselves cause.
+
+    Where limits or conflicting tasks prevent this, tasks of higher priority come first; see
+    :class:`LimitedAllocation`.
+
+    Attributes:
+        mechanism: What is controlled.
+        tasks: What it tracks.
+        weights: Diagonal of W, (motors,).
+        active: Switchable constraints that are on; None: as in the mechanism file.
+        structure: What replaces the references of structural constraints, by name.
+        control_period: Time for which efforts are held, in s; None: they change continuously.
+        blend_time: Time in which the initial error after a reset decays, in s; see
+            :class:`BumplessStart`.
+        gains: Of the tasks' feedback; they can be changed at any time.
+        limits: Of the motors; they can be restricted at any time.
+        preload: Preferred efforts s where the tasks leave freedom, (motors,), in N or N·m; None:
+            zero.
+        internal: Additional efforts that cause internal forces; None: none. See
+            :meth:`set_internal_forces`.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        tasks: Tasks,
+        *,
+        control_period: float | None = None,
+        friction: Literal["model", "none"] = "model",
+        blend_time: float = 0.0,
+        backend: str | Selection = "cached",
+    ) -> None:
+        """Prepare the evaluation.
+
+        Args:
+            mechanism: With at least one motor.
+            tasks: Made for this mechanism.
+            control_period: Time for which efforts are held, in s; they are exact in its middle.
+                None: continuous control, efforts are exact at the state.
+            friction: ``model``: friction and damping of the mechanism file are fed forward at the
+                velocity of the state, including its noise; ``none``: they are left to the feedback.
+            blend_time: Time in which the initial error decays along a smooth path, in s; 0:
+                feedback acts on the full error at once.
+            backend: Evaluator of the law; see :func:`select_backend`. The default is ``cached``: a
+                controller is often part of a simulation, whose numbers must not change midway.
+
+        Raises:
+            InputError: The mechanism has no motors, the tasks belong to another mechanism, there is
+                a rate limit and no control period, or an option is invalid.
+            CompilationError: With ``compiled``: something cannot be compiled.
+        """
+        if tasks.mechanism is not mechanism:
+            raise InputError("the tasks were made for another mechanism", file=tasks.spec.file)
+        if not len(mechanism.actuators):
+            raise InputError(
+                "the mechanism has no motors; add actuators",
+                file=mechanism.spec.file,
+                place="actuators",
+            )
+        if control_period is not None and not (np.isfinite(control_period) and control_period > 0):
+            raise InputError(
+                f"expected a time in s, found {control_period}", place="control_period"
+            )
+        if not (np.isfinite(blend_time) and blend_time >= 0.0):
+            raise InputError(f"expected a time in s, found {blend_time}", place="blend_time")
+        self.mechanism = mechanism
+        self.tasks = tasks
+        self.blend_time = blend_time
+        self._start = BumplessStart(tasks.constraints)
+        self.active: ActiveConstraints | None = None
+        self.structure: Mapping[str, ReferenceSample] = {}
+        self.control_period = control_period
+        self.weights: Array = tasks.allocation.weights
+        self.preload = tasks.allocation.preload
+        self.internal = checked_internal_efforts(mechanism, tasks.allocation.internal_forces)
+        self.gains = TaskGains(tasks.constraints)
+        if friction not in ("model", "none"):
+            raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
+        self._evaluator = servo_evaluator(tasks, backend, friction=friction == "model")
+        self._prediction = None
+        if control_period is not None:
+            self._prediction = Prediction(mechanism.model, control_period)
+        self.limits = MotorLimits(mechanism, control_period)
+        self._ranked = len(np.unique(tasks.priorities)) > 1
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the task rows, ``task.label``."""
+        return self.tasks.row_names
+
+    def reset(self, efforts: Mapping[str, float] | Array | None = None) -> None:
+        """Forget the past: before a start, after a pause or a jump of time or state.
+
+        Args:
+            efforts: Present motor efforts, by name or (motors,), in N or N·m, from which rate
+                limits count; None: unknown.
+
+        Raises:
+            UnknownNameError, StateError: A motor does not exist, or the size is wrong.
+        """
+        self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
+        self._evaluator.forget()
+        self._start.reset()
+        if self._prediction is not None:
+            self._prediction.reset()
+
+    def set_internal_forces(self, forces: Mapping[str, float]) -> None:
+        """Change the internal forces; see :func:`internal_efforts`.
+
+        Args:
+            forces: In N or N·m, by constraint row; initially those of the tasks file.
+
+        Raises:
+            UnknownNameError: There is no such row.
+            InputError: The motors cannot cause them at the start of motions, or redundant rows
+                share a force.
+        """
+        self.internal = checked_internal_efforts(self.mechanism, forces)
+
+    def compute(self, state: State) -> dict[str, float]:
+        """Efforts by motor name, in N or N·m, within the limits; see :meth:`command`.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+        return self.mechanism.actuators.by_name(self.command(state).efforts)
+
+    def command(
+        self,
+        state: State,
+        references: Mapping[str, Followed] | None = None,
+        *,
+        preload: Mapping[str, float] | Array | None = None,
+    ) -> Command:
+        """Efforts, what limits them, and what the tasks get.
+
+        Args:
+            state: Measured state; t is the time of the references.
+            references: Samples, or functions of time, that replace those of the tasks file, by
+                task name.
+            preload: Preferred efforts s where the tasks leave freedom, by motor name or (motors,),
+                in N or N·m; None: the attribute.
+
+        Raises:
+            UnknownNameError: A reference or preload is for a task or motor that does not exist.
+            StateError: A reference or preload has the wrong size.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+        actuators = self.mechanism.actuators
+        preferred = self.preload if preload is None else actuators.efforts(preload)
+        inputs = Inputs(active=self.active, references=self.structure)
+        ahead = state if self._prediction is None else self._prediction.ahead(state)
+        if self.internal is not None:
+            preferred = self.internal.added_to(preferred, ahead, self.active, self.structure)
+        errors = self._evaluator.errors(state, references)  # feedback uses the measured state
+        relative, approach = self._start.along(errors, self.blend_time, state.t, ahead.t)
+        demand = Demand(self.gains.feedback(relative), approach, self.weights, preferred, inputs)
+        servo, free, qdd_free, response = self._evaluator.evaluate(ahead, demand, references)
+        bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
+        efforts, settled = self._within(servo, demand, bounds)
+        self.limits.remember(efforts)
+        residual, missing = servo.residual, dict[str, float]()
+        unreachable: tuple[str, ...] = ()
+        if efforts is not servo.efforts or not servo.fully_reachable:
+            residual, missed = servo.missed(efforts)
+            missing = {
+                name: float(np.linalg.norm(residual[rows]))
+                for name, rows in self.tasks.constraints.slices.items()
+                if missed[rows].any()
+            }
+            unreachable = tuple(compress(self.row_names, ~servo.reachable))
+        return Command(
+            efforts=efforts,
+            requested=servo.efforts,
+            limited_by={} if efforts is servo.efforts else bounds.reasons(actuators.names, efforts),
+            unreachable=unreachable,
+            missing=missing,
+            residual=residual,
+            tracking_error=errors.residual / self.tasks.constraints.reference_scale,
+            tracking_rate=errors.rate / self.tasks.constraints.reference_scale,
+            qdd=qdd_free + response(efforts),
+            servo=servo,
+            free=free,
+            settled=settled,
+        )
+
+    def loop_closure_error(self, state: State) -> float:
+        """Largest residual of the loops, in m or rad."""
+        return self._evaluator.loop_closure_error(
+            state, Inputs(active=self.active, references=self.structure)
+        )
+
+    def errors(
+        self, state: State, references: Mapping[str, Followed] | None = None
+    ) -> TrackingErrors:
+        """Error of each task row and its rate, as in :class:`Command`, without computing efforts.
+
+        Args:
+            state: Positions and velocities; t is the time of the references.
+            references: As of :meth:`command`.
+
+        Returns:
+            Both (mt,), in m or rad and per s, whatever the declared length.
+        """
+        found = self._evaluator.errors(state, references)
+        scale = self.tasks.constraints.reference_scale
+        return TrackingErrors(found.residual / scale, found.rate / scale)
+
+    def tracking_error(self, state: State) -> Array:
+        """Error of each task row, (mt,), in m or rad; see :meth:`errors`."""
+        return self.errors(state).residual
+
+    def inputs(self, command: Command) -> Inputs:
+        """Inputs of the dynamics that apply a command to the mechanism."""
+        tau = self.mechanism.actuators.matrix @ command.efforts
+        return Inputs(tau=tau, active=self.active, references=self.structure)
+
+    def _within(self, servo: ServoSolution, demand: Demand, bounds: Bounds) -> tuple[Array, bool]:
+        """Efforts within the limits, and whether they are optimal.
+
+        The closed form if it satisfies the limits and no tasks of different priority conflict,
+        else the result of a search.
+        """
+        conflict = self._ranked and not servo.fully_reachable
+        if bounds.contain(servo.efforts) and not conflict:
+            return servo.efforts, True
+        return self._evaluator.allocate(servo, demand, bounds.lower, bounds.upper)

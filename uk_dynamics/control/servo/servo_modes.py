@@ -1,0 +1,219 @@
+"""Modes of a servo controller: tasks, gravity compensation, hold; with bumpless transfer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from uk_dynamics.compilation.select_backend import Selection
+from uk_dynamics.constraints.references.references import Followed, ReferenceSample
+from uk_dynamics.control.command import MotorCommand
+from uk_dynamics.control.gravity_compensation import GravityCompensation
+from uk_dynamics.control.hold import Hold
+from uk_dynamics.control.internal_efforts import checked_internal_efforts
+from uk_dynamics.control.limits.motor_limits import MotorLimits
+from uk_dynamics.control.servo.effort_transfer import EffortTransfer
+from uk_dynamics.control.servo.servo_controller import ServoController
+from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.allocation import Allocation
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, State
+from uk_dynamics.mechanism.tasks import Tasks
+
+TASKS, GRAVITY_COMPENSATION, HOLD = "tasks", "gravity_compensation", "hold"
+MODES = (TASKS, GRAVITY_COMPENSATION, HOLD)
+
+
+class ServoModes:
+    """Three control laws for the same motors, one of which is selected.
+
+    Changing the mode, or a setting of its law, starts a bumpless transfer.
+
+    Attributes:
+        tasks: What mode ``tasks`` tracks; None: there is no such mode.
+        servo: The law of ``tasks``; None without any.
+        hold: The law of ``hold``; it holds the position at which it is selected.
+        transfer_time: Duration of a transfer, in s; 0: none, as for drives that get setpoints.
+        active: Switchable constraints that are on; None: as in the mechanism file.
+        structure: What replaces the references of structural constraints, by name.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        tasks: Tasks | None,
+        control_period: float | None,
+        *,
+        backend: str | Selection = "cached",
+    ) -> None:
+        """Prepare the laws; ``tasks`` is selected, or ``hold`` without tasks.
+
+        Args:
+            mechanism: What is controlled.
+            tasks: What to track; None: weights follow from effort limits, preload is zero.
+            control_period: Time for which efforts are held, in s; None: unknown.
+            backend: Evaluator of the law of ``tasks``, as for :class:`ServoController`.
+
+        Raises:
+            InputError: There are no motors, or rate limits and no control period.
+            CompilationError: With ``compiled``: something cannot be compiled.
+        """
+        names = mechanism.actuators.names
+        allocation = tasks.allocation if tasks else Allocation.given(mechanism.actuators)
+        weights = dict(zip(names, allocation.weights.tolist(), strict=True))
+        self.mechanism = mechanism
+        self.tasks = tasks
+        self.control_period = control_period
+        self.servo: ServoController | None = None
+        self.hold = Hold(mechanism, weights=weights, control_period=control_period)
+        compensation = GravityCompensation(
+            mechanism, weights=weights, control_period=control_period
+        )
+        self._laws: dict[str, ServoController | GravityCompensation | Hold] = {
+            GRAVITY_COMPENSATION: compensation,
+            HOLD: self.hold,
+        }
+        if tasks is not None:
+            self.servo = ServoController(
+                mechanism, tasks, control_period=control_period, backend=backend
+            )
+            self._laws[TASKS] = self.servo
+        self.transfer_time = 0.0
+        self.active: ActiveConstraints | None = None
+        self.structure: Mapping[str, ReferenceSample] = {}
+        self._mode = HOLD if tasks is None else TASKS
+        self._last: Array | None = None
+        self._transfer = EffortTransfer(MotorLimits(mechanism, control_period))
+        self.set_preload(allocation.preload)
+        self.set_internal_forces(allocation.internal_forces)
+
+    @property
+    def mode(self) -> str:
+        """One of :attr:`modes`."""
+        return self._mode
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The available ones of :data:`MODES`."""
+        return tuple(mode for mode in MODES if mode in self._laws)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows of the tracking error."""
+        return self._laws[self._mode].row_names
+
+    @property
+    def in_transfer(self) -> bool:
+        """Whether a transfer is under way."""
+        return self._transfer.under_way
+
+    def select(self, mode: str) -> None:
+        """Select a mode, with a bumpless transfer.
+
+        Raises:
+            UnknownNameError: There is no such mode.
+        """
+        if mode not in self._laws:
+            raise UnknownNameError("mode", mode, self.modes)
+        if mode != self._mode:
+            self._mode = mode
+            self._laws[mode].reset(self._last)
+            self.start_transfer()
+
+    def start_transfer(self) -> None:
+        """Start a bumpless transfer after a setting has changed."""
+        self._transfer.start(self._last, self.transfer_time)
+
+    def set_preload(self, preload: Array | None) -> None:
+        """Change the preferred efforts where several cause the same motion.
+
+        Args:
+            preload: (motors,), in N or N·m; None: zero.
+        """
+        for law in self._laws.values():
+            law.preload = preload
+        self.start_transfer()
+
+    def set_internal_forces(self, forces: Mapping[str, float]) -> None:
+        """Change the internal forces; see :func:`internal_efforts`.
+
+        Args:
+            forces: In N or N·m, by constraint row.
+
+        Raises:
+            UnknownNameError: There is no such row.
+            InputError: The motors cannot cause them at the start of motions; nothing is changed.
+        """
+        internal = checked_internal_efforts(self.mechanism, forces)
+        for law in self._laws.values():
+            law.internal = internal
+        self.start_transfer()
+
+    def restrict(self, efforts: Array) -> None:
+        """Change the largest efforts, at once.
+
+        Args:
+            efforts: (motors,), in N or N·m; what the mechanism file says is never exceeded.
+
+        Raises:
+            InputError: A limit is negative or no number; nothing is changed.
+        """
+        for limits in (*(law.limits for law in self._laws.values()), self._transfer.limits):
+            limits.restrict(efforts)
+
+    def reset(self, efforts: Array | None = None) -> None:
+        """Forget the past: before a start, after a pause or a jump of time or state.
+
+        Args:
+            efforts: Present motor efforts, (motors,), in N or N·m; None: unknown.
+        """
+        self._last = None
+        self._transfer.start(None, 0.0)
+        for law in self._laws.values():
+            law.reset(efforts)
+
+    def command(
+        self, state: State, references: Mapping[str, Followed] | None = None
+    ) -> MotorCommand:
+        """Efforts of the selected law, and what limits them.
+
+        Args:
+            state: Measured state; t is the time of the references.
+            references: Samples, or functions of time, that replace those of the tasks file, by
+                task name.
+
+        Raises:
+            UkDynamicsError: As for :meth:`ServoController.command`.
+        """
+        law = self._laws[self._mode]
+        law.active, law.structure = self.active, self.structure
+        command: MotorCommand
+        if isinstance(law, ServoController):
+            command = law.command(state, references)
+        else:
+            command = law.command(state)
+        if self._transfer.under_way:
+            efforts = self._transfer.apply(command.efforts, state.t, state.v)
+            command = replace(command, efforts=efforts)
+        self._last = command.efforts
+        return command
+
+    def loop_closure_error(self, state: State) -> float:
+        """Largest residual of the loops, in m or rad."""
+        law = self.servo or self.hold
+        law.active, law.structure = self.active, self.structure
+        return law.loop_closure_error(state)
+
+    def tracking_error(
+        self, state: State, references: Mapping[str, Followed] | None = None
+    ) -> Array:
+        """Tracking error of the selected law, (rows,), in m or rad.
+
+        Args:
+            state: Measured state; t is the time of the references.
+            references: As for :meth:`command`.
+        """
+        law = self._laws[self._mode]
+        if isinstance(law, ServoController):
+            return law.errors(state, references).residual
+        return law.tracking_error(state)

@@ -1,0 +1,71 @@
+"""Feedback gains of the tasks; they can be changed while tasks are tracked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.core.equation.stabilization import position_gains, velocity_gain
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.dynamics.servo_evaluation import TrackingErrors
+from uk_dynamics.mechanism.resolution.state import Array
+
+
+class Gains(NamedTuple):
+    """Gains of one task.
+
+    Attributes:
+        frequency: Natural frequency of the error dynamics, in Hz; 0: no feedback.
+        damping_ratio: 1 is critical; velocity tasks do not use it.
+    """
+
+    frequency: float
+    damping_ratio: float
+
+
+class TaskGains:
+    """Gains of all task rows, initially those of the tasks file.
+
+    Attributes:
+        damping: 2ζω of each row (of order velocity ω, of order acceleration 0), (mt,), in 1/s.
+        stiffness: ω² of each row of order position, else 0, (mt,), in 1/s².
+    """
+
+    def __init__(self, constraints: ConstraintSet) -> None:
+        """Start with the gains of the constraints."""
+        self.damping = constraints.damping.copy()
+        self.stiffness = constraints.stiffness.copy()
+        self._constraints = constraints
+        self._gains = {
+            c.name: Gains(float(c.frequency), float(c.damping_ratio))
+            for c in constraints.constraints
+        }
+
+    def __getitem__(self, task: str) -> Gains:
+        """Gains of a task."""
+        return self._gains[task]
+
+    def feedback(self, errors: TrackingErrors) -> Array:
+        """−2ζω·rate − ω²·residual of each row, (mt,)."""
+        result: Array = -(self.damping * errors.rate + self.stiffness * errors.residual)
+        return result
+
+    def set(self, task: str, frequency: float, damping_ratio: float) -> None:
+        """Change the gains of a task.
+
+        Raises:
+            UnknownNameError: There is no such task.
+            InputError: A gain is negative or not finite; nothing is changed.
+        """
+        if task not in self._gains:
+            raise UnknownNameError("task", task, self._constraints.names)
+        for name, value in (("frequency", frequency), ("damping_ratio", damping_ratio)):
+            if not 0.0 <= value < float("inf"):
+                raise InputError(f"expected a number from 0 up, found {value}", place=name)
+        rows = self._constraints.slices[task]
+        position = self._constraints.position_rows[rows]
+        motion = self._constraints.motion_rows[rows]
+        damping, stiffness = position_gains(frequency, damping_ratio)
+        self.damping[rows] = position * damping + (motion & ~position) * velocity_gain(frequency)
+        self.stiffness[rows] = position * stiffness
+        self._gains[task] = Gains(frequency, damping_ratio)

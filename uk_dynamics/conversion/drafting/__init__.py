@@ -1,0 +1,1 @@
+"""A first mechanism file for a URDF."""

@@ -1,0 +1,139 @@
+"""Where a tree may have been cut, as constraints to begin with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.conversion.robot.yaml_layout import identifier
+from uk_dynamics.model.coincident_frames import (
+    NEAR,
+    Coincidence,
+    coincidence,
+    coincident_frames,
+    marker_links,
+)
+from uk_dynamics.model.loop_directions import loop_directions
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.urdf.description import Array
+
+_PARALLEL = 1e-6  # rad
+_ALIGNED = 1e-9  # of a unit vector: its other components
+_ENDING = re.compile(r"(.+[_\-.0-9])[ABab]")
+_SAME = 1e-3  # rad: frames that a hinge or weld may join as they stand
+
+
+@dataclass(frozen=True)
+class CandidateCut:
+    """A constraint that may close a loop.
+
+    Attributes:
+        name: For the mechanism file.
+        coincidence: The frames.
+        data: Entry of the mechanism file.
+        reasons: Why this is guessed, a sentence each.
+        closed: Whether the frames coincide; otherwise they are near each other.
+        spatial: Whether it may also be a hinge or weld of the frames as they stand.
+    """
+
+    name: str
+    coincidence: Coincidence
+    data: dict[str, object]
+    reasons: tuple[str, ...]
+    closed: bool
+    spatial: bool = False
+
+    @property
+    def likely(self) -> bool:
+        """Whether to close it until told otherwise: one frame is there for nothing else."""
+        return self.closed and self.coincidence.marked
+
+
+def candidate_cuts(model: RobotModel, q: Array) -> tuple[CandidateCut, ...]:
+    """Guess the loops of a tree from frames that coincide at a configuration, or nearly so.
+
+    Args:
+        model: The tree.
+        q: Configuration, (nq,).
+    """
+    closed = coincident_frames(model, q)
+    known = {frozenset((pair.parent, pair.child)) for pair in closed}
+    near = [
+        pair
+        for pair in coincident_frames(model, q, within=NEAR)
+        if pair.marked and frozenset((pair.parent, pair.child)) not in known
+    ]
+    known |= {frozenset((pair.parent, pair.child)) for pair in near}
+    alike = [
+        pair for pair in _named_alike(model, q) if frozenset((pair.parent, pair.child)) not in known
+    ]
+    cuts: list[CandidateCut] = []
+    for pair in (*closed, *near, *alike):
+        name = identifier(_name(model, pair), [cut.name for cut in cuts])
+        cuts.append(_cut(model, q, name, pair, pair in closed))
+    return tuple(cuts)
+
+
+def _named_alike(model: RobotModel, q: Array) -> Iterator[Coincidence]:
+    """Markers whose names differ in their last letter only, as in ``pin_A`` and ``pin_B``."""
+    workspace = model.workspace()
+    workspace.update_positions(q)
+    first: dict[str, str] = {}
+    for name in marker_links(model):
+        ending = _ENDING.fullmatch(name)
+        if ending is None:
+            continue
+        other = first.setdefault(ending.group(1), name)
+        if other != name:
+            frames = model.frame_index(other), model.frame_index(name)
+            yield coincidence(model, workspace, *frames, marked=True)
+
+
+def _name(model: RobotModel, pair: Coincidence) -> str:
+    """The link that marks the place, the lightest one."""
+    mass = {link.name: link.mass for link in model.description.links}
+    return min((pair.child, pair.parent), key=lambda link: mass[link])
+
+
+def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool) -> CandidateCut:
+    data: dict[str, object] = {"type": "point"}
+    if closed:
+        reasons = [f"guess: {pair.parent} and {pair.child} are at one place here."]
+    else:
+        apart = f"{1e3 * pair.distance:.3g} mm apart here; if they belong together, take this in."
+        reasons = [f"guess: {pair.parent} and {pair.child} are {apart}"]
+    workspace = model.workspace()
+    workspace.update_positions(q)
+    frames = model.frame_index(pair.parent), model.frame_index(pair.child)
+    spatial = False
+    loop = loop_directions(model, workspace, *frames)
+    if loop.normal is not None and loop.planar(_PARALLEL):
+        normal = workspace.rotation[frames[0]].T @ loop.normal
+        axes = _plane(normal)
+        if axes:
+            data = {"type": "frame", "axes": axes}
+            reasons.append("All joints of this loop move in one plane: its two directions suffice.")
+        else:
+            reasons.append("All joints of this loop move in one plane: one of the three rows is")
+            reasons[-1] += " redundant, which does no harm."
+    elif pair.turned < _SAME:
+        spatial = True
+        reasons.append(
+            "The frames are not turned against each other, so point (a ball joint), hinge or weld"
+            " may be meant."
+        )
+    else:
+        reasons.append("A ball joint: the frames are turned against each other.")
+    data |= {"parent": {"link": pair.parent}, "child": {"link": pair.child}}
+    return CandidateCut(name, pair, data, tuple(reasons), closed, spatial)
+
+
+def _plane(normal: Array) -> Sequence[str]:
+    """The two coordinate axes across a normal that is the third; empty where none is."""
+    largest = int(np.argmax(np.abs(normal)))
+    if np.delete(np.abs(normal), largest).max() > _ALIGNED:
+        return ()
+    return [axis for index, axis in enumerate("xyz") if index != largest]

@@ -1,0 +1,215 @@
+"""A mechanism file to begin with, from a robot description: every guess is marked as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from uk_dynamics.conversion.drafting.candidate_cuts import CandidateCut, candidate_cuts
+from uk_dynamics.conversion.drafting.joint_table import joint_table
+from uk_dynamics.conversion.drafting.motor_guesses import motor_guesses, motor_lines
+from uk_dynamics.conversion.drafting.spatial_cuts import choose_types
+from uk_dynamics.conversion.output_files import relative_address
+from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow
+from uk_dynamics.exceptions import AssemblyError, InputError
+from uk_dynamics.mechanism.analysis.report import MechanismReport
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.urdf.description import Array, RobotDescription
+from uk_dynamics.model.urdf.reading import read_urdf
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A mechanism file that has been drafted and loaded.
+
+    Attributes:
+        text: The file.
+        cuts: Loops that it closes.
+        suggestions: Loops that it mentions in comments.
+        motors: Motors that it declares.
+        report: What the mechanism is with it.
+    """
+
+    text: str
+    cuts: tuple[CandidateCut, ...]
+    suggestions: tuple[CandidateCut, ...]
+    motors: tuple[str, ...]
+    report: MechanismReport
+
+
+def draft(
+    urdf: str,
+    directory: Path,
+    *,
+    positions: Mapping[str, float] | None = None,
+    xacro: Mapping[str, str] | None = None,
+) -> Draft:
+    """Draft a mechanism file.
+
+    Args:
+        urdf: Path or ``package://`` address of a URDF or xacro file.
+        directory: Where the mechanism file will be.
+        positions: Joints with the positions at which the loops are closed, in rad or m; the others
+            are at zero, or at the limit next to it.
+        xacro: Arguments of a xacro file.
+
+    Raises:
+        UrdfError: The description cannot be used.
+        InputError: A joint does not exist, or is placed outside its limits.
+        AssemblyError: Mimic joints contradict each other or their limits.
+    """
+    description = read_urdf(urdf, arguments=xacro)
+    model = RobotModel(description)
+    given = dict(positions or {})
+    q = _configuration(model, given)
+    model_data: dict[str, object] = {"urdf": relative_address(urdf, directory)}
+    if xacro:
+        model_data["xacro"] = dict(xacro)
+    drafter = _Drafter(description, model_data, directory, _guess(model, q))
+    cuts = list(candidate_cuts(model, q))
+    chosen = [cut for cut in cuts if cut.likely]
+    report = drafter.examine(chosen)
+    doubtful: list[CandidateCut] = []
+    while report is None:  # what does not close is left to the user, the worst first
+        doubtful.append(drafter.worst(chosen))
+        chosen.remove(doubtful[-1])
+        report = drafter.examine(chosen)
+    others = [cut for cut in cuts if cut not in chosen]
+    choice = choose_types(chosen, report, len(drafter.motors), drafter.examine)
+    chosen, report = list(choice.cuts), choice.report
+    text = drafter.text(chosen, others, doubtful, report)
+    return Draft(text, tuple(chosen), tuple(others), tuple(drafter.motors), report)
+
+
+def _configuration(model: RobotModel, given: Mapping[str, float]) -> Array:
+    q = model.to_positions(given)
+    violated = [v for v in model.limit_violations(q) if v.joint in given]
+    if violated:
+        raise InputError(f"{violated[0]}; choose a position within", place="--at")
+    places, velocities = model.coordinates.position_of_joint, model.coordinates.velocity_of_joint
+    q[places] = np.clip(q[places], model.lower[velocities], model.upper[velocities])
+    return q
+
+
+def _guess(model: RobotModel, q: Array) -> dict[str, float]:
+    by_name = model.positions_by_name(q)
+    neutral = model.positions_by_name(model.neutral())
+    return {name: value for name, value in by_name.items() if value != neutral[name]}
+
+
+class _Drafter:
+    """Puts the parts of the file together and tries them out."""
+
+    def __init__(
+        self,
+        description: RobotDescription,
+        model: Mapping[str, object],
+        directory: Path,
+        guess: Mapping[str, float],
+    ) -> None:
+        self.description = description
+        self.model = model
+        self.directory = directory
+        self.guess = guess
+        self.motors = motor_guesses(description)
+
+    def examine(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
+        """What the mechanism is with these cuts; None where they do not close.
+
+        Raises:
+            AssemblyError: There are none, and its mimic joints cannot be where they should.
+        """
+        try:
+            return self._mechanism(cuts).report()
+        except AssemblyError:
+            if not cuts:
+                raise
+            return None
+
+    def worst(self, cuts: Sequence[CandidateCut]) -> CandidateCut:
+        """The cut with the largest loop-closure error left."""
+        errors = self._mechanism(cuts).assembly().violations
+        return max(cuts, key=lambda cut: errors.get(cut.name, 0.0))
+
+    def _mechanism(self, cuts: Sequence[CandidateCut]) -> Mechanism:
+        text = "\n".join(self._body(cuts, (), ()))
+        spec = MechanismSpec.from_text(text, file="draft", directory=self.directory)
+        return Mechanism.from_spec(spec)
+
+    def text(
+        self,
+        cuts: Sequence[CandidateCut],
+        others: Sequence[CandidateCut],
+        doubtful: Sequence[CandidateCut],
+        report: MechanismReport,
+    ) -> str:
+        """The whole file."""
+        head = comment(
+            f"Mechanism of {self.description.source}, drafted by uk_dynamics init. What is marked"
+            " as a guess is one: look at it."
+        )
+        head += comment(
+            "Then: uk_dynamics check FILE validates the model, uk_dynamics"
+            " describe FILE what the mechanism is."
+        )
+        head += ["#", *joint_table(self.description, self.motors)]
+        head += [line for warning in self.description.warnings for line in comment(warning)]
+        found = f"as drafted: {report.velocities} velocities, {report.rows} constraint rows of"
+        found += f" rank {report.rank}, mobility {report.mobility}, {report.actuation}"
+        return "\n".join([*head, "#", *comment(found), *self._body(cuts, others, doubtful)]) + "\n"
+
+    def _body(
+        self,
+        cuts: Sequence[CandidateCut],
+        others: Sequence[CandidateCut],
+        doubtful: Sequence[CandidateCut],
+    ) -> list[str]:
+        lines = ["schema: 1", "model:"]
+        lines += [f"  {key}: {flow(value)}" for key, value in self.model.items()]
+        lines.append("  gravity: [0.0, 0.0, -9.81]          # guess: m/s², z is up")
+        lines.append("  root: fixed                         # guess: or floating, planar")
+        lines += motor_lines(self.motors, self.description)
+        if self.guess:
+            lines.append(f"initial_guess: {flow(self.guess)}   # rad or m; the others at 0")
+        lines += self._constraints(cuts, others, doubtful)
+        return lines
+
+    def _constraints(
+        self,
+        cuts: Sequence[CandidateCut],
+        others: Sequence[CandidateCut],
+        doubtful: Sequence[CandidateCut],
+    ) -> Iterator[str]:
+        if not cuts and not others:
+            yield from comment(
+                "No frames coincide here, so no loop was found. Give --at JOINT=VALUE of a"
+                " configuration in which the loops are closed, or write them down:"
+            )
+            yield "# constraints:"
+            data: dict[str, object] = {"type": "point"}
+            data["parent"] = {"link": "LINK", "xyz": [0.0, 0.0, 0.0]}
+            data["child"] = {"link": "LINK", "xyz": [0.0, 0.0, 0.0]}
+            yield from entry("pin", data, active=False)
+            return
+        yield "constraints:" if cuts else "# constraints:"
+        for cut in cuts:
+            yield from entry(cut.name, cut.data, comments=[" ".join(cut.reasons)])
+        for cut in others:
+            words = [" ".join(cut.reasons)]
+            if cut in doubtful:
+                words.append("With this one in, the mechanism does not close.")
+            elif cut.closed:
+                words.append("Both are bodies, so this may be chance.")
+            yield from entry(cut.name, cut.data, comments=[" ".join(words)], active=False)
+        if self.description.mimics:
+            names = ", ".join(mimic.joint for mimic in self.description.mimics)
+            yield from comment(
+                f"The mimic joints of the URDF ({names}) are constraints already. Where mimic"
+                " stands for a loop that is closed here, remove it from the URDF.",
+                2,
+            )

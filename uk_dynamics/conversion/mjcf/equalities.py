@@ -1,0 +1,138 @@
+"""Equality constraints of MuJoCo as constraints of ours, which are rigid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.constraints.kinds.registry import kind_called
+from uk_dynamics.conversion.mjcf.names import Names
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
+from uk_dynamics.conversion.robot.poses import compose, frame_data
+from uk_dynamics.model.urdf.description import Pose
+from uk_dynamics.model.urdf.rotation import from_quaternion
+
+_POWERS = 5
+
+
+def add_equalities(
+    mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], robot: ImportedRobot
+) -> None:
+    """Add all equality constraints, or a remark for each that has no counterpart.
+
+    Args:
+        mujoco: The module.
+        model: The compiled model.
+        names: Of its objects.
+        moved: Pose of each body's frame in the frame of its link.
+        robot: Takes the constraints.
+    """
+    reader = _Equalities(mujoco, model, names, moved, robot)
+    for index in range(model.neq):
+        reader.add(index)
+    if robot.constraints:
+        robot.changed(
+            "equality constraints",
+            "are rigid here; solref and solimp, which make them soft, have no counterpart but"
+            " compliance",
+        )
+
+
+class _Equalities:
+    def __init__(
+        self, mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], robot: ImportedRobot
+    ) -> None:
+        self.mujoco = mujoco
+        self.model = model
+        self.names = names
+        self.moved = moved
+        self.robot = robot
+
+    def add(self, index: int) -> None:
+        model, kinds = self.model, self.mujoco.mjtEq
+        name = self.names.of("equality", index)
+        word = _word(self.mujoco, model.eq_type[index])
+        kind = kind_called(word, "MJCF")
+        data: Data | None = None
+        if kind is not None and set(kind.frames) == {"parent", "child"}:
+            connect = model.eq_type[index] == kinds.mjEQ_CONNECT
+            data = self._frames(kind.name, index, connect=connect)
+        elif kind is not None:
+            data = self._joints(index)
+        if data is None:
+            self.robot.lost(f"equality {name}", f"no counterpart of {word}")
+            return
+        if not model.eq_active0[index]:
+            data |= {"switchable": True, "active": False}
+        self.robot.add_constraint(name, data)
+
+    def _frames(self, kind: str, index: int, *, connect: bool) -> Data:
+        """Between two bodies, or two sites.
+
+        MuJoCo keeps for ``connect`` the anchor in both bodies, for ``weld`` the anchor in the
+        second body, then its place and the second body's orientation in the first.
+        """
+        model = self.model
+        ends = int(model.eq_obj1id[index]), int(model.eq_obj2id[index])
+        values = np.array(model.eq_data[index], dtype=float)
+        if model.eq_objtype[index] == self.mujoco.mjtObj.mjOBJ_SITE:
+            bodies = [int(model.site_bodyid[site]) for site in ends]
+            poses = [_pose(model.site_pos[site], model.site_quat[site]) for site in ends]
+        elif connect:
+            bodies, poses = list(ends), [Pose(values[:3]), Pose(values[3:6])]
+        else:
+            bodies, poses = list(ends), [_pose(values[3:6], values[6:10]), Pose(values[:3])]
+        data: Data = {"type": kind}
+        for role, body, pose in zip(("parent", "child"), bodies, poses, strict=True):
+            if connect:
+                pose = Pose(pose.translation)
+            placed = compose(self.moved[body], pose)
+            data[role] = frame_data(self.names.body(body), placed)
+        return data
+
+    def _joints(self, index: int) -> Data | None:
+        """A polynomial between the deviations of two joints from their drawn positions."""
+        model = self.model
+        first, second = int(model.eq_obj1id[index]), int(model.eq_obj2id[index])
+        coefficients = np.array(model.eq_data[index][:_POWERS], dtype=float)
+        involved = [first] if second < 0 else [first, second]
+        if not all(map(self.names.is_single, involved)):
+            return None
+        drawn = [float(model.qpos0[model.jnt_qposadr[joint]]) for joint in involved]
+        names = [self.names.joint(joint) for joint in involved]
+        if second < 0:
+            joints: Data = {names[0]: 1.0}
+            return {
+                "type": "joint_coupling",
+                "joints": joints,
+                "offset": drawn[0] + float(coefficients[0]),
+            }
+        if not coefficients[2:].any():
+            ratio = float(coefficients[1])
+            return {
+                "type": "joint_coupling",
+                "joints": {names[0]: 1.0, names[1]: -ratio},
+                "offset": drawn[0] + float(coefficients[0]) - ratio * drawn[1],
+            }
+        deviation = f"(b - {drawn[1]!r})"
+        terms = [
+            repr(float(c)) + (f"*{deviation}**{power}" if power else "")
+            for power, c in enumerate(coefficients.tolist())
+            if c
+        ]
+        return {
+            "type": "expression",
+            "expression": f"a - {drawn[0]!r} - ({' + '.join(terms)})",
+            "names": {"a": names[0], "b": names[1]},
+        }
+
+
+def _pose(position: Any, quaternion: Any) -> Pose:
+    w, x, y, z = quaternion
+    return Pose(np.array(position, dtype=float), from_quaternion([x, y, z, w]))
+
+
+def _word(mujoco: Any, kind: int) -> str:
+    return str(mujoco.mjtEq(int(kind)).name).removeprefix("mjEQ_").lower()

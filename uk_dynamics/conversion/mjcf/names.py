@@ -1,0 +1,42 @@
+"""Names of what is in a MuJoCo model; what has none is called after what it belongs to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from uk_dynamics.model.urdf.description import WORLD
+
+
+class Names:
+    """Names of bodies, joints and whatever else, unique within their kind; kinds of joints."""
+
+    def __init__(self, mujoco: Any, model: Any) -> None:
+        self._mujoco = mujoco
+        self._model = model
+        self.model: str = bytes(model.names).split(b"\0", 1)[0].decode()
+
+    def of(self, kind: str, index: int) -> str:
+        """Name of an object, such as ``of("sensor", 2)``; its number where it has none."""
+        code = getattr(self._mujoco.mjtObj, f"mjOBJ_{kind.upper()}")
+        name: str | None = self._mujoco.mj_id2name(self._model, code, index)
+        return name or f"{kind}_{index}"
+
+    def body(self, index: int) -> str:
+        """Name of a body; of the world, ``world``."""
+        return WORLD if index == 0 else self.of("body", index)
+
+    def joint(self, index: int) -> str:
+        """Name of a joint; without one, of its body and its number."""
+        code = self._mujoco.mjtObj.mjOBJ_JOINT
+        name: str | None = self._mujoco.mj_id2name(self._model, code, index)
+        return name or f"{self.body(int(self._model.jnt_bodyid[index]))}_joint_{index}"
+
+    def all(self, kind: str, count: int) -> str:
+        """Names of all objects of a kind, as one text."""
+        return ", ".join(self.of(kind, index) for index in range(count))
+
+    def is_single(self, joint: int) -> bool:
+        """Whether a joint has one freedom."""
+        kinds = self._mujoco.mjtJoint
+        single = (int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE))
+        return int(self._model.jnt_type[joint]) in single

@@ -1,0 +1,203 @@
+"""MJCF: MuJoCo itself reads and compiles the file; the result of its compiler is used."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.conversion.mjcf.actuators import add_actuators
+from uk_dynamics.conversion.mjcf.equalities import add_equalities
+from uk_dynamics.conversion.mjcf.names import Names
+from uk_dynamics.conversion.mjcf.remarks import add_remarks
+from uk_dynamics.conversion.mjcf.shapes import shapes
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
+from uk_dynamics.conversion.robot.poses import compose, inverse, moved_link, moved_visual
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.model.urdf.description import WORLD, Joint, Link, Pose
+from uk_dynamics.model.urdf.rotation import about_axis, from_quaternion
+
+_LEAST = 1e-12  # of a spring or inertia: nothing
+
+
+def read_mjcf(path: Path) -> ImportedRobot:
+    """Take the model of an MJCF file.
+
+    Args:
+        path: The file.
+
+    Raises:
+        InputError: MuJoCo is not installed, or cannot compile the file.
+    """
+    if importlib.util.find_spec("mujoco") is None:
+        raise InputError(
+            'MJCF is read by MuJoCo, which is not installed; pip install "uk_dynamics[mjcf]"',
+            file=path.name,
+        )
+    mujoco: Any = importlib.import_module("mujoco")
+    try:
+        model = mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        raise InputError(" ".join(str(error).split()), file=path.name) from None
+    return _Reader(mujoco, model, path.stem).read()
+
+
+class _Reader:
+    """A compiled model on its way to a tree with constraints."""
+
+    def __init__(self, mujoco: Any, model: Any, fallback: str) -> None:
+        self.mujoco = mujoco
+        self.model = model
+        self.names = Names(mujoco, model)
+        self.robot = ImportedRobot(self.names.model or fallback)
+        # Where the frame that MuJoCo gives a body is in the frame of our link.
+        self.moved: dict[int, Pose] = {0: Pose()}
+
+    def read(self) -> ImportedRobot:
+        model, robot = self.model, self.robot
+        off = model.opt.disableflags & int(self.mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+        robot.gravity = [0.0, 0.0, 0.0] if off else np.array(model.opt.gravity).tolist()
+        floating = self._floating_root()
+        if floating is None:
+            robot.links.append(Link(WORLD))
+        else:
+            robot.root = "floating"
+        for body in range(1, model.nbody):
+            self._body(body, floating)
+        drawn = shapes(self.mujoco, model, self.names, robot)
+        for body, visual in drawn:
+            if body or floating is None:
+                robot.visuals.append(moved_visual(visual, self.moved[body]))
+        add_equalities(self.mujoco, model, self.names, self.moved, robot)
+        add_actuators(self.mujoco, model, self.names, robot)
+        add_remarks(model, self.names, robot)
+        return robot
+
+    def _floating_root(self) -> int | None:
+        """The one body on the world, if that is free: it becomes the root."""
+        model = self.model
+        top = [body for body in range(1, model.nbody) if model.body_parentid[body] == 0]
+        if len(top) != 1 or model.body_jntnum[top[0]] != 1:
+            return None
+        free = model.jnt_type[model.body_jntadr[top[0]]] == self.mujoco.mjtJoint.mjJNT_FREE
+        # Object 0 may be the world, and where the root floats there is no such link to tie to.
+        tied = [model.eq_obj1id[i] == 0 or model.eq_obj2id[i] == 0 for i in range(model.neq)]
+        return int(top[0]) if free and not any(tied) else None
+
+    def _body(self, body: int, floating: int | None) -> None:
+        model, robot = self.model, self.robot
+        name = self.names.body(body)
+        kinds = self.mujoco.mjtJoint
+        parent = int(model.body_parentid[body])
+        joints = range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body])
+        pose = Pose(np.array(model.body_pos[body]), _rotation(model.body_quat[body]))
+        place = compose(self.moved[parent], pose)
+        moved = Pose()
+        if len(joints) == 1 and model.jnt_type[joints[0]] == kinds.mjJNT_FREE:
+            self._free(body, name, joints[0], floating)
+        elif not len(joints):
+            robot.joints.append(
+                Joint(f"{name}_mount", "fixed", self.names.body(parent), name, place)
+            )
+        else:
+            moved = self._series(name, self.names.body(parent), place, list(joints))
+        self.moved[body] = moved
+        inertia = _rotation(model.body_iquat[body])
+        turned = inertia @ np.diag(model.body_inertia[body]) @ inertia.T
+        link = Link(name, float(model.body_mass[body]), np.array(model.body_ipos[body]), turned)
+        robot.links.append(moved_link(link, moved))
+        if model.body_mocapid[body] >= 0:
+            robot.lost(f"body {name}", "is led by mocap; here it stands still")
+        if model.body_gravcomp[body]:
+            robot.lost(f"body {name}", "gravcomp: here gravity acts on all links")
+
+    def _free(self, body: int, name: str, joint: int, floating: int | None) -> None:
+        start = self.model.qpos0[self.model.jnt_qposadr[joint] :]
+        place = Pose(np.array(start[:3]), _rotation(start[3:7]))
+        quaternion = np.array([*start[4:7], start[3]])
+        if body == floating:
+            self.robot.place_root("root", place, quaternion)
+            return
+        joint_name = self.names.joint(joint)
+        self.robot.joints.append(Joint(joint_name, "floating", WORLD, name))
+        self.robot.place_root(joint_name, place, quaternion)
+
+    def _series(self, name: str, parent: str, place: Pose, joints: list[int]) -> Pose:
+        """The joints of one body, which act one after the other; each has its own anchor.
+
+        Returns:
+            Where MuJoCo's frame of the body is in the frame of the link.
+        """
+        before = place
+        for number, joint in enumerate(joints, start=1):
+            anchor = Pose(np.array(self.model.jnt_pos[joint]))
+            last = number == len(joints)
+            child = name if last else f"{name}_part_{number}"
+            if not last:
+                self.robot.links.append(Link(child))
+            self._joint(joint, parent, child, compose(before, anchor))
+            parent, before = child, inverse(anchor)
+        return before
+
+    def _joint(self, joint: int, parent: str, child: str, pose: Pose) -> None:
+        model, kinds = self.model, self.mujoco.mjtJoint
+        name = self.names.joint(joint)
+        dof = int(model.jnt_dofadr[joint])
+        if model.jnt_type[joint] == kinds.mjJNT_BALL:
+            self.robot.add_ball(Joint(name, "fixed", parent, child, pose))
+            extras = [model.dof_damping[dof], model.dof_armature[dof], model.jnt_stiffness[joint]]
+            extras += [model.dof_frictionloss[dof], float(model.jnt_limited[joint])]
+            if any(extras):
+                self.robot.lost(
+                    f"joint {name}", "limits, spring, damping, friction, armature of a ball joint"
+                )
+            return
+        slides = model.jnt_type[joint] == kinds.mjJNT_SLIDE
+        axis = np.array(model.jnt_axis[joint])
+        zero = float(model.qpos0[model.jnt_qposadr[joint]])  # the position of the drawn pose
+        back = Pose(-zero * axis) if slides else Pose(np.zeros(3), about_axis(axis, -zero))
+        lower, upper = -math.inf, math.inf
+        if model.jnt_limited[joint]:
+            lower, upper = map(float, model.jnt_range[joint])
+        effort = math.inf
+        if model.jnt_actfrclimited[joint]:
+            effort = float(np.abs(model.jnt_actfrcrange[joint]).min()) or math.inf
+        self.robot.joints.append(
+            Joint(
+                name,
+                "prismatic" if slides else "revolute",
+                parent,
+                child,
+                compose(pose, back) if zero else pose,
+                axis,
+                lower,
+                upper,
+                effort_limit=effort,
+                damping=float(model.dof_damping[dof]),
+                friction=float(model.dof_frictionloss[dof]),
+            )
+        )
+        if zero:
+            self.robot.initial_guess[name] = zero
+        data: Data = {}
+        if model.dof_armature[dof] > _LEAST:
+            data["armature"] = float(model.dof_armature[dof])
+        if model.jnt_stiffness[joint] > _LEAST:
+            rest = float(model.qpos_spring[model.jnt_qposadr[joint]])
+            data["spring"] = {"stiffness": float(model.jnt_stiffness[joint]), "rest": rest}
+        if data:
+            self.robot.joint_data[name] = data
+        for polynomial in ("jnt_stiffnesspoly", "dof_dampingpoly"):
+            index = joint if polynomial.startswith("jnt") else dof
+            if np.any(getattr(model, polynomial, np.zeros((model.nv + model.njnt, 1)))[index]):
+                self.robot.lost(f"joint {name}", f"higher powers of {polynomial[4:-4]}")
+
+
+def _rotation(quaternion: Any) -> Any:
+    """Rotation matrix of MuJoCo's w x y z."""
+    w, x, y, z = quaternion
+    return from_quaternion([x, y, z, w])

@@ -1,0 +1,1 @@
+"""What every import makes: a URDF, a mechanism file, remarks."""

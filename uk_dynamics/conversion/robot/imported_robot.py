@@ -1,0 +1,133 @@
+"""A robot taken from another format, on its way to a URDF and a mechanism file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from uk_dynamics.conversion.robot.yaml_layout import identifier
+from uk_dynamics.model.urdf.description import Array, Joint, JointType, Link, Pose
+from uk_dynamics.model.urdf.visuals import Visual
+
+Data = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something that is not as it was.
+
+    Attributes:
+        subject: Name of the element, with its kind, such as ``joint screw``.
+        reason: Why it is left out, or what stands in its place.
+        lost: Whether it is left out; otherwise it is there in another form.
+    """
+
+    subject: str
+    reason: str
+    lost: bool = True
+
+
+@dataclass
+class ImportedRobot:
+    """A tree of links, what closes its loops, and what could not be carried over.
+
+    Attributes:
+        name: Of the robot.
+        links: The root first.
+        joints: Of the tree.
+        visuals: Shapes of the links.
+        joint_data: Section ``joints`` of the mechanism file.
+        actuators: Section ``actuators``.
+        constraints: Section ``constraints``.
+        initial_guess: Positions by name, in rad or m.
+        gravity: In m/s², (3,).
+        root: How the first link stands in the world.
+        remarks: What is not as it was.
+        guesses: Actuators that are a guess, with the reason.
+    """
+
+    name: str
+    links: list[Link] = field(default_factory=list)
+    joints: list[Joint] = field(default_factory=list)
+    visuals: list[Visual] = field(default_factory=list)
+    joint_data: dict[str, Data] = field(default_factory=dict)
+    actuators: dict[str, Data] = field(default_factory=dict)
+    constraints: dict[str, Data] = field(default_factory=dict)
+    initial_guess: dict[str, float] = field(default_factory=dict)
+    gravity: Sequence[float] = (0.0, 0.0, -9.81)
+    root: str = "fixed"
+    remarks: list[Remark] = field(default_factory=list)
+    guesses: dict[str, str] = field(default_factory=dict)
+
+    def lost(self, subject: str, reason: str) -> None:
+        """Note that something is left out."""
+        self.remarks.append(Remark(subject, reason))
+
+    def changed(self, subject: str, reason: str) -> None:
+        """Note that something is there in another form."""
+        self.remarks.append(Remark(subject, reason, lost=False))
+
+    def add_constraint(self, name: str, data: Data) -> None:
+        """Add a constraint under a name like the given one."""
+        self.constraints[self._named(name, self.constraints, "constraint")] = data
+
+    def add_actuator(self, name: str, data: Data, guess: str = "") -> None:
+        """Add a motor under a name like the given one."""
+        chosen = self._named(name, self.actuators, "actuator")
+        self.actuators[chosen] = data
+        if guess:
+            self.guesses[chosen] = guess
+
+    def add_chain(self, joint: Joint, steps: Sequence[Joint]) -> None:
+        """Add a joint of several freedoms as single ones in series, with massless links between.
+
+        Args:
+            joint: The whole, of which name, parent, child and pose count.
+            steps: Single ones in its frame, the parent's first; parent, child and pose of each are
+                put in here.
+        """
+        parent, pose = joint.parent, joint.pose
+        for number, step in enumerate(steps, start=1):
+            last = number == len(steps)
+            child = joint.child if last else f"{joint.name}_part_{number}"
+            if not last:
+                self.links.append(Link(child))
+            self.joints.append(replace(step, parent=parent, child=child, pose=pose))
+            parent, pose = child, Pose()
+        names = ", ".join(step.name for step in steps)
+        self.changed(f"joint {joint.name}", f"{len(steps)} joints in series: {names}")
+
+    def add_ball(self, joint: Joint) -> None:
+        """Add a ball joint of the tree as three turns about x, y and z."""
+        steps = [turn(f"{joint.name}_{name}", np.eye(3)[i]) for i, name in enumerate("xyz")]
+        self.add_chain(joint, steps)
+        self.remarks.pop()
+        names = ", ".join(step.name for step in steps)
+        self.changed(
+            f"joint {joint.name}",
+            f"a ball joint, now three in series ({names}); they lock where {steps[1].name} is at"
+            " ±90°",
+        )
+
+    def place_root(self, name: str, pose: Pose, quaternion: Array) -> None:
+        """Let a floating joint, or the floating root, begin at a pose."""
+        values = dict(zip(("x", "y", "z"), pose.translation.tolist(), strict=True))
+        values = {part: value for part, value in values.items() if value}
+        if quaternion[:3].any():
+            values |= dict(zip(("qx", "qy", "qz", "qw"), quaternion.tolist(), strict=True))
+        for part, value in values.items():
+            self.initial_guess[f"{name}.{part}"] = float(value)
+
+    def _named(self, name: str, taken: dict[str, Data], kind: str) -> str:
+        chosen = identifier(name, taken)
+        if chosen != name and re.search(r"\S", name):
+            self.changed(f"{kind} {name}", f"is called {chosen}: names become topics")
+        return chosen
+
+
+def turn(name: str, axis: Array, kind: JointType = "revolute") -> Joint:
+    """A joint without limits, to be put into a chain."""
+    return Joint(name, kind, "", "", axis=axis)

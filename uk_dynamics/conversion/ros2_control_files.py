@@ -1,0 +1,237 @@
+"""Files for ros2_control: hardware description and controller parameters of a mechanism."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import yaml
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+
+MOCK = "mock_components/GenericSystem"
+TOPIC = "joint_state_topic_hardware_interface/JointStateTopicSystem"
+
+EFFORT_CONTROLLER = "effort_controller"
+BROADCASTER = "joint_state_broadcaster"
+CONTROLLER_TYPES = {
+    BROADCASTER: "joint_state_broadcaster/JointStateBroadcaster",
+    EFFORT_CONTROLLER: "forward_command_controller/ForwardCommandController",
+}
+MEASURED_STATES = "measured_joint_states"
+COMMANDS_TOPIC = "joint_commands"
+MACHINE_STATES_TOPIC = "machine_joint_states"
+
+_STATES = ("position", "velocity", "effort")
+
+
+@dataclass(frozen=True)
+class HardwareJoint:
+    """A joint with a motor or an encoder.
+
+    Attributes:
+        name: Of the joint.
+        effort_limit: Of its motor, in N or N·m, infinite where none is declared; None: no motor.
+        measured: Whether it has an encoder.
+        mimics: Whether it is a mimic joint of the URDF; its position is that of its encoder.
+        limited: Whether limits of the URDF apply; not where one is 0, a placeholder limit.
+    """
+
+    name: str
+    effort_limit: float | None
+    measured: bool
+    mimics: bool = False
+    limited: bool = True
+
+    @property
+    def driven(self) -> bool:
+        """Whether a motor drives it."""
+        return self.effort_limit is not None
+
+    def states(self, plugin: str) -> tuple[str, ...]:
+        """State interfaces; every command interface has one of the same name."""
+        if plugin == TOPIC:
+            return _STATES  # the plugin fills all three of every joint that a message names
+        return (*_STATES[: 2 * self.measured], *_STATES[2 : 2 + self.driven])
+
+
+def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
+    """Driven joints in the order of the motors, then those that only have an encoder.
+
+    Raises:
+        InputError: A motor cannot be commanded through one joint.
+    """
+    file, measured = mechanism.spec.file, set(mechanism.measured.names)
+    followers = {mimic.joint: mimic.source for mimic in mechanism.model.mimic}
+    undeclared = _zero_limits(mechanism)
+    owner: dict[str, str] = {}
+    joints = []
+    limits = mechanism.actuators.effort_limits
+    for motor, limit in zip(mechanism.spec.actuators, limits, strict=True):
+        place = f"actuators.{motor.name}"
+        if len(motor.joints) > 1 or motor.joints[0][1] != 1.0:
+            factors = ", ".join(f"{joint}: {factor:g}" for joint, factor in motor.joints)
+            raise InputError(
+                f"the motor drives {{{factors}}}, but ros2_control commands single joints by "
+                "their own effort; give it one joint with factor 1, and let a transmission of "
+                "the hardware plugin do the coupling",
+                file=file,
+                place=place,
+            )
+        joint = motor.joints[0][0]
+        if joint in owner:
+            raise InputError(
+                f'"{joint}" is driven by {owner[joint]} already, and ros2_control gives a joint '
+                "one effort; combine them into one motor",
+                file=file,
+                place=place,
+            )
+        if joint in followers:
+            raise InputError(
+                f'"{joint}" mimics "{followers[joint]}", and ros2_control gives mimic joints no '
+                f"command; drive {followers[joint]}",
+                file=file,
+                place=place,
+            )
+        owner[joint] = motor.name
+        limited = joint not in undeclared
+        joints.append(HardwareJoint(joint, float(limit), joint in measured, limited=limited))
+    if not joints:
+        raise InputError(
+            "the mechanism has no motors to command; add actuators", file=file, place="actuators"
+        )
+    encoders = (
+        HardwareJoint(name, None, measured=True, mimics=name in followers)
+        for name in mechanism.measured.names
+        if name not in owner
+    )
+    return (*joints, *encoders)
+
+
+def _zero_limits(mechanism: Mechanism) -> set[str]:
+    """Joints with an effort or velocity limit of 0 in the URDF."""
+    limits = {
+        joint.get("name", ""): limit
+        for joint in ET.fromstring(mechanism.model.description.text).findall("joint")
+        if (limit := joint.find("limit")) is not None
+    }
+    return {
+        name
+        for name, limit in limits.items()
+        if any(float(limit.get(of, "1")) == 0.0 for of in ("effort", "velocity"))
+    }
+
+
+def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:
+    """The ``<ros2_control>`` elements in a ``<robot>``, for ``xacro:include``.
+
+    Passive joints are left out.
+
+    Args:
+        mechanism: With motors and encoders.
+        plugin: Hardware plugin.
+        namespace: Of the topics of a plugin that communicates over topics.
+
+    Raises:
+        InputError: A motor cannot be commanded through one joint.
+    """
+    joints = hardware_joints(mechanism)
+    robot = ET.Element("robot", name=mechanism.model.name)
+    if plugin == TOPIC:
+        # Its commands name every joint of the block, but contain efforts of driven ones only.
+        _system(robot, mechanism.name, plugin, [j for j in joints if j.driven], namespace, "")
+        encoders = [j for j in joints if not j.driven]
+        if encoders:
+            name = f"{mechanism.name}_encoders"
+            _system(robot, name, plugin, encoders, namespace, "encoders_")
+    else:
+        _system(robot, mechanism.name, plugin, joints, namespace, "")
+    ET.indent(robot)
+    return ET.tostring(robot, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _system(
+    robot: ET.Element,
+    name: str,
+    plugin: str,
+    joints: Iterable[HardwareJoint],
+    namespace: str,
+    prefix: str,
+) -> None:
+    system = ET.SubElement(robot, "ros2_control", name=name, type="system")
+    hardware = ET.SubElement(system, "hardware")
+    ET.SubElement(hardware, "plugin").text = plugin
+    if plugin == TOPIC:
+        base = f"/{namespace.strip('/')}/" if namespace.strip("/") else "/"
+        _param(hardware, "joint_commands_topic", f"{base}{prefix}{COMMANDS_TOPIC}")
+        _param(hardware, "joint_states_topic", f"{base}{MACHINE_STATES_TOPIC}")
+        _param(hardware, "trigger_joint_command_threshold", "-1")
+    for joint in joints:
+        element = ET.SubElement(system, "joint", name=joint.name)
+        if joint.mimics:
+            element.set("mimic", "false")
+        if not joint.limited:
+            # controller_manager enforces limits from Kilted on, and would clip efforts to 0
+            ET.SubElement(element, "limits", enable="false")
+        if joint.effort_limit is not None:
+            command = ET.SubElement(element, "command_interface", name="effort")
+            if np.isfinite(joint.effort_limit):
+                _param(command, "min", f"{-joint.effort_limit!r}")
+                _param(command, "max", f"{joint.effort_limit!r}")
+        for state in joint.states(plugin):
+            ET.SubElement(element, "state_interface", name=state)
+
+
+def _param(parent: ET.Element, name: str, value: str) -> None:
+    ET.SubElement(parent, "param", name=name).text = value
+
+
+def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> str:
+    """Parameters of controller_manager and its controllers, as YAML.
+
+    Args:
+        mechanism: With motors.
+        rate: Updates per second.
+        namespace: Of controller_manager.
+
+    Raises:
+        InputError: A motor cannot be commanded through one joint.
+    """
+    driven = [joint.name for joint in hardware_joints(mechanism) if joint.driven]
+    base = f"/{namespace.strip('/')}/" if namespace.strip("/") else ""
+    manager = {
+        "update_rate": rate,
+        BROADCASTER: {
+            "type": CONTROLLER_TYPES[BROADCASTER],
+            # joint_states itself has all joints and is published by joint_state_completer
+            "node_options_args": ["--ros-args", "-r", f"joint_states:={MEASURED_STATES}"],
+        },
+        EFFORT_CONTROLLER: {"type": CONTROLLER_TYPES[EFFORT_CONTROLLER]},
+    }
+    parameters = {
+        f"{base}controller_manager": {"ros__parameters": manager},
+        f"{base}{EFFORT_CONTROLLER}": {
+            "ros__parameters": {"joints": driven, "interface_name": "effort"}
+        },
+    }
+    text: str = yaml.safe_dump(parameters, sort_keys=False)
+    return text
+
+
+def complete_description(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:
+    """The URDF of a mechanism with its ``<ros2_control>`` elements, for robot_description.
+
+    Raises:
+        InputError: A motor cannot be commanded through one joint, or the URDF has such elements.
+    """
+    robot = ET.fromstring(mechanism.model.description.text)
+    if robot.find("ros2_control") is not None:
+        raise InputError(
+            "the URDF already has a <ros2_control> element; use that one, or remove it",
+            file=mechanism.model.description.source,
+        )
+    robot.extend(ET.fromstring(hardware_block(mechanism, plugin, namespace)))
+    return ET.tostring(robot, encoding="unicode")

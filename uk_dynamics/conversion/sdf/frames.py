@@ -1,0 +1,170 @@
+"""Poses and frames of an SDF model: ``relative_to``, ``attached_to`` and ``expressed_in``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from uk_dynamics.conversion.robot.poses import compose
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.model.urdf.description import WORLD, Array, Pose
+from uk_dynamics.model.urdf.rotation import from_quaternion, from_rpy
+
+MODEL = "__model__"
+
+
+class Frames:
+    """Every named frame of one model, seen from the model's own frame."""
+
+    def __init__(self, model: ET.Element) -> None:
+        self._given: dict[str, tuple[Pose, str]] = {MODEL: (Pose(), "")}
+        self._carrier: dict[str, str] = {}
+        self._poses: dict[str, Pose] = {MODEL: Pose()}
+        for link in model.iterfind("link"):
+            name = _name(link)
+            self._add(name, link, MODEL)
+            self._carrier[name] = name
+        for joint in model.iterfind("joint"):
+            child = text(joint, "child")
+            self._add(_name(joint), joint, child)
+            self._carrier[_name(joint)] = child
+        canonical = model.get("canonical_link") or next(iter(self._carrier), "")
+        self._carrier[MODEL] = canonical
+        for frame in model.iterfind("frame"):
+            attached = frame.get("attached_to") or MODEL
+            self._add(_name(frame), frame, attached)
+            self._carrier[_name(frame)] = attached
+
+    def _add(self, name: str, node: ET.Element, default: str) -> None:
+        if name in self._given:
+            raise InputError(f'two elements are named "{name}"; rename one', place=f"model {name}")
+        pose = node.find("pose")
+        where = default if pose is None else (pose.get("relative_to") or default)
+        self._given[name] = (read_pose(pose), where)
+
+    def pose(self, name: str) -> Pose:
+        """Pose of a frame in the model.
+
+        Raises:
+            InputError: There is no such frame, or its poses refer to each other in a circle.
+        """
+        return self._pose(name, ())
+
+    def _pose(self, name: str, within: tuple[str, ...]) -> Pose:
+        if name in self._poses:
+            return self._poses[name]
+        if name not in self._given:
+            if "::" in name:
+                raise InputError(f'"{name}" is in a nested model, and those are not read')
+            raise UnknownNameError("frame", name, [n for n in self._given if n != MODEL])
+        if name in within:
+            raise InputError(f"the poses of {', '.join(within)} refer to each other in a circle")
+        given, where = self._given[name]
+        found = compose(self._pose(where, (*within, name)), given)
+        self._poses[name] = found
+        return found
+
+    def link(self, name: str) -> str:
+        """The link that a frame is fixed in; ``world`` is one.
+
+        Raises:
+            InputError: There is no such frame.
+        """
+        seen: list[str] = []
+        while name != WORLD and self._carrier.get(name) != name:
+            if name in seen or name not in self._carrier:
+                raise UnknownNameError(
+                    "link", name, [n for n, c in self._carrier.items() if n == c]
+                )
+            seen.append(name)
+            name = self._carrier[name]
+        return name
+
+    def direction(self, xyz: ET.Element, default: str) -> Array:
+        """A direction in the model, unit, (3,)."""
+        vector = numbers(xyz, 3)
+        length = float(np.linalg.norm(vector))
+        if length < 1e-12:
+            raise InputError("the axis is zero; give a direction such as 0 0 1")
+        frame = xyz.get("expressed_in") or default
+        turned: Array = self.pose(frame).rotation @ (vector / length)
+        return turned
+
+
+def read_pose(node: ET.Element | None) -> Pose:
+    """A ``<pose>``: x y z and roll pitch yaw, or a quaternion x y z w.
+
+    Raises:
+        InputError: It is no pose.
+    """
+    if node is None or not (node.text or "").strip():
+        return Pose()
+    if node.get("rotation_format", "euler_rpy") == "quat_xyzw":
+        values = numbers(node, 7)
+        if not values[3:].any():
+            raise InputError("pose: a quaternion of length 0 is no rotation")
+        return Pose(values[:3], from_quaternion(values[3:].tolist()))
+    values = numbers(node, 6)
+    angles = values[3:]
+    if is_true(node.get("degrees")):
+        angles = np.radians(angles)
+    return Pose(values[:3], from_rpy(angles.tolist()))
+
+
+def numbers(node: ET.Element, count: int) -> Array:
+    """So many finite numbers.
+
+    Raises:
+        InputError: Something else stands there.
+    """
+    said = " ".join((node.text or "").split())
+    try:
+        values = [float(word) for word in said.split()]
+    except ValueError:
+        values = []
+    if len(values) != count or not all(map(math.isfinite, values)):
+        raise InputError(f'{node.tag}: expected {count} numbers, found "{said:.60}"')
+    return np.array(values)
+
+
+def is_true(text: str | None) -> bool:
+    """Whether a text says so in SDF's words."""
+    return (text or "").strip().lower() in ("true", "1")
+
+
+def text(node: ET.Element, path: str, default: str = "") -> str:
+    """Text below an element, without blanks around it."""
+    return (node.findtext(path) or default).strip()
+
+
+def number(node: ET.Element | None, path: str, default: float) -> float:
+    """A number below an element; ``inf`` is one.
+
+    Raises:
+        InputError: Something else stands there.
+    """
+    found = None if node is None else node.find(path)
+    if found is None or not (found.text or "").strip():
+        return default
+    try:
+        value = float((found.text or "").strip())
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise InputError(f'{path}: expected a number, found "{(found.text or "").strip():.60}"')
+    return value
+
+
+def _name(node: ET.Element) -> str:
+    name = node.get("name", "")
+    if not name:
+        raise InputError(f"a <{node.tag}> has no name; add name=...")
+    return name
+
+
+def handled(node: ET.Element, tags: Sequence[str]) -> list[ET.Element]:
+    """The children that are not among the given tags."""
+    return [child for child in node if child.tag not in tags]

@@ -1,0 +1,159 @@
+"""Joints of an SDF model, in the frame of the model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from xml.etree import ElementTree as ET
+
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
+from uk_dynamics.conversion.sdf.frames import MODEL, Frames, handled, is_true, number, text
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.model.urdf.description import Array, Pose
+
+_HANDLED = (
+    "pose",
+    "parent",
+    "child",
+    "axis",
+    "axis2",
+    "thread_pitch",
+    "screw_thread_pitch",
+)
+_AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2}
+_ENDLESS = 1e16  # SDF's older word for no limit
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a joint.
+
+    Attributes:
+        direction: In the frame of the joint, unit, (3,).
+        lower, upper: Limits in rad or m, infinite where there are none.
+        effort_limit, velocity_limit: Infinite where there are none.
+        damping, friction: Of the joint.
+        data: What goes into the mechanism file: spring and stop.
+    """
+
+    direction: Array
+    lower: float
+    upper: float
+    effort_limit: float
+    velocity_limit: float
+    damping: float
+    friction: float
+    data: Data
+
+
+@dataclass(frozen=True)
+class SdfJoint:
+    """A joint between two links of a model, which may close a loop.
+
+    Attributes:
+        name: Its name.
+        kind: As SDF calls it.
+        parent: Name of a link, or ``world``.
+        child: Name of the other.
+        pose: Of the joint in the model.
+        axes: None, one or two.
+        pitch: Of a screw, in m per turn, positive for a right-handed thread.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    pose: Pose
+    axes: tuple[Axis, ...]
+    pitch: float = 0.0
+
+
+def read_joint(
+    node: ET.Element, frames: Frames, robot: ImportedRobot, *, axes_in_model: bool
+) -> SdfJoint:
+    """A joint; what cannot be carried over becomes remarks.
+
+    Args:
+        node: The element.
+        frames: Of the model.
+        robot: Takes the remarks, and mimic constraints.
+        axes_in_model: Whether axes are given in the model, as before SDF 1.5.
+
+    Raises:
+        InputError: A frame does not exist, or a number is none.
+    """
+    name, kind = node.get("name", ""), node.get("type", "")
+    pose = frames.pose(name)
+    parent, child = (_link(frames, text(node, tag), tag) for tag in ("parent", "child"))
+    axes = []
+    for tag in ("axis", "axis2")[: _AXES.get(kind, 0)]:
+        found = node.find(tag)
+        direction = _direction(found, frames, name, axes_in_model=axes_in_model)
+        axes.append(_axis(found, name, pose.rotation.T @ direction, robot))
+    for extra in handled(node, _HANDLED):
+        label = extra.get("name") or ""
+        robot.lost(f"joint {name}", f"<{extra.tag}> {label}".strip() + ": has no place here")
+    return SdfJoint(name, kind, parent, child, pose, tuple(axes), _pitch(node, kind))
+
+
+def _link(frames: Frames, name: str, tag: str) -> str:
+    if not name:
+        raise InputError(f"<{tag}> is missing; add it")
+    return frames.link(name)
+
+
+def _direction(
+    axis: ET.Element | None, frames: Frames, joint: str, *, axes_in_model: bool
+) -> Array:
+    """Of an axis, in the model."""
+    xyz = None if axis is None else axis.find("xyz")
+    if axis is None or xyz is None:
+        return frames.pose(joint).rotation[:, 2]
+    in_model = axes_in_model or is_true(axis.findtext("use_parent_model_frame"))
+    return frames.direction(xyz, MODEL if in_model else joint)
+
+
+def _axis(node: ET.Element | None, joint: str, direction: Array, robot: ImportedRobot) -> Axis:
+    data: Data = {}
+    stiffness = number(node, "dynamics/spring_stiffness", 0.0)
+    if stiffness:
+        rest = number(node, "dynamics/spring_reference", 0.0)
+        data["spring"] = {"stiffness": stiffness, "rest": rest}
+    stop = number(node, "limit/stiffness", 0.0)
+    if stop > 0.0:
+        dissipation = number(node, "limit/dissipation", 0.0)
+        data["stop"] = {"stiffness": stop, "damping": dissipation}
+    mimic = None if node is None else node.find("mimic")
+    if mimic is not None:
+        source, factor = mimic.get("joint", ""), number(mimic, "multiplier", 1.0)
+        if mimic.get("axis", "axis") != "axis":
+            robot.lost(f"joint {joint}", f"mimics the second axis of {source}")
+        else:
+            offset = number(mimic, "offset", 0.0) - factor * number(mimic, "reference", 0.0)
+            coupling: Data = {"type": "joint_coupling", "joints": {joint: 1.0, source: -factor}}
+            robot.add_constraint(f"{joint}_mimic", coupling | {"offset": offset})
+    lower, upper = number(node, "limit/lower", -math.inf), number(node, "limit/upper", math.inf)
+    return Axis(
+        direction=direction,
+        lower=lower if lower > -_ENDLESS else -math.inf,
+        upper=upper if upper < _ENDLESS else math.inf,
+        effort_limit=_limit(number(node, "limit/effort", math.inf)),
+        velocity_limit=_limit(number(node, "limit/velocity", math.inf)),
+        damping=number(node, "dynamics/damping", 0.0),
+        friction=number(node, "dynamics/friction", 0.0),
+        data=data,
+    )
+
+
+def _limit(value: float) -> float:
+    """SDF writes −1 for none."""
+    return value if value > 0.0 else math.inf
+
+
+def _pitch(node: ET.Element, kind: str) -> float:
+    if kind != "screw":
+        return 0.0
+    if node.find("screw_thread_pitch") is None and node.find("thread_pitch") is not None:
+        return -2.0 * math.pi / number(node, "thread_pitch", 1.0)
+    return number(node, "screw_thread_pitch", 1.0)

@@ -1,0 +1,121 @@
+"""Links of an SDF model: bodies and their shapes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
+from uk_dynamics.conversion.robot.poses import compose, moved_link
+from uk_dynamics.conversion.sdf.frames import handled, is_true, number, numbers, read_pose
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.model.urdf.description import Link, Pose
+from uk_dynamics.model.urdf.visuals import (
+    GREY,
+    Box,
+    Cylinder,
+    MeshFile,
+    Numbers,
+    Shape,
+    Sphere,
+    Visual,
+)
+from uk_dynamics.resources import resolve
+
+_HANDLED = (
+    "pose",
+    "inertial",
+    "visual",
+    "collision",
+    "gravity",
+    "self_collide",
+    "must_be_base_link",
+)
+_MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+def read_link(node: ET.Element, robot: ImportedRobot) -> Link:
+    """A body, in the frame of its link; what else the element holds becomes remarks."""
+    name = node.get("name", "")
+    inertial = node.find("inertial")
+    if inertial is None:
+        robot.changed(f"link {name}", "no <inertial>: SDF's default of 1 kg and 1 kg m² is written")
+    elif is_true(inertial.get("auto")):
+        raise InputError(
+            '<inertial auto="true"> takes the inertia from collisions; write mass and inertia',
+            place=f"link {name}",
+        )
+    mass = number(inertial, "mass", 1.0)
+    inertia = np.zeros((3, 3))
+    for moment, (i, j) in zip(_MOMENTS, _PLACES, strict=True):
+        default = 1.0 if i == j else 0.0
+        inertia[i, j] = inertia[j, i] = number(inertial, f"inertia/{moment}", default)
+    for child in (
+        () if inertial is None else handled(inertial, ("mass", "inertia", "pose", "density"))
+    ):
+        robot.lost(f"link {name}", f"<{child.tag}> of its inertial: no such force here")
+    if not is_true(node.findtext("gravity", "true")):
+        robot.lost(f"link {name}", "gravity is off for it; here gravity acts on all links")
+    for child in handled(node, _HANDLED):
+        label = child.get("name") or child.get("type") or ""
+        robot.lost(f"link {name}", f"<{child.tag}> {label}".strip() + ": no part of the dynamics")
+    place = Pose() if inertial is None else read_pose(inertial.find("pose"))
+    return moved_link(Link(name, mass, np.zeros(3), inertia), place)
+
+
+def read_visuals(node: ET.Element, robot: ImportedRobot, directory: Path) -> list[Visual]:
+    """The shapes of a link that URDF knows, in the frame of the link."""
+    found = []
+    link = node.get("name", "")
+    for visual in node.iterfind("visual"):
+        place = f"visual {link}/{visual.get('name', '')}"
+        pose = visual.find("pose")
+        if pose is not None and pose.get("relative_to") not in (None, "", link):
+            robot.lost(place, "its pose is given in another frame than its link's")
+            continue
+        geometry = visual.find("geometry")
+        shape = None if geometry is None else _shape(geometry, place, robot, directory)
+        if shape is not None:
+            placed = compose(Pose(), read_pose(pose))
+            found.append(Visual(link, placed, shape, _colour(visual)))
+    return found
+
+
+def _shape(geometry: ET.Element, place: str, robot: ImportedRobot, directory: Path) -> Shape | None:
+    for node in geometry:
+        if node.tag == "box":
+            return Box(tuple(numbers(_part(node, "size"), 3).tolist()))
+        if node.tag == "cylinder":
+            return Cylinder(number(node, "radius", 1.0), number(node, "length", 1.0))
+        if node.tag == "sphere":
+            return Sphere(number(node, "radius", 1.0))
+        if node.tag == "mesh":
+            uri = (node.findtext("uri") or "").strip()
+            try:
+                path = resolve(uri, relative_to=directory)
+            except InputError as error:
+                robot.lost(place, f"mesh {uri}: {error.problem}")
+                return None
+            scale = node.find("scale")
+            factors = (1.0, 1.0, 1.0) if scale is None else tuple(numbers(scale, 3).tolist())
+            return MeshFile(path, factors)
+        robot.lost(place, f"URDF has no shape <{node.tag}>")
+    return None
+
+
+def _part(node: ET.Element, tag: str) -> ET.Element:
+    found = node.find(tag)
+    if found is None:
+        raise InputError(f"<{node.tag}> has no <{tag}>; add it")
+    return found
+
+
+def _colour(visual: ET.Element) -> Numbers:
+    node = visual.find("material/diffuse")
+    if node is None:
+        return GREY
+    values = tuple(float(word) for word in (node.text or "").split())
+    return (*values, 1.0)[:4] if len(values) >= 3 else GREY

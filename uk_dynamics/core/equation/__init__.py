@@ -1,0 +1,1 @@
+"""The fundamental equation of constrained motion; stabilisation, projection, non-ideal forces."""

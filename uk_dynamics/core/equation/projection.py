@@ -1,0 +1,90 @@
+"""Moving positions and velocities onto the constraints, by the least change in the metric of M."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.equation.fundamental_equation import Factorization
+
+Array = NDArray[np.float64]
+
+# The generated C has these constants from here.
+ROUNDING = 1e-14  # of residuals in m or rad: nothing is gained below
+REACHED = 1e-7  # largest residual that counts as closed, in m or rad
+DIVERGING = 10.0  # a step that multiplies the residual by more leads away
+NEWTON_STEPS = 20
+
+
+class ProjectionFailedError(ArithmeticError):
+    """Newton's steps do not lead to the constraints.
+
+    Attributes:
+        residual: Smallest largest residual reached, in m or rad.
+    """
+
+    def __init__(self, residual: float) -> None:
+        self.residual = residual
+        super().__init__(f"projection stays {residual:.3g} (m or rad) away from the constraints")
+
+
+def project_position(
+    q: Array,
+    linearize: Callable[[Array], tuple[Factorization, Array]],
+    integrate: Callable[[Array, Array], Array],
+    *,
+    tolerance: float = REACHED,
+    max_iterations: int = NEWTON_STEPS,
+) -> tuple[Array, Factorization]:
+    """Newton steps δ of least δᵀMδ with A δ = −ψ, until ψ is rounding.
+
+    Args:
+        q: Where to start, (nq,).
+        linearize: Configuration → factorisation of M and A there, and residual ψ (m,).
+        integrate: Configuration and tangent step → configuration.
+        tolerance: Largest residual that counts as reached, in m or rad. Rows that are dependent
+            but for a small residual norm, near a rank change, cannot be moved and keep theirs.
+        max_iterations: Steps after which it is given up.
+
+    Returns:
+        The configuration, (nq,), with the smallest residual found, and the factorisation there.
+
+    Raises:
+        ProjectionFailedError: The residual stays above the tolerance.
+    """
+    factorization, psi = linearize(q)
+    best, there, smallest = q, factorization, _largest(psi)
+    for _ in range(max_iterations):
+        if smallest <= ROUNDING:
+            break
+        q = integrate(q, factorization.correction(-psi))
+        factorization, psi = linearize(q)
+        residual = _largest(psi)
+        if residual < smallest:
+            stalled = residual > 0.5 * smallest and residual <= tolerance
+            best, there, smallest = q, factorization, residual
+            if stalled:
+                break
+        elif smallest <= tolerance or residual > DIVERGING * smallest:
+            break
+    if not smallest <= tolerance:
+        raise ProjectionFailedError(smallest)
+    return best, there
+
+
+def project_velocity(v: Array, factorization: Factorization, rate: Array) -> Array:
+    """The velocity nearest to v, in the metric of M, whose rows have no rate.
+
+    Args:
+        v: Velocity, (nv,).
+        factorization: Of M and A at the configuration.
+        rate: Present rate of each row, A v minus what is prescribed, (m,).
+    """
+    projected: Array = v - factorization.correction(rate)
+    return projected
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))

@@ -1,0 +1,1 @@
+"""Further forms of the equation, as the papers publish them."""

@@ -1,0 +1,166 @@
+"""De Falco's (41) and (43): explicit pseudoinverses, also for singular M.
+
+With G = A⁺ and the projector E = I − G A on the motions that constraints leave,
+
+    (41)  q̈ = Q F + (I − Q M) G b,    Q = (E M E)⁺
+    (43)  q̈ = [E M; A]⁺ [F; b]
+
+in scaled coordinates and with rows of unit length. Both exist where [M; A] has full column rank;
+the rank of E M E is then known to be nv − rank A, and what falls below is no inertia.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod, pseudoinverse
+from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
+from uk_dynamics.core.equation.scaled_coordinates import ScaledCoordinates
+from uk_dynamics.core.linalg.mass_factor import Mass
+from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
+from uk_dynamics.core.linalg.reduced_inertia import NO_INERTIA
+from uk_dynamics.core.linalg.row_basis import RowBasis
+from uk_dynamics.core.linalg.row_space import PseudoinverseRows, projector_basis
+from uk_dynamics.exceptions import InputError
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Motion of a force (nv, nv), of a right-hand side (nv, m), and the rank of the former.
+_Maps = tuple[Array, Array, int]
+
+_ROOM = 10.0  # how much larger than the defect of the projector what counts as inertia must be
+
+
+class ExplicitPseudoinverse(ScaledCoordinates):
+    """What (41) and (43) share: linear maps from forces and from right-hand sides to motions."""
+
+    basis: PseudoinverseRows
+
+    def __init__(
+        self,
+        mass: Mass,
+        A: Array,
+        natural_scale: Array | None,
+        rank_tolerance: float,
+        algorithm: PseudoinverseMethod,
+    ) -> None:
+        """Invert; see :func:`uk_dynamics.core.factorization.factorize`."""
+        self._algorithm: PseudoinverseMethod = algorithm
+        super().__init__(mass, A, natural_scale, rank_tolerance)
+
+    def _row_space(
+        self, columns: Array, natural_scale: Array | None, rank_tolerance: float
+    ) -> PseudoinverseRows:
+        self._scaling = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)
+        rows: Array = (columns * self._scaling).T
+        found = pseudoinverse(rows, self._algorithm, rank_tolerance=rank_tolerance)
+        self._found = found
+        return PseudoinverseRows(rows, self._scaling, found.matrix, found.rank, rank_tolerance)
+
+    def _factorize(self, columns: Array) -> None:
+        M, scale, found = self._M, self._scale, self._found
+        E = np.eye(len(M)) - found.matrix @ found.truncated
+        self._projector: Array = 0.5 * (E + E.T)
+        # Where G is inaccurate, E is no exact projector and motions that are held seem to be free.
+        tolerance = max(NO_INERTIA, _ROOM * _defect(found, E))
+        scaled_mass = scale[:, None] * M * scale
+        self._of_force, self._of_rows, rank = self._maps(scaled_mass, found, tolerance)
+        if rank != len(M) - found.rank:
+            _ = self._reduced  # raises where some motion has no inertia at all
+            raise InputError(
+                f"{self.method} by {self._algorithm} cannot tell the inertia of the free motions "
+                'from rounding here; use method "nullspace", or another pseudoinverse'
+            )
+
+    @abstractmethod
+    def _maps(self, mass: Array, rows: Pseudoinverse, tolerance: float) -> _Maps:
+        """Motion of a force (nv, nv), of a right-hand side (nv, m), and the rank of the former."""
+
+    def admissible(self, X: Array) -> Array:
+        """N X."""
+        scale = self._scale if X.ndim == 1 else self._scale[:, None]
+        moved: Array = scale * (self._of_force @ (scale * X))
+        return moved
+
+    def correction(self, r: Array) -> Array:
+        """The motion that r causes while F is zero."""
+        moved: Array = self._scale * (self._of_rows @ (self._scaling * r))
+        return moved
+
+    def ideal_force(self, coordinates: Array) -> Array:
+        """The force back in the units of the coordinates."""
+        return coordinates / self._scale
+
+    def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
+        qdd = self.admissible(F) + self.correction(b)
+        force = self._scale * (self._M @ qdd - F)
+        force -= self._projector @ force  # rounding, which no row can cause
+        if nonideal is not None:
+            qdd += self.admissible(nonideal)
+        return qdd, force
+
+    def _rows_to_check(self) -> Indices:
+        return np.arange(len(self.A))
+
+    def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
+        return self.basis.contradict(failed)
+
+    def _null_basis(self) -> Array:
+        return projector_basis(self._projector, len(self._M) - self.rank)
+
+
+class AugmentedPseudoinverse(ExplicitPseudoinverse):
+    """(41), from the pseudoinverse (40) of the matrix of (23)."""
+
+    method = "augmented_pseudoinverse"
+
+    def _maps(self, mass: Array, rows: Pseudoinverse, tolerance: float) -> _Maps:
+        E, G = self._projector, rows.matrix
+        inertia = E @ mass @ E
+        # Small relative to the unit diagonal of the mass, not to E M E itself.
+        largest = float(np.abs(inertia).max(initial=0.0))
+        if largest <= 2.0 * tolerance:
+            return np.zeros_like(inertia), G, 0
+        Q, rank = _inverse(inertia, self._algorithm, tolerance / largest)
+        return Q, G - Q @ (mass @ G), rank
+
+
+class UdwadiaPhohomsiri(ExplicitPseudoinverse):
+    """(43), Udwadia and Phohomsiri (2006); nothing is left for its arbitrary vector."""
+
+    method = "udwadia_phohomsiri"
+
+    def _maps(self, mass: Array, rows: Pseudoinverse, tolerance: float) -> _Maps:
+        stacked = np.vstack((self._projector @ mass, rows.truncated))
+        inverse, rank = _inverse(stacked, self._algorithm, tolerance)
+        n = len(mass)
+        # E F instead of F is the same, but then the equations have an exact solution: rounding
+        # grows with the condition number and not, as in least squares, with its square.
+        return inverse[:, :n] @ self._projector, inverse[:, n:], rank - rows.rank
+
+
+def _inverse(
+    matrix: Array, algorithm: PseudoinverseMethod, rank_tolerance: float
+) -> tuple[Array, int]:
+    """Pseudoinverse with the independent rows first, and the rank.
+
+    A projector has rows of all lengths; Greville's recursion, which takes them as they come, would
+    build on the rounding of a short one.
+    """
+    order = RowBasis(np.asfortranarray(matrix.T), np.ones(len(matrix)), 0.0).order
+    found = pseudoinverse(matrix[order], algorithm, rank_tolerance=rank_tolerance)
+    inverse = np.empty_like(found.matrix)
+    inverse[:, order] = found.matrix
+    return inverse, found.rank
+
+
+def _defect(rows: Pseudoinverse, E: Array) -> float:
+    """How far E is from a projector on what the rows leave."""
+    return max(
+        float(np.abs(E @ E - E).max(initial=0.0)),
+        float(np.abs(rows.truncated @ E).max(initial=0.0)),
+    )

@@ -1,0 +1,139 @@
+"""What the fundamental equation answers: acceleration at once, forces when asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.equation.methods import Method
+
+Array = NDArray[np.float64]
+
+
+class Status(Enum):
+    """How far the acceleration can be trusted."""
+
+    OK = "ok"
+    """All rows hold."""
+    NEAR_SINGULAR = "near_singular"
+    """Rows that are nearly, but not exactly, dependent do not hold."""
+    INCONSISTENT = "inconsistent"
+    """Rows contradict each other; independent ones hold, those in ``offending`` do not."""
+    UNDETERMINED_LOAD = "undetermined_load"
+    """All rows hold; friction in ``offending`` depends on a load that redundant rows share."""
+    NOT_CONVERGED = "not_converged"
+    """All rows hold; non-ideal forces do not fit the loads they depend on, as where joints jam."""
+
+
+class Reactions(Protocol):
+    """Where the forces of a solution come from."""
+
+    @property
+    def method(self) -> Method:
+        """Form of the equation."""
+
+    @property
+    def rank(self) -> int:
+        """Number of independent rows."""
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the independent rows at unit norm."""
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        """Whether the multiplier of each row is unique, (m,)."""
+
+    def multipliers(self, coordinates: Array) -> Array:
+        """Multipliers of minimum norm, (m,)."""
+
+    def ideal_force(self, coordinates: Array) -> Array:
+        """Ideal constraint force, (nv,)."""
+
+    def nonideal_force(self, force: Array) -> Array:
+        """Part of a given force that the constraints let through, (nv,)."""
+
+    def holding(self, force: Array) -> Array:
+        """Ideal force, in the basis of the rows, that keeps a given force from moving them."""
+
+
+@dataclass(eq=False)
+class Solution:
+    """Constrained motion at one instant; M q̈ = F + constraint_force.
+
+    Forces and multipliers are computed when first read. They depend on nothing that a later
+    evaluation changes.
+
+    Attributes:
+        qdd: Acceleration q̈, (nv,), rad/s² or m/s².
+        residual: A q̈ − b, (m,).
+        status: Whether all rows hold.
+        offending: Rows that do not hold, for the reason that ``status`` names, (k,).
+        reactions: Source of the forces.
+        coordinates: Ideal force as its source keeps it: in a basis of the rows or whitened.
+        nonideal: Given non-ideal force c, (nv,), or None.
+    """
+
+    qdd: Array
+    residual: Array
+    status: Status
+    offending: NDArray[np.intp]
+    reactions: Reactions
+    coordinates: Array
+    nonideal: Array | None = None
+
+    @property
+    def method(self) -> Method:
+        """Form of the equation that gave the solution; what ``auto`` chose."""
+        return self.reactions.method
+
+    @property
+    def rank(self) -> int:
+        """Number of independent rows."""
+        return self.reactions.rank
+
+    @cached_property
+    def ideal_force(self) -> Array:
+        """Force of ideal constraints, servo paper (11), in the range of Aᵀ, (nv,), N m or N."""
+        return self.reactions.ideal_force(self.coordinates)
+
+    @cached_property
+    def constraint_force(self) -> Array:
+        """Ideal force plus what the constraints let through of c, (11) + (12), (nv,), N m or N."""
+        if self.nonideal is None:
+            return self.ideal_force
+        return self.ideal_force + self.reactions.nonideal_force(self.nonideal)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Multipliers λ of minimum Euclidean norm with ideal_force = Aᵀ λ, (m,).
+
+        Of the rows of A, in which angles are multiplied by the declared length: in N.
+        """
+        return self.reactions.multipliers(self.coordinates)
+
+    @cached_property
+    def joint_multipliers(self) -> Array:
+        """Multipliers that the joints transmit, (m,): constraint_force = c + Aᵀ joint_multipliers.
+
+        Those of the ideal force alone leave out that the rows also resist c.
+        """
+        if self.nonideal is None:
+            return self.multipliers
+        held = self.reactions.holding(self.nonideal)
+        return self.reactions.multipliers(self.coordinates + held)
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        """Whether the multiplier of each row is unique, (m,)."""
+        return self.reactions.determined
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the independent rows at unit norm."""
+        return self.reactions.condition

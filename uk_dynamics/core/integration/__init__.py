@@ -1,0 +1,1 @@
+"""Fixed-step and adaptive integration of the constrained motion."""

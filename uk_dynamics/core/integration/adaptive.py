@@ -1,0 +1,241 @@
+"""Time stepping with error control: SciPy's one-step methods in a chart that moves along.
+
+After each accepted step the state is projected, and the chart, q = q₀ ⊕ ξ, moves to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import DOP853, RK23, RK45, Radau
+
+from uk_dynamics.core.integration.fixed_step import Acceleration, ConfigurationSpace
+from uk_dynamics.exceptions import ExpressionValueError, SimulationError
+
+Array = NDArray[np.float64]
+Projection = Callable[[float, Array, Array], tuple[Array, Array]]
+AdaptiveMethod = Literal["DOP853", "RK45", "RK23", "Radau"]
+
+# One-step methods only: the others remember points in a chart that has moved on.
+ADAPTIVE_METHODS: dict[str, Any] = {
+    "DOP853": DOP853,
+    "RK45": RK45,
+    "RK23": RK23,
+    "Radau": Radau,
+}
+
+# Their error estimate takes a trial that is no number for a step that was too long.
+_FORGIVING = ("DOP853", "RK45", "RK23")
+
+# Projection corrects a sound interpolant by some ten times the tolerances.
+_SOUND_INTERPOLANT = 1e3
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Error control of an adaptive method.
+
+    Attributes:
+        rtol: Relative to velocities and to the increments of the positions within a step.
+        atol: Absolute, in m, rad and their rates. Increments are small, so this is what bounds
+            the error of the positions.
+        max_step: In s.
+    """
+
+    rtol: float = 1e-9
+    atol: float = 3e-10
+    max_step: float = np.inf
+
+
+class AdaptiveStepper:
+    """SciPy's one-step methods in the tangent space, with projection after each accepted step.
+
+    Attributes:
+        t: Time reached, in s.
+        q: Configuration there, (nq,).
+        v: Velocity there, (nv,).
+        evaluations: Evaluations of the acceleration so far.
+        steps: Accepted steps so far.
+    """
+
+    def __init__(
+        self,
+        space: ConfigurationSpace,
+        acceleration: Acceleration,
+        t: float,
+        q: Array,
+        v: Array,
+        t_end: float,
+        *,
+        method: AdaptiveMethod = "DOP853",
+        tolerances: Tolerances | None = None,
+        project: Projection | None = None,
+        first_step: float | None = None,
+    ) -> None:
+        """Start at a state.
+
+        Args:
+            space: Where q lives.
+            acceleration: (t, q, v) → v̇, (nv,).
+            t: Start, in s.
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            t_end: End, in s, after the start.
+            method: One of SciPy's one-step methods.
+            tolerances: Error control.
+            project: (t, q, v) → (q, v) on the constraints.
+            first_step: In s; None lets SciPy choose.
+
+        Raises:
+            SimulationError: The acceleration at the start is not finite.
+        """
+        limits = tolerances or Tolerances()
+        self._space = space
+        self._acceleration = acceleration
+        self._project = project
+        self._method: AdaptiveMethod = method
+        self._tolerances = limits
+        self._base = np.array(q, dtype=float)
+        self._nv = space.nv
+        self.evaluations = 0
+        self.steps = 0
+        self._trying = False  # within a step whose trials may go too far
+        self._beyond: ExpressionValueError | None = None
+        self.t, self.q, self.v = float(t), self._base, np.array(v, dtype=float)
+        self._solver: Any = ADAPTIVE_METHODS[method](
+            self._rates,
+            self.t,
+            np.concatenate((np.zeros(self._nv), self.v)),
+            t_end,
+            rtol=limits.rtol,
+            atol=limits.atol,
+            max_step=limits.max_step,
+            first_step=None if first_step is None else min(first_step, t_end - t),
+        )
+        self._require_finite(self._solver.f)
+        self._interpolant: Any = None
+        self._start = self._way_point = (self.t, self.q, self.v)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the end is reached."""
+        return bool(self._solver.status == "finished")
+
+    @property
+    def step_size(self) -> float:
+        """Size that the method would try next, in s."""
+        return float(self._solver.h_abs)
+
+    def step(self) -> None:
+        """Take one accepted step and project its end.
+
+        Raises:
+            SimulationError: The acceleration is not finite, or the step size fell below what
+                numbers can express.
+            ExpressionValueError: However short the step, it ends where an expression has no value.
+        """
+        solver = self._solver
+        if self.steps:
+            self._move_chart()
+        self._start = self._way_point = (self.t, self.q, self.v)
+        self._trying, self._beyond = self._method in _FORGIVING, None
+        solver.step()
+        self._trying = False
+        if solver.status == "failed":
+            if self._beyond is not None:
+                raise self._beyond
+            raise SimulationError(
+                "the step size vanished; accelerations jump, grow without bound or are not finite",
+                self.t,
+            )
+        self.steps += 1
+        self.t = float(solver.t)
+        self._interpolant = None
+        self.q, self.v = self._projected(self.t, solver.y)
+
+    def sample(self, t: float) -> tuple[Array, Array]:
+        """State at a time within the last step, interpolated, then projected.
+
+        No error control watches the interpolant, and one of its points may fall where the rank
+        drops. The projection shows it by a large correction; then the way is integrated.
+
+        Args:
+            t: Between the last two times reached, in s.
+        """
+        if t >= self.t or not self.steps:
+            return self.q, self.v
+        if self._interpolant is None:  # the solver still stands in the chart of the last step
+            self._interpolant = self._solver.dense_output()
+        y = self._interpolant(t)
+        q, v = self._projected(t, y)
+        limits = self._tolerances
+        allowed = _SOUND_INTERPOLANT * (
+            np.max(limits.atol) + limits.rtol * np.abs(v).max(initial=0.0)
+        )
+        if np.abs(v - y[self._nv :]).max(initial=0.0) > allowed:
+            return self._integrated(t)
+        return q, v
+
+    def _integrated(self, t: float) -> tuple[Array, Array]:
+        """State at a time within the last step by a shorter step, or several if need be.
+
+        The tolerances are those that a sound interpolant keeps.
+        """
+        if t < self._way_point[0]:
+            self._way_point = self._start
+        start = self._way_point[0]
+        if t > start:
+            limits = self._tolerances
+            way = AdaptiveStepper(
+                self._space,
+                self._acceleration,
+                *self._way_point,
+                t,
+                method=self._method,
+                tolerances=Tolerances(10.0 * limits.rtol, 10.0 * limits.atol),
+                project=self._project,
+                first_step=t - start,
+            )
+            while not way.finished:
+                way.step()
+            self.evaluations += way.evaluations
+            self._way_point = (t, way.q, way.v)
+        return self._way_point[1:]
+
+    def _projected(self, t: float, y: Array) -> tuple[Array, Array]:
+        q, v = self._space.integrate(self._base, y[: self._nv]), y[self._nv :].copy()
+        return (q, v) if self._project is None else self._project(t, q, v)
+
+    def _move_chart(self) -> None:
+        """Let the method go on, with its step size, from the projected state in a chart there."""
+        solver = self._solver
+        self._base = self.q
+        solver.y = np.concatenate((np.zeros(self._nv), self.v))
+        solver.f = self._rates(self.t, solver.y)
+        self._require_finite(solver.f)
+        if hasattr(solver, "sol"):  # Radau would extrapolate its last step, in the old chart
+            solver.sol = None
+
+    def _rates(self, t: float, y: Array) -> Array:
+        self.evaluations += 1
+        if self._beyond is not None and not math.isfinite(y.dot(y)):
+            return np.full(len(y), np.nan)
+        xi, v = y[: self._nv], y[self._nv :]
+        try:
+            a = self._acceleration(t, self._space.integrate(self._base, xi), v)
+        except ExpressionValueError as error:
+            if not self._trying:
+                raise
+            # A trial too far: NaN makes the method take the step again, shorter.
+            self._beyond = error
+            return np.full(len(y), np.nan)
+        return np.concatenate((self._space.tangent_rate(self._base, xi, v), a))
+
+    def _require_finite(self, values: Array) -> None:
+        if not math.isfinite(values.dot(values)):
+            raise SimulationError("the acceleration is not finite", self.t)

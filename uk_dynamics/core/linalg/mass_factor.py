@@ -1,0 +1,183 @@
+"""Factors M = L Lᵀ of the mass matrix; any of them stands for M^{1/2} in the fundamental equation.
+
+``whiten`` (L⁻¹) takes generalized forces to forces per root mass, ``unwhiten`` (L⁻ᵀ) takes
+accelerations times root mass back to accelerations, ``multiply_factor`` (L) takes forces per root
+mass back to forces.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dtrmm, dtrmv
+from scipy.linalg.lapack import dpotrf, dpstrf, dtrtrs
+
+from uk_dynamics.core.linalg.rank_rule import LOST_PIVOTS
+from uk_dynamics.exceptions import InputError
+
+Array = NDArray[np.float64]
+
+# Rounding of a positive semi-definite matrix scaled to unit diagonal stays far below this.
+_NEGATIVE = 1e-9
+# Diagonal entries below this part of the largest are the rounding of a massless coordinate.
+_MASSLESS = 1e-15
+
+
+class MassFactor(Protocol):
+    """M = L Lᵀ, applied to vectors (nv,) or matrices (nv, k); every result is fresh."""
+
+    @property
+    def size(self) -> int:
+        """Number of velocity coordinates nv."""
+
+    def whiten(self, x: Array) -> Array:
+        """L⁻¹ x."""
+
+    def unwhiten(self, x: Array) -> Array:
+        """L⁻ᵀ x."""
+
+    def multiply_factor(self, x: Array) -> Array:
+        """L x."""
+
+    def solve(self, x: Array) -> Array:
+        """M⁻¹ x."""
+
+    def dense(self) -> Array:
+        """M itself, (nv, nv)."""
+
+
+class DenseMass:
+    """Cholesky factor of a positive definite M."""
+
+    __slots__ = ("lower", "size")
+
+    def __init__(self, lower: Array) -> None:
+        """Hold a factor.
+
+        Args:
+            lower: Lower triangular L, (nv, nv), column-major; its upper triangle is never read.
+        """
+        self.lower = lower
+        self.size = len(lower)
+
+    def whiten(self, x: Array) -> Array:
+        """L⁻¹ x."""
+        result: Array = dtrtrs(self.lower, x, 1)[0]
+        return result
+
+    def unwhiten(self, x: Array) -> Array:
+        """L⁻ᵀ x."""
+        result: Array = dtrtrs(self.lower, x, 1, 1)[0]
+        return result
+
+    def multiply_factor(self, x: Array) -> Array:
+        """L x."""
+        result: Array = (
+            dtrmv(self.lower, x, 0, 1, 1) if x.ndim == 1 else dtrmm(1.0, self.lower, x, 0, 1)
+        )
+        return result
+
+    def solve(self, x: Array) -> Array:
+        """M⁻¹ x."""
+        return self.unwhiten(self.whiten(x))
+
+    def dense(self) -> Array:
+        """M itself, (nv, nv)."""
+        lower = np.tril(self.lower)
+        product: Array = lower @ lower.T
+        return product
+
+
+class SingularMass:
+    """A mass matrix that is only positive semi-definite: it has no factor to divide by.
+
+    Attributes:
+        matrix: M, (nv, nv).
+        size: Number of velocity coordinates nv.
+    """
+
+    __slots__ = ("matrix", "size")
+
+    def __init__(self, matrix: Array) -> None:
+        """Keep a copy of M.
+
+        Args:
+            matrix: M, (nv, nv).
+
+        Raises:
+            InputError: M has entries that are not finite, or a clearly negative eigenvalue.
+        """
+        self.matrix = np.array(matrix, dtype=float)
+        self.size = len(self.matrix)
+        _check_semidefinite(self.matrix)
+
+    def dense(self) -> Array:
+        """M itself, (nv, nv)."""
+        return self.matrix
+
+
+#: A mass matrix that is factored, or kept because it is singular.
+Mass = MassFactor | SingularMass
+
+
+def mass_factor(M: Array) -> DenseMass | SingularMass:
+    """Factor M, or keep it when it is singular.
+
+    Args:
+        M: Symmetric mass matrix, (nv, nv), of which one triangle is read; it is not changed.
+
+    Returns:
+        The Cholesky factor, or the checked matrix when a pivot vanishes within rounding.
+
+    Raises:
+        InputError: M has entries that are not finite, or a clearly negative eigenvalue.
+    """
+    lower, failed = dpotrf(M, 1, 0)
+    # NaN and inf anywhere in M end up in this sum, and compare as False.
+    with np.errstate(all="ignore"):
+        if failed == 0 and (M.diagonal() / lower.diagonal() ** 2).sum() < LOST_PIVOTS:
+            return DenseMass(lower)
+    return SingularMass(M)
+
+
+def coordinate_scale(diagonal: Array) -> Array:
+    """1/√M_jj, which makes the diagonal of M one; a mean value for massless coordinates.
+
+    Args:
+        diagonal: M_jj, (nv,), of a positive semi-definite M.
+
+    Returns:
+        (nv,), positive.
+    """
+    massive = diagonal > _MASSLESS * max(diagonal.max(initial=0.0), 0.0)
+    if not massive.any():
+        return np.ones(len(diagonal))
+    logarithm = np.log(diagonal, where=massive, out=np.zeros(len(diagonal)))
+    mean = logarithm[massive].mean()
+    scale: Array = np.exp(-0.5 * np.where(massive, logarithm, mean))
+    return scale
+
+
+def _check_semidefinite(M: Array) -> None:
+    """Raise unless M is positive semi-definite up to rounding (by pivoted Cholesky)."""
+    if not np.isfinite(M).all():
+        raise InputError(
+            "the mass matrix has entries that are not finite; check the masses and inertias"
+        )
+    scale = coordinate_scale(M.diagonal())
+    scaled = scale[:, None] * M * scale
+    factor, order, rank, _ = dpstrf(scaled, tol=_NEGATIVE, lower=1)
+    order = order - 1
+    lower = np.tril(factor)[:, :rank]
+    remainder = scaled[np.ix_(order, order)] - lower @ lower.T
+    worst = np.abs(remainder).max(initial=0.0)
+    # What pivoting left has a diagonal below the tolerance; only an indefinite matrix still has
+    # larger entries there, or a diagonal clearly below zero.
+    if worst > 10.0 * _NEGATIVE:
+        j = int(order[np.abs(remainder).max(axis=1).argmax()])
+        raise InputError(
+            f"the mass matrix has a negative eigenvalue (at velocity coordinate {j}); "
+            "check the masses and inertias"
+        )

@@ -1,0 +1,75 @@
+"""Functions of the angle in the exponential of rotations and in its Jacobians, accurate at zero.
+
+Each has a closed form, which loses its digits towards zero, and a power series in θ², which is used
+there. All take arrays of numbers or of symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import factorial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.linalg.symbolic_where import at_least, below, where
+
+Array = NDArray[np.float64]
+
+_TINY = 1e-300  # keeps sin θ/θ finite at zero
+_SERIES_BELOW = 1.0  # rad²; above it the closed forms lose at most two digits to cancellation
+_TERMS = 10  # of the series in θ²: the first one left out is below 1e-19
+
+_C = [(-1.0) ** k / factorial(2 * k + 3) for k in range(_TERMS)]
+_A_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 2) for k in range(1, _TERMS)]
+_G = [(2 * k + 2) * (-1.0) ** k / factorial(2 * k + 3) for k in range(_TERMS)]
+_C_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 3) for k in range(1, _TERMS)]
+
+
+def sinc(angle: Array) -> Array:
+    """Return sin θ / θ for θ ≥ 0."""
+    safe = at_least(angle, _TINY)
+    value: Array = np.sin(safe) / safe
+    return value
+
+
+def a(angle: Array) -> Array:
+    """(1 − cos θ)/θ², as ½ (sin(θ/2)/(θ/2))²."""
+    return 0.5 * sinc(0.5 * angle) ** 2
+
+
+def c(square: Array) -> Array:
+    """(θ − sin θ)/θ³ as a function of θ²."""
+    return _series_or(square, _C, lambda x: (1.0 - sinc(np.sqrt(x))) / x)
+
+
+def g(square: Array) -> Array:
+    """(sin h − h cos h)/h³ as a function of h²."""
+    return _series_or(square, _G, lambda x: (sinc(np.sqrt(x)) - np.cos(np.sqrt(x))) / x)
+
+
+def a_rate(square: Array) -> Array:
+    """The derivative of a by θ, over θ, as a function of θ²."""
+    return _series_or(square, _A_RATE, lambda x: (sinc(np.sqrt(x)) - 2.0 * a(np.sqrt(x))) / x)
+
+
+def c_rate(square: Array) -> Array:
+    """The derivative of c by θ, over θ, as a function of θ²."""
+    return _series_or(square, _C_RATE, lambda x: (a(np.sqrt(x)) - 3.0 * c(x)) / x)
+
+
+def _series_or(square: Array, series: list[float], closed: Callable[[Array], Array]) -> Array:
+    """The closed form where it is accurate, its power series in θ² near zero."""
+    near = below(square, _SERIES_BELOW)
+    small = where(near, square, 0.0)
+    large = where(near, _SERIES_BELOW, square)
+    return where(near, _polynomial(small, series), closed(large))
+
+
+def _polynomial(x: Array, coefficients: list[float]) -> Array:
+    """Horner's scheme; the coefficients in rising order."""
+    value = np.full_like(x, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        value *= x
+        value += coefficient
+    return value

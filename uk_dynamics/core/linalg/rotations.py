@@ -1,0 +1,177 @@
+"""Rotations as rotation vectors: exponential, logarithm, left Jacobian and its rate.
+
+All functions take any number of leading dimensions; ``log`` and the inverse and the rate of the
+Jacobian take arrays of symbols (dtype object) as well.
+
+Conventions: exp(φ) turns by |φ| about φ/|φ|; along a motion φ(t) the angular velocity in the fixed
+frame is ω = J(φ) φ̇ with the left Jacobian J, and that in the turning frame is J(φ)ᵀ φ̇ = J(−φ) φ̇.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import uk_dynamics.core.linalg.rotation_coefficients as coefficients
+from uk_dynamics.core.linalg.symbolic_where import below, is_symbolic, where
+
+Array = NDArray[np.float64]
+
+_TINY = 1e-300  # keeps θ/sin θ finite at the identity
+
+
+def _sine_and_trace() -> Array:
+    """Takes a flattened rotation matrix to sin θ times its axis, and to its trace, (9, 4)."""
+    matrix = np.zeros((9, 4))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        matrix[3 * k + j, i] = 0.5
+        matrix[3 * j + k, i] = -0.5
+        matrix[4 * i, 3] = 1.0
+    return matrix
+
+
+_SINE_AND_TRACE = _sine_and_trace()
+
+
+def skew(vector: Array) -> Array:
+    """The matrix that multiplies b to a × b.
+
+    Args:
+        vector: (..., 3).
+
+    Returns:
+        (..., 3, 3).
+    """
+    vector = _as_numbers(vector)
+    matrix = np.zeros((*vector.shape, 3), dtype=vector.dtype)
+    x, y, z = vector[..., 0], vector[..., 1], vector[..., 2]
+    matrix[..., 0, 1], matrix[..., 0, 2] = -z, y
+    matrix[..., 1, 0], matrix[..., 1, 2] = z, -x
+    matrix[..., 2, 0], matrix[..., 2, 1] = -y, x
+    return matrix
+
+
+def exp(phi: Array) -> Array:
+    """Rotation matrix of a rotation vector (Rodrigues).
+
+    Args:
+        phi: Rotation vector, (..., 3), rad.
+
+    Returns:
+        (..., 3, 3).
+    """
+    square, cross = _square_and_skew(phi)
+    angle = np.sqrt(square)
+    return np.eye(3) + coefficients.sinc(angle) * cross + coefficients.a(angle) * (cross @ cross)
+
+
+def log(rotation: Array) -> Array:
+    """Rotation vector of a rotation matrix, of length at most π.
+
+    Up to 120° it takes the antisymmetric part of the matrix, which vanishes towards π; beyond, it
+    goes through the unit quaternion. At exactly π both signs are right.
+
+    Args:
+        rotation: (..., 3, 3).
+
+    Returns:
+        (..., 3), rad.
+    """
+    rotation = _as_numbers(rotation)
+    parts = np.dot(rotation.reshape(-1, 9), _SINE_AND_TRACE)
+    sine_axis, cosine = parts[:, :3], 0.5 * (parts[:, 3] - 1.0)
+    sine = np.sqrt(np.add.reduce(sine_axis * sine_axis, 1)) + _TINY
+    near: Array = sine_axis * (np.arctan2(sine, cosine) / sine)[:, None]
+    if not is_symbolic(rotation) and (cosine > -0.5).all():
+        return near.reshape(rotation.shape[:-1])
+    outer = _quaternion_products(rotation.reshape(-1, 3, 3))
+    row, largest = outer[:, 0], outer[:, 0, 0]
+    for index in range(1, 4):
+        larger = below(largest, outer[:, index, index])
+        row = where(larger[:, None], outer[:, index], row)
+        largest = where(larger, outer[:, index, index], largest)
+    row = where(below(row[:, :1], 0.0), -row, row)
+    w, vector = row[:, 0], row[:, 1:]
+    length = np.sqrt(np.add.reduce(vector * vector, 1)) + _TINY
+    far = vector * (2.0 * np.arctan2(length, w) / length)[:, None]
+    chosen = where(below(cosine, -0.5)[:, None], far, near)
+    return chosen.reshape(rotation.shape[:-1])
+
+
+def left_jacobian(phi: Array) -> Array:
+    """Left Jacobian J with ω = J(φ) φ̇, ω in the fixed frame.
+
+    Args:
+        phi: Rotation vector, (..., 3), rad.
+
+    Returns:
+        (..., 3, 3).
+    """
+    square, cross = _square_and_skew(phi)
+    angle = np.sqrt(square)
+    return np.eye(3) + coefficients.a(angle) * cross + coefficients.c(square) * (cross @ cross)
+
+
+def left_jacobian_inverse(phi: Array) -> Array:
+    """Inverse of the left Jacobian, φ̇ = J⁻¹(φ) ω; singular at |φ| = 2π.
+
+    Args:
+        phi: Rotation vector, (..., 3), rad.
+
+    Returns:
+        (..., 3, 3).
+    """
+    square, cross = _square_and_skew(phi)
+    angle = np.sqrt(square)
+    # (1 − h cot h)/θ² with h = θ/2, as (sin h − h cos h)/h³ over 4 sin(h)/h
+    factor = coefficients.g(0.25 * square) / (4.0 * coefficients.sinc(0.5 * angle))
+    return np.eye(3) - 0.5 * cross + factor * (cross @ cross)
+
+
+def left_jacobian_rate(phi: Array, phi_rate: Array) -> Array:
+    """Time derivative of the left Jacobian along a motion, so that ω̇ = J φ̈ + J̇ φ̇.
+
+    Args:
+        phi: Rotation vector, (..., 3), rad.
+        phi_rate: Its derivative, (..., 3), rad/s.
+
+    Returns:
+        (..., 3, 3), 1/s.
+    """
+    square, cross = _square_and_skew(phi)
+    angle = np.sqrt(square)
+    cross_rate = skew(phi_rate)
+    inner = np.asarray(np.sum(np.asarray(phi) * phi_rate, axis=-1))[..., None, None]
+    a, c = coefficients.a(angle), coefficients.c(square)
+    a_rate, c_rate = coefficients.a_rate(square), coefficients.c_rate(square)
+    rate: Array = (
+        inner * (a_rate * cross + c_rate * (cross @ cross))
+        + a * cross_rate
+        + c * (cross @ cross_rate + cross_rate @ cross)
+    )
+    return rate
+
+
+def _square_and_skew(phi: Array) -> tuple[Array, Array]:
+    """|φ|² as (..., 1, 1) and skew(φ)."""
+    phi = _as_numbers(phi)
+    return np.sum(phi * phi, axis=-1, keepdims=True)[..., None], skew(phi)
+
+
+def _as_numbers(values: Array) -> Array:
+    """Floats, or symbols as they are."""
+    values = np.asarray(values)
+    return values if is_symbolic(values) else np.asarray(values, dtype=float)
+
+
+def _quaternion_products(rotation: Array) -> Array:
+    """4 q qᵀ of the unit quaternion (w, x, y, z), (..., 4, 4)."""
+    r = rotation
+    diagonal = r[..., (0, 1, 2), (0, 1, 2)]
+    outer = np.empty((*r.shape[:-2], 4, 4), dtype=r.dtype)
+    outer[..., 0, 0] = 1.0 + diagonal.sum(axis=-1)
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        outer[..., i + 1, i + 1] = 1.0 + r[..., i, i] - r[..., j, j] - r[..., k, k]
+        outer[..., 0, i + 1] = outer[..., i + 1, 0] = r[..., k, j] - r[..., j, k]
+        outer[..., j + 1, k + 1] = outer[..., k + 1, j + 1] = r[..., j, k] + r[..., k, j]
+    return outer

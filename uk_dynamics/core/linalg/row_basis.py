@@ -1,0 +1,180 @@
+"""Which rows are independent by the rank rule: pivoted QR of scaled rows (LAPACK dgeqp3).
+
+The rule itself is in :mod:`uk_dynamics.core.linalg.rank_rule`. Column pivoting finds the row with the
+largest residual norm, so that |R_kk| falls monotonically and bounds the residual norm of every row
+behind it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
+
+from uk_dynamics.core.linalg.rank_rule import KERNEL_ROUNDING, inverse_row_scale
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class RowBasis:
+    """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for scaled rows B̂.
+
+    Attributes:
+        rank: Number of independent rows, r.
+        order: Independent rows in the order in which they were found, then the others, (m,).
+    """
+
+    def __init__(self, columns: Array, natural_scale: Array | None, tolerance: float) -> None:
+        """Factor.
+
+        Args:
+            columns: The rows as columns, (n, m), column-major; not changed.
+            natural_scale: How large each row is over the configurations, (m,), in the same
+                units. None: as large as now, and rows below 1e-9 of the largest are zero.
+            tolerance: Rank tolerance: largest residual norm of a dependent row.
+
+        Raises:
+            InputError: The rows are not finite.
+        """
+        n, m = columns.shape
+        inverse = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)
+        count = min(n, m)
+        if count:
+            factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
+        else:  # LAPACK knows no empty matrices
+            factors, pivots, tau = np.zeros((n, m)), np.arange(1, m + 1), np.empty(0)
+        rank = count
+        while rank and abs(factors[rank - 1, rank - 1]) <= tolerance:  # |R_kk| falls with k
+            rank -= 1
+        self.rank = rank
+        self.order: Indices = pivots - 1
+        self._inverse_scale = inverse
+        self._factors = factors
+        # The first r columns hold R₁₁ in their upper triangle and below it what makes Q.
+        self._reflectors, self._tau = factors[:, :rank], tau[:rank]
+
+    @property
+    def independent(self) -> Indices:
+        """Independent rows in the order in which they were found, (r,)."""
+        return self.order[: self.rank]
+
+    @property
+    def dependent(self) -> Indices:
+        """Rows that depend on the independent ones, (m − r,)."""
+        return self.order[self.rank :]
+
+    @property
+    def residual_norm(self) -> Array:
+        """Norm of what the independent rows before it leave of each scaled row, (m,)."""
+        rank = self.rank
+        upper = np.triu(self._factors)
+        result = np.empty(len(self.order))
+        result[self.order[:rank]] = np.abs(upper.diagonal()[:rank])
+        result[self.order[rank:]] = np.linalg.norm(upper[rank:, rank:], axis=0)
+        return result
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the independent scaled rows; 1 when there is none."""
+        if self.rank == 0:
+            return 1.0
+        values = np.linalg.svd(np.triu(self._factors[: self.rank, : self.rank]), compute_uv=False)
+        return float(values[0] / values[-1])
+
+    def coordinates(self, b: Array) -> Array:
+        """The y with B Q₁ y = b on the independent rows: R₁₁ᵀ y = b̂, (r,).
+
+        Args:
+            b: Right-hand side of all rows, (m,).
+        """
+        if self.rank == 0:
+            return np.empty(0)
+        scaled = b * self._inverse_scale
+        y: Array = dtrtrs(self._reflectors, scaled.take(self.order[: self.rank]), 0, 1)[0]
+        return y
+
+    def rotate(self, x: Array) -> Array:
+        """Qᵀ x: the first r entries are coordinates in the basis, the others are orthogonal to it.
+
+        Args:
+            x: (n,) or (n, k).
+        """
+        return self._apply("T", x)
+
+    def rotate_back(self, x: Array) -> Array:
+        """Q x, the inverse of :meth:`rotate`."""
+        return self._apply("N", x)
+
+    def basis_product(self, y: Array) -> Array:
+        """Q₁ y.
+
+        Args:
+            y: (r,).
+        """
+        full = np.zeros(self._factors.shape[0])
+        full[: self.rank] = y
+        return self.rotate_back(full)
+
+    def complement(self) -> Array:
+        """Orthonormal basis of everything orthogonal to the rows, (n, n − r)."""
+        n = self._factors.shape[0]
+        selector = np.zeros((n, n - self.rank), order="F")
+        selector[self.rank :] = np.eye(n - self.rank)
+        return self.rotate_back(selector)
+
+    def multipliers(self, z: Array) -> Array:
+        """The λ of minimum Euclidean norm with Bᵀ λ = Q₁ z, (m,).
+
+        Nearly dependent rows take part as if they were exactly dependent, so that λ does not jump
+        with the choice of the rows; Bᵀ λ is then exact up to their residual norm.
+
+        Args:
+            z: (r,).
+        """
+        result = np.zeros(len(self.order))
+        if self.rank == 0:
+            return result
+        basic = dtrtrs(self._reflectors, z)[0]
+        result[self.independent] = basic * self._inverse_scale[self.independent]
+        if self.rank < len(self.order):
+            least_multipliers(result, self._kernel(), self._inverse_scale)
+        return result
+
+    def determined(self) -> NDArray[np.bool_]:
+        """Whether the multiplier of each row is unique: diagonal of B B⁺ equal to one, (m,)."""
+        if self.rank == len(self.order):
+            return np.ones(self.rank, dtype=bool)
+        basis = np.linalg.qr(self._kernel())[0]
+        flags: NDArray[np.bool_] = np.linalg.norm(basis, axis=1) <= KERNEL_ROUNDING
+        return flags
+
+    def _kernel(self) -> Array:
+        """Combinations of scaled rows that vanish: null space of B̂ᵀ, (m, m − r)."""
+        rank, m = self.rank, len(self.order)
+        kernel = np.zeros((m, m - rank))
+        if rank:
+            mixed = dtrtrs(self._factors[:rank, :rank], self._factors[:rank, rank:])[0]
+            kernel[self.independent] = -mixed
+        kernel[self.dependent, np.arange(m - rank)] = 1.0
+        return kernel
+
+    def _apply(self, transposition: str, x: Array) -> Array:
+        if self.rank == 0 or x.size == 0:
+            return np.array(x, order="F")
+        work = 1 if x.ndim == 1 else x.shape[1]
+        result: Array = dormqr("L", transposition, self._reflectors, self._tau, x, work)[0]
+        return result
+
+
+def least_multipliers(multipliers: Array, kernel: Array, inverse_scale: Array) -> None:
+    """Reduce multipliers to those of minimum Euclidean norm with the same force, in place.
+
+    Args:
+        multipliers: Of the rows, (m,).
+        kernel: Combinations of scaled rows that vanish, as columns, (m, k).
+        inverse_scale: What the rows were multiplied by, (m,); zero for zero rows.
+    """
+    unscaled = kernel * np.where(inverse_scale > 0.0, inverse_scale, 1.0)[:, None]
+    basis = np.linalg.qr(unscaled / np.linalg.norm(unscaled, axis=0))[0]
+    multipliers -= basis @ (basis.T @ multipliers)

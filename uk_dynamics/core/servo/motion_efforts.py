@@ -1,0 +1,79 @@
+"""Inverse dynamics of a constrained machine: efforts that cause a given acceleration.
+
+The structure carries whatever stands against it, so that only the admissible motions count, N = KᵀK
+(K is Zᵀ in whitened coordinates):
+
+    K S u = K M (q̈ − a_s),
+
+with a_s the motion of the structure at u = 0. With M a_s = F + forces of the structure this is the
+classical u = (ZᵀS)⁺ Zᵀ(M q̈ − F); its residual is least in the metric of M, as Gauss would have it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.equation.fundamental_equation import Factorization
+from uk_dynamics.core.linalg.least_solution import least_solution
+from uk_dynamics.core.linalg.rank_rule import DEFAULT_TASK_RANK_TOLERANCE, NEGLIGIBLE_ACCELERATION
+from uk_dynamics.core.servo.servo_law import MET, ServoSolution, null_part
+
+Array = NDArray[np.float64]
+
+
+def motion_efforts(
+    factorization: Factorization,
+    M: Array,
+    qdd_free: Array,
+    S: Array,
+    qdd: Array,
+    *,
+    weights: Array | None = None,
+    preload: Array | None = None,
+    rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
+) -> ServoSolution:
+    """Efforts that accelerate the structure as given.
+
+    Args:
+        factorization: Of M and the structural constraints.
+        M: Mass matrix, (nv, nv).
+        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
+        S: Generalized forces per unit effort, (nv, nu).
+        qdd: Wanted acceleration, (nv,); what the structure does not allow of it does not count.
+        weights: Diagonal of W, positive, (nu,); default ones.
+        preload: s, the efforts to come close to where the motion leaves freedom, (nu,).
+        rank_tolerance: A motion is out of reach when motors have at most this part of their
+            largest effect on it.
+
+    Returns:
+        The efforts of least (u − s)ᵀ W (u − s), with one row per admissible motion, in coordinates
+        whose squares are kinetic energies, √kg m/s².
+    """
+    root = np.ones(S.shape[1]) if weights is None else np.sqrt(weights)
+    motor, _ = factorization.admissible_coordinates(S / root)
+    forces = np.stack((M @ (qdd - qdd_free), M @ qdd, M @ qdd_free), axis=1)
+    wanted, *parts = factorization.admissible_coordinates(forces)[0].T
+    size = np.full(len(motor), np.linalg.norm(motor))
+    scaled, range_basis, basis = least_solution(motor, size, wanted, rank_tolerance)
+    if preload is not None:
+        scaled = scaled + null_part(basis, root * preload)
+    residual = wanted - motor @ scaled
+    if basis.rank == len(motor):
+        controllable = np.ones(len(motor), dtype=bool)
+    else:
+        controllable = 1.0 - np.add.reduce(range_basis * range_basis, 1) <= MET
+    large = sum(float(np.linalg.norm(part)) for part in parts)
+    inertia = float(np.sqrt(np.abs(M).max(initial=0.0)))
+    magnitude = np.full(len(motor), large + inertia * NEGLIGIBLE_ACCELERATION)
+    return ServoSolution(
+        efforts=scaled / root,
+        residual=residual,
+        rank=basis.rank,
+        task_rank=len(motor),
+        controllable=controllable,
+        reachable=controllable & (np.abs(residual) <= MET * magnitude),
+        size=magnitude,
+        map=motor * root,
+        wanted=wanted,
+    )

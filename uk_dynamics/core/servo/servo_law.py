@@ -1,0 +1,165 @@
+"""The closed-form servo law, in the dynamics that the structure has constrained already.
+
+Motors act within q̈ = a_s + N S u, with a_s the motion of the structure at u = 0 and N what it
+lets forces do. A task A_t q̈ = b_t then asks of the efforts u (servo paper (32), (35))
+
+    C u = b_t − A_t a_s,  C = A_t N S,    u = G (b_t − A_t a_s) + (I − G C) s,
+
+with G the pseudoinverse of C that makes uᵀ W u least, or one that looks at the motion instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.equation.fundamental_equation import Factorization
+from uk_dynamics.core.linalg.least_solution import least_solution
+from uk_dynamics.core.linalg.rank_rule import (
+    DEFAULT_TASK_RANK_TOLERANCE,
+    NEGLIGIBLE_ACCELERATION,
+    ZERO_ROW,
+)
+from uk_dynamics.core.linalg.row_basis import RowBasis
+from uk_dynamics.core.servo.actuation import actuation
+from uk_dynamics.core.servo.distribution import least_motion_efforts
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Distribution = Literal["effort", "gauss"]
+
+# What motors leave of a task row counts as met below this part of the row's own size.
+MET = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class ServoSolution:
+    """Motor efforts and how far they serve the tasks.
+
+    Attributes:
+        efforts: u, (nu,), N m or N; where the tasks contradict each other or the motors cannot
+            serve them, the residual's Euclidean norm is least.
+        residual: What is missing, b_t − A_t q̈ with these efforts, (mt,).
+        rank: Rank of A_t N S: what the motors move.
+        task_rank: Rank of A_t within the admissible motions: what would have to be moved.
+        controllable: Whether the motors can serve each row whatever (attainable) b_t asks, (mt,).
+        reachable: Whether they serve each row now: controllable, and no residual, (mt,).
+        size: What is large for each row: a residual is one above a millionth of it, (mt,).
+        map: C = A_t N S, task acceleration per unit effort, (mt, nu).
+        wanted: b_t − A_t a_s, what the motors have to add, (mt,).
+    """
+
+    efforts: Array
+    residual: Array
+    rank: int
+    task_rank: int
+    controllable: Flags
+    reachable: Flags
+    size: Array
+    map: Array
+    wanted: Array
+
+    @property
+    def actuation(self) -> str:
+        """Full, under- or redundant actuation of the tasks, see :func:`actuation`."""
+        return actuation(self.map.shape[1], self.rank, self.task_rank)
+
+    def missed(self, efforts: Array) -> tuple[Array, Flags]:
+        """What other efforts leave of the tasks: residual b_t − A_t q̈, and where it is one, (mt,).
+
+        Args:
+            efforts: (nu,), in N or N·m.
+        """
+        residual = self.residual
+        if efforts is not self.efforts:
+            residual = self.wanted - self.map @ efforts
+        return residual, np.abs(residual) > MET * self.size
+
+    @property
+    def fully_reachable(self) -> bool:
+        """Whether all rows are: both ranks agree and the residual of (33) vanishes."""
+        return bool(self.reachable.all())
+
+
+def servo_efforts(
+    factorization: Factorization,
+    qdd_free: Array,
+    S: Array,
+    A_t: Array,
+    b_t: Array,
+    *,
+    weights: Array | None = None,
+    preload: Array | None = None,
+    distribution: Distribution = "effort",
+    feedback: Array | None = None,
+    rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
+) -> ServoSolution:
+    """Efforts that make the structure follow the tasks.
+
+    Args:
+        factorization: Of M and the structural constraints.
+        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
+        S: Generalized forces per unit effort, (nv, nu).
+        A_t: Task matrix, (mt, nv).
+        b_t: Right-hand side of A_t q̈ = b_t, (mt,).
+        weights: Diagonal of W, positive, (nu,); default ones.
+        preload: s, the efforts to come close to where the tasks leave freedom, (nu,).
+        distribution: What is least where efforts are free: ``effort`` uᵀ W u; ``gauss`` the
+            deviation from the free motion in the metric of M, as the Udwadia–Kalaba force has it.
+        feedback: Part of b_t that is served by the acceleration of least Euclidean norm instead,
+            (mt,), review (72).
+        rank_tolerance: Of the rows of A_t N S by :mod:`uk_dynamics.core.linalg.rank_rule`; the natural
+            scale of a row is what perfectly placed motors would give it.
+
+    Returns:
+        The efforts, with ranks and reachability.
+    """
+    root = np.ones(S.shape[1]) if weights is None else np.sqrt(weights)
+    task, task_size = factorization.admissible_coordinates(A_t.T)
+    motor, _ = factorization.admissible_coordinates(S / root)
+    task_norms = np.linalg.norm(task, axis=0)
+    # Rows that the structure holds by itself, and rows that are rounding as a whole.
+    fixed = task_norms <= ZERO_ROW * task_size.max(initial=0.0)
+    task[:, fixed] = 0.0
+    task_rank = RowBasis(task, task_size, rank_tolerance).rank
+    C = task.T @ motor
+    attainable = task_norms * np.linalg.norm(motor)
+    wanted = b_t - A_t @ qdd_free
+    by_metric = wanted if feedback is None else wanted - feedback
+    scaled, range_basis, basis = least_solution(C, attainable, by_metric, rank_tolerance)
+    if distribution == "gauss":
+        scaled = least_motion_efforts(motor, task.T, by_metric, rank_tolerance)
+    if feedback is not None:
+        motion = factorization.admissible(S / root)
+        scaled = scaled + least_motion_efforts(motion, A_t, feedback, rank_tolerance)
+    if preload is not None:
+        scaled = scaled + null_part(basis, root * preload)
+    residual = wanted - C @ scaled
+    if basis.rank == task_rank:
+        controllable = np.ones(len(b_t), dtype=bool)
+    else:
+        unserved = task.T - range_basis @ (range_basis.T @ task.T)
+        controllable = np.linalg.norm(unserved, axis=1) <= MET * np.maximum(task_norms, 1e-300)
+        controllable |= fixed
+    size = np.abs(b_t) + np.abs(A_t) @ np.abs(qdd_free) + NEGLIGIBLE_ACCELERATION
+    return ServoSolution(
+        efforts=scaled / root,
+        residual=residual,
+        rank=basis.rank,
+        task_rank=task_rank,
+        controllable=controllable,
+        reachable=controllable & (np.abs(residual) <= MET * size),
+        size=size,
+        map=C * root,
+        wanted=wanted,
+    )
+
+
+def null_part(basis: RowBasis, x: Array) -> Array:
+    """(I − C⁺C) x, (nu,), for the basis of the rows of C."""
+    rotated = basis.rotate(x)
+    rotated[: basis.rank] = 0.0
+    return basis.rotate_back(rotated)

@@ -1,0 +1,1 @@
+"""Articulated bodies and clusters: large mechanisms in linear time."""

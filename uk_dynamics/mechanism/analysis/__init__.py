@@ -1,0 +1,1 @@
+"""Reports on a mechanism: rank, mobility, integrability."""

@@ -1,0 +1,199 @@
+"""Which constraints of a mechanism bind coordinates, and which bind velocities only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.references.live_reference import Live
+from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
+from uk_dynamics.core.equation.integrability import PfaffianSystem, integrability
+from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array, State
+
+Verdict = Literal["holonomic", "nonholonomic", "not of velocities", "not linear in velocities"]
+Point = tuple[float, Array]
+
+SAMPLES = 5
+_SPREAD = 0.3  # rad, and parts of the declared length: how far samples lie from each other
+_TIME = 1.0  # s: samples of constraints that change in time
+_AFFINE = 1e-9  # relative change of A with v or t that is rounding
+
+
+@dataclass(frozen=True)
+class ConstraintNature:
+    """What one constraint is.
+
+    Attributes:
+        verdict: holonomic: its rows, in company of the others, are derivatives of equations
+            between coordinates; nonholonomic: some row is not; or no Pfaffian form at all.
+        rheonomic: Whether it depends on time.
+        curvature: Largest |ω([z_i, z_j])| over unit motions z and unit rows ω found: zero by
+            Lemma 1 of the review where it is holonomic.
+    """
+
+    verdict: Verdict
+    rheonomic: bool
+    curvature: float
+
+
+@dataclass(frozen=True)
+class IntegrabilityReport:
+    """The constraints at a number of states.
+
+    Attributes:
+        samples: States tested.
+        constraints: What each constraint is, by name.
+        bound_velocities: Independent rows among those that are linear in velocities.
+        bound_coordinates: How many independent combinations of them can be integrated: the
+            others leave every configuration within reach by manoeuvres.
+        complete: Whether all manoeuvres were tried; if not, ``bound_coordinates`` is at most that.
+    """
+
+    samples: int
+    constraints: dict[str, ConstraintNature]
+    bound_velocities: int
+    bound_coordinates: int
+    complete: bool = True
+
+
+def examine_integrability(
+    mechanism: ResolvedMechanism, q: Array, samples: int = SAMPLES, seed: int = 0
+) -> IntegrabilityReport:
+    """Test all constraints at sampled states around a configuration.
+
+    Args:
+        mechanism: What to examine.
+        q: An assembled configuration, (nq,), the first sample.
+        samples: How many.
+        seed: Of the samples.
+    """
+    rows = _Rows(mechanism)
+    rheonomic = rows.rheonomic(q)
+    affine = rows.affine(q)
+    of_motion = mechanism.constraints.motion_rows
+    tested = np.flatnonzero(affine & of_motion)
+    system = rows.system(tested, with_time=bool(rheonomic[tested].any()))
+    curvature = np.zeros(len(affine))
+    holonomic = affine & of_motion
+    velocities, coordinates = 0, mechanism.model.nv
+    complete = True
+    points = _sample(mechanism, q, samples, seed, moving=bool(rheonomic.any()))
+    for point in points:
+        found = integrability(system, point, mechanism.spec.solver.rank_tolerance)
+        curvature[tested] = np.maximum(curvature[tested], found.curvature)
+        holonomic[tested] &= found.holonomic
+        complete = complete and found.complete
+        velocities = max(velocities, found.rank)
+        coordinates = min(coordinates, found.integrable_combinations)
+    natures = {}
+    for name, part in mechanism.constraints.slices.items():
+        if not of_motion[part].all():
+            verdict: Verdict = "not of velocities"
+        elif not affine[part].all():
+            verdict = "not linear in velocities"
+        else:
+            verdict = "holonomic" if holonomic[part].all() else "nonholonomic"
+        live = isinstance(mechanism.references.references.get(name), Live)
+        largest = float(curvature[part].max(initial=0.0))
+        natures[name] = ConstraintNature(verdict, live or bool(rheonomic[part].any()), largest)
+    bound = min(coordinates, velocities)
+    return IntegrabilityReport(len(points), natures, velocities, bound, complete)
+
+
+class _Rows:
+    """The rows of a mechanism as forms A v + a_t dt."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        self._mechanism = mechanism
+        self._model = mechanism.model
+        self._workspace = self._model.workspace()
+
+    def system(self, tested: NDArray[np.intp], *, with_time: bool) -> PfaffianSystem[Point]:
+        """The forms on the configurations, with time as a last coordinate where it is needed."""
+        model = self._model
+        nv = model.nv
+        at_rest = np.zeros(nv)
+
+        def forms(point: Point) -> Array:
+            matrix, rate = self._at(point, at_rest)
+            chosen = matrix[tested]
+            return np.column_stack((chosen, rate[tested])) if with_time else chosen
+
+        def move(point: Point, step: Array) -> Point:
+            t, q = point
+            return t + float(step[nv:].sum()), model.integrate(q, step[:nv])
+
+        def bracket(x: Array, y: Array) -> Array:
+            return np.concatenate((model.lie_bracket(x[:nv], y[:nv]), np.zeros(len(x) - nv)))
+
+        return PfaffianSystem(forms, move, bracket)
+
+    def rheonomic(self, q: Array) -> NDArray[np.bool_]:
+        """Rows that change in time by themselves, or whose coordinates would, (m,).
+
+        A v + a_t = 0 with a constant a_t integrates to something that grows with t.
+        """
+        generator = np.random.default_rng(0)
+        v = generator.standard_normal(self._model.nv)
+        first = self._all_of((0.0, q), v)
+        found: NDArray[np.bool_] = self.affine(q) & (self._at((0.0, q), 0.0 * v)[1] != 0.0)
+        for t in (0.31 * _TIME, 0.77 * _TIME):
+            found |= _changed(first, self._all_of((t, q), v))
+        return found
+
+    def affine(self, q: Array) -> NDArray[np.bool_]:
+        """Rows whose A does not change with the velocity, (m,)."""
+        generator = np.random.default_rng(0)
+        still, _ = self._at((0.0, q), np.zeros(self._model.nv))
+        moving, _ = self._at((0.0, q), generator.standard_normal(self._model.nv))
+        return ~_changed(still, moving)
+
+    def _all_of(self, point: Point, v: Array) -> Array:
+        """A, rate and bias of each row, (m, nv + 2)."""
+        rows = self._rows(point, v)
+        return np.column_stack((rows.A, rows.rate, rows.bias))
+
+    def _at(self, point: Point, v: Array) -> tuple[Array, Array]:
+        rows = self._rows(point, v)
+        return rows.A, rows.rate
+
+    def _rows(self, point: Point, v: Array) -> ConstraintTerms:
+        t, q = point
+        self._workspace.update(q, v)
+        reference = self._mechanism.references.sample(t)
+        return self._mechanism.constraints.evaluate(self._workspace, t, q, v, reference)
+
+
+def _changed(one: Array, other: Array) -> NDArray[np.bool_]:
+    scale = np.abs(one).max(axis=1, initial=0.0) + np.abs(other).max(axis=1, initial=0.0)
+    changed: NDArray[np.bool_] = np.abs(one - other).max(axis=1, initial=0.0) > _AFFINE * scale
+    return changed
+
+
+def _sample(
+    mechanism: ResolvedMechanism, q: Array, samples: int, seed: int, *, moving: bool
+) -> list[Point]:
+    """Configurations on the constraints, the given one first; fewer where they are hard to find."""
+    generator = np.random.default_rng(seed)
+    dynamics = InterpretedDynamics(mechanism)
+    model = mechanism.model
+    points: list[Point] = [(0.0, q)]
+    spread = _SPREAD * min(1.0, mechanism.spec.model.length)
+    at_rest = np.zeros(model.nv)
+    for _ in range(3 * samples):
+        if len(points) >= samples:
+            break
+        t = float(generator.uniform(0.0, _TIME)) if moving else 0.0
+        step = spread * generator.uniform(-1.0, 1.0, model.nv)
+        try:
+            state = dynamics.project(State(t, model.integrate(q, step), at_rest))
+        except (SimulationError, UndeterminedMotionError):
+            continue
+        points.append((t, state.q))
+    return points[:samples]

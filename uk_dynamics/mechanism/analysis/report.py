@@ -1,0 +1,186 @@
+"""What a mechanism is: its freedoms, its redundant rows, what its motors can do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.equation.methods import WITH_PSEUDOINVERSE
+from uk_dynamics.core.factorization import Factorization, SingularMassError, factorize
+from uk_dynamics.core.linalg.mass_factor import DenseMass
+from uk_dynamics.core.linalg.row_basis import RowBasis
+from uk_dynamics.core.servo.actuation import actuation
+from uk_dynamics.core.tree.articulated_mass import factor_inertia
+from uk_dynamics.exceptions import UndeterminedMotionError
+from uk_dynamics.mechanism.analysis.integrability import IntegrabilityReport, examine_integrability
+from uk_dynamics.mechanism.analysis.task_report import TaskReport, task_report
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.tasks import Tasks
+
+
+@dataclass(frozen=True)
+class MechanismReport:
+    """Facts about a mechanism at one assembled configuration.
+
+    Attributes:
+        name: Name of the mechanism.
+        links: Link names.
+        joints: One-dof joint names.
+        velocities: Size of v.
+        constraints: Kind of each constraint by name.
+        levels: Constraints of each level of the hierarchy, lowest first.
+        switchable: Whether each switchable constraint is on at the start, by name; what is off
+            does not count below.
+        rows: Number of constraint rows.
+        rank: Independent rows.
+        redundant_rows: Names of the rows that depend on others.
+        mobility: Velocities minus rank.
+        motors: Motor names.
+        actuated_freedoms: Rank of the motors within the motions the structure leaves.
+        actuation: "fully actuated", "underactuated", "redundantly actuated", "not actuated", or
+            both of the middle ones.
+        configuration: The assembled positions by name, in m or rad.
+        largest_residual: In m or rad.
+        method: Form of the equation in use: what the file asks for, or what auto chose;
+            empty where the motion is not determined.
+        requested_method: What the file asks for.
+        pseudoinverse: Algorithm of a form with an explicit pseudoinverse; None for others.
+        limit_violations: Joints outside their limits.
+        forces: Type of each declared force by name.
+        friction: Loop joints that rub.
+        warnings: What is legal but probably not meant.
+        tasks: What the motors can do for given tasks.
+        integrability: Which constraints are holonomic, where that was asked for.
+    """
+
+    name: str
+    links: tuple[str, ...]
+    joints: tuple[str, ...]
+    velocities: int
+    constraints: dict[str, str]
+    levels: tuple[tuple[str, ...], ...]
+    switchable: dict[str, bool]
+    rows: int
+    rank: int
+    redundant_rows: tuple[str, ...]
+    mobility: int
+    motors: tuple[str, ...]
+    actuated_freedoms: int
+    actuation: str
+    configuration: dict[str, float]
+    largest_residual: float
+    method: str
+    requested_method: str
+    pseudoinverse: str | None
+    limit_violations: tuple[str, ...]
+    forces: dict[str, str]
+    friction: tuple[str, ...]
+    warnings: tuple[str, ...]
+    tasks: TaskReport | None = None
+    integrability: IntegrabilityReport | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All facts as plain values, ready for JSON."""
+        return asdict(self)
+
+
+def report(
+    mechanism: ResolvedMechanism, q: Array, tasks: Tasks | None = None, *, samples: int = 0
+) -> MechanismReport:
+    """Examine a mechanism at a configuration.
+
+    Args:
+        mechanism: What to examine.
+        q: An assembled configuration, (nq,).
+        tasks: Tasks to examine with it.
+        samples: States at which the constraints are tested for integrability; 0: not at all.
+    """
+    model, S = mechanism.model, mechanism.actuators.matrix
+    workspace = (tasks.model if tasks else model).workspace()
+    v = model.to_velocities(dict(mechanism.spec.initial_velocity))
+    workspace.update(q, v)
+    rows = mechanism.constraints.evaluate(workspace, 0.0, q, v, mechanism.references.sample(0.0))
+    acts = mechanism.hierarchy.acting()
+    acting = np.flatnonzero(acts)
+    A, gaps = rows.A[acting], rows.residual / mechanism.constraints.reference_scale
+    gaps = gaps[acts & mechanism.constraints.position_rows]
+    factorization, determined = _factorize(
+        mechanism, workspace.mass, A, mechanism.natural_scale[acting]
+    )
+    solver = mechanism.spec.solver
+    tolerance = solver.task_rank_tolerance
+    mobility = model.nv - factorization.rank
+    motion, unconstrained = factorization.admissible_coordinates(S)
+    actuated = RowBasis(motion, unconstrained, tolerance).rank
+    examined = None
+    if tasks is not None:
+        examined = task_report(mechanism, tasks, factorization, workspace, q, v)
+    return MechanismReport(
+        name=mechanism.name,
+        links=model.link_names,
+        joints=model.joint_names,
+        velocities=model.nv,
+        constraints={c.name: c.kind for c in mechanism.constraints.constraints},
+        levels=mechanism.hierarchy.names,
+        switchable={name: s.active for name, s in mechanism.hierarchy.switchable.items()},
+        rows=len(A),
+        rank=factorization.rank,
+        redundant_rows=tuple(mechanism.row_names[acting[i]] for i in factorization.dependent),
+        mobility=mobility,
+        motors=mechanism.actuators.names,
+        actuated_freedoms=actuated,
+        actuation=actuation(len(mechanism.actuators), actuated, mobility),
+        configuration=model.positions_by_name(q),
+        largest_residual=float(np.max(np.abs(gaps), initial=0.0)),
+        method=factorization.method if determined else "",
+        requested_method=solver.method,
+        pseudoinverse=solver.pseudoinverse if solver.method in WITH_PSEUDOINVERSE else None,
+        limit_violations=tuple(str(v) for v in model.limit_violations(q)),
+        forces={force.name: force.type for force in mechanism.spec.forces},
+        friction=mechanism.friction.names,
+        warnings=(*mechanism.warnings, *_undetermined_friction(mechanism, factorization, acting)),
+        tasks=examined,
+        integrability=examine_integrability(mechanism, q, samples) if samples else None,
+    )
+
+
+def _factorize(
+    mechanism: ResolvedMechanism, M: Array, A: Array, natural_scale: Array
+) -> tuple[Factorization, bool]:
+    """M and A by the rules of the solver; where the motion is not determined, A alone."""
+    solver = mechanism.spec.solver
+    try:
+        factorization = factorize(
+            factor_inertia(M),
+            A,
+            natural_scale=natural_scale,
+            rank_tolerance=solver.rank_tolerance,
+            method=solver.method,
+            pseudoinverse=solver.pseudoinverse,
+        )
+    except SingularMassError as error:
+        raise error.located(file=mechanism.spec.file, place="solver.method") from None
+    except UndeterminedMotionError:
+        massive = DenseMass(np.eye(len(M)))
+        return factorize(massive, A, rank_tolerance=solver.rank_tolerance), False
+    return factorization, True
+
+
+def _undetermined_friction(
+    mechanism: ResolvedMechanism, factorization: Factorization, acting: NDArray[np.intp]
+) -> Iterator[str]:
+    """Joints whose Coulomb friction needs a load that redundant rows share somehow."""
+    friction = mechanism.friction
+    shared = ~factorization.determined
+    for name, load_map in zip(friction.dry, friction.load_map, strict=True):
+        needed = (load_map[:, acting] != 0.0).any(axis=0)
+        if (needed & shared).any():
+            yield (
+                f"friction in {name} needs the force that it bears, which redundant rows share in a"
+                " way that rigid bodies do not determine: it is split by least squares"
+            )

@@ -1,0 +1,1 @@
+"""Configurations that close the loops."""

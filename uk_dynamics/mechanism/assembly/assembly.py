@@ -1,0 +1,196 @@
+"""Closing the loops: from a guess to a configuration on all constraints, and on tasks with them."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.exceptions import AssemblyError
+from uk_dynamics.mechanism.assembly.assembly_search import Assembly, Search
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.tasks import Tasks
+
+__all__ = ["Assembly", "assemble", "assemble_on_tasks", "closed_configuration"]
+
+_log = logging.getLogger(__name__)
+
+_LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed directly
+_TASK_STEPS = 8
+
+
+def assemble(
+    mechanism: ResolvedMechanism,
+    guess: Array,
+    hold: tuple[str, ...],
+    tolerance: float,
+    t: float = 0.0,
+) -> Assembly:
+    """Close the loops inside the joint limits; constraints of velocities alone hold no position.
+
+    Where the search from the guess ends in a dead end, the held coordinates are led from a closed
+    configuration to where they shall be, the loops being closed again on the way.
+
+    Args:
+        mechanism: What to assemble.
+        guess: Start, (nq,).
+        hold: Names of joints, or of single velocity coordinates, that stay at the guess.
+        tolerance: Largest admissible residual, in m or rad.
+        t: Time for which constraints that change in time shall hold, in s.
+
+    Raises:
+        UnknownNameError: A held joint does not exist.
+    """
+    free = _free(mechanism, hold)
+    search = Search(mechanism, free, t)
+    result = search.run(guess, tolerance, within_limits=True)
+    if result.closed:
+        return result
+    led = _lead(mechanism, search, guess, free, tolerance)
+    if led is not None:
+        return led
+    outside = search.run(guess, tolerance, within_limits=False)
+    if outside.closed and outside.limit_violations:
+        shown = "; ".join(str(v) for v in outside.limit_violations[:3])
+        return replace(result, reason=f"from here it closes only outside the joint limits: {shown}")
+    return result
+
+
+def _lead(
+    mechanism: ResolvedMechanism,
+    search: Search,
+    guess: Array,
+    free: NDArray[np.bool_],
+    tolerance: float,
+) -> Assembly | None:
+    """Lead the held coordinates to the guess from the initial guess, closed; None: it got lost."""
+    if free.all():
+        return None
+    model = mechanism.model
+    everything = Search(mechanism, np.ones_like(free), search.t)
+    reached = everything.run(mechanism.initial_guess, tolerance, within_limits=True)
+    for remaining in range(_LEADING_STEPS, 0, -1):
+        if not reached.closed:
+            return None
+        way = model.difference(reached.q, guess)
+        way[free] = 0.0
+        start = model.integrate(reached.q, way / remaining)
+        reached = search.run(start, tolerance, within_limits=True)
+    return reached if reached.closed else None
+
+
+def assemble_on_tasks(
+    mechanism: ResolvedMechanism,
+    tasks: Tasks,
+    guess: Array,
+    hold: tuple[str, ...],
+    tolerance: float,
+    t: float = 0.0,
+) -> Assembly:
+    """Close the loops where tasks are on their references; rows of velocities hold no position.
+
+    From where the loops close around the guess the tasks are led to their references in steps, so
+    that the branch is that of the guess.
+
+    Args:
+        mechanism: What to assemble.
+        tasks: What it shall be doing.
+        guess: Start, (nq,).
+        hold: Names of joints, or of single velocity coordinates, that stay at the guess.
+        tolerance: Largest admissible residual, in m or rad.
+        t: Time of the references, in s.
+
+    Returns:
+        What was found. Where the references are out of reach: loops closed near the closest
+        configuration, and by how much each task is off there.
+    """
+    found = assemble(mechanism, guess, hold, tolerance, t)
+    if not found.closed:
+        return found
+    free = _free(mechanism, hold)
+    search = Search(mechanism, free, t, tasks)
+    error = search.error(found.q)
+    error[: len(error) - np.count_nonzero(tasks.constraints.position_rows)] = 0.0
+    for remaining in range(_TASK_STEPS - 1, -1, -1):
+        away = error * (remaining / _TASK_STEPS)
+        result = search.run(found.q, tolerance, within_limits=True, away=away)
+        if not result.closed:
+            break
+        found = result
+    if result.closed:
+        return result
+    best = search.run(found.q, tolerance, within_limits=True)
+    if best.closed:
+        return best
+    outside = search.run(found.q, tolerance, within_limits=False)
+    if outside.closed and outside.limit_violations:
+        reason = "only outside the joint limits: "
+        reason += "; ".join(str(violation) for violation in outside.limit_violations[:3])
+    else:
+        reason = "no further step brings it closer"
+    there = Search(mechanism, free, t).run(best.q, tolerance, within_limits=True).q
+    errors = dict(zip(tasks.row_names, _errors(tasks, search.error(there)), strict=True))
+    violations = {
+        name: max(abs(errors[row]) for row in tasks.row_names[rows])
+        for name, rows in tasks.constraints.slices.items()
+    }
+    return replace(best, q=there, closed=False, reason=reason, violations=violations)
+
+
+def closed_configuration(
+    mechanism: ResolvedMechanism, result: Assembly, tasks: Tasks | None = None, t: float = 0.0
+) -> Array:
+    """The configuration of a successful assembly, (nq,); joints outside their limits are logged.
+
+    Args:
+        mechanism: What was assembled.
+        result: How.
+        tasks: On whose references it was to be.
+        t: Time of the references, in s.
+
+    Raises:
+        AssemblyError: Some loop does not close, or a reference is out of reach.
+    """
+    if not result.closed:
+        off = tasks is not None and set(result.violations) <= set(tasks.names)
+        raise AssemblyError(
+            result.reason,
+            result.violations,
+            mechanism.model.positions_by_name(result.q),
+            problem=f"the references are out of reach at t = {t:g} s" if off else "",
+            file=tasks.spec.file if tasks is not None and off else mechanism.spec.file,
+        )
+    for violation in result.limit_violations:
+        _log.warning("%s: %s", mechanism.name, violation)
+    return result.q
+
+
+def _errors(tasks: Tasks, residual: Array) -> list[float]:
+    """By row of the tasks; rows of velocities have none."""
+    held = np.flatnonzero(tasks.constraints.position_rows)
+    errors = np.zeros(len(tasks.constraints))
+    errors[held] = residual[len(residual) - len(held) :]
+    return [float(error) for error in errors / tasks.constraints.reference_scale]
+
+
+def _free(mechanism: ResolvedMechanism, hold: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Velocity coordinates that are not held, (nv,)."""
+    free = np.ones(mechanism.model.nv, dtype=bool)
+    for name in hold:
+        free[_velocities(mechanism, name)] = False
+    return free
+
+
+def _velocities(mechanism: ResolvedMechanism, name: str) -> list[int]:
+    """Velocity coordinates of a joint: one, or all of a floating or planar joint.
+
+    The positions of a floating or planar joint, such as ``root.x``, can only be held together.
+    """
+    model = mechanism.model
+    if name in model.position_names and name not in model.velocity_names:
+        name = name.rpartition(".")[0]
+    parts = [other for other in model.velocity_names if other.startswith(f"{name}.")]
+    return [model.velocity_index(part) for part in parts or [name]]

@@ -1,0 +1,212 @@
+"""The search for a configuration on constraints, from a guess.
+
+Levenberg–Marquardt steps whose damping falls with the violation (Fan and Yuan, 2005). That keeps
+them quadratic where constraints are redundant: while the loops are open a redundant row looks like
+an independent one with a singular value of the size of the violation, and following it would carry
+an over-constrained mechanism into its singular configurations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import lsq_linear
+
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.model.coordinates import LimitViolation
+
+_MAX_ITERATIONS = 200
+_POLISH = 3  # further steps once closed: quadratic convergence takes the gap to rounding
+_SMALLEST_STEP = 1e-13
+_FIRST_DAMPING = 0.1  # of the violation; see Search.run
+_LEAST_DAMPING = 0.01
+_LARGEST_DAMPING = 1e8
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """Result of closing the loops.
+
+    Attributes:
+        q: Configuration where the search ended, (nq,).
+        closed: Whether all residuals are within the tolerance.
+        reason: Why it is not closed; empty when it is.
+        violations: Largest residual of each constraint, in m or rad (π where axes that should
+            be parallel are opposed).
+        iterations: Steps taken.
+        limit_violations: Joints outside their limits (held joints are not moved into them).
+    """
+
+    q: Array
+    closed: bool
+    reason: str
+    violations: dict[str, float]
+    iterations: int
+    limit_violations: tuple[LimitViolation, ...]
+
+
+class Search:
+    """From guesses to configurations on the rows of a mechanism, and on those of tasks."""
+
+    def __init__(
+        self,
+        mechanism: ResolvedMechanism,
+        free: NDArray[np.bool_],
+        t: float,
+        tasks: Tasks | None = None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            mechanism: What to assemble.
+            free: Velocity coordinates that may move, (nv,).
+            t: Time for which constraints and references that change in time hold, in s.
+            tasks: Whose references shall be met as well.
+        """
+        self.t = t
+        model = mechanism.model
+        self._model = model
+        structure = mechanism.constraints
+        held = structure.position_rows & mechanism.hierarchy.acting()
+        self._sets = [(structure, np.flatnonzero(held), mechanism.references.sample(t))]
+        if tasks is not None:
+            of_tasks = np.flatnonzero(tasks.constraints.position_rows)
+            self._sets.append((tasks.constraints, of_tasks, tasks.sample(t)))
+        self._workspace = (tasks or mechanism).model.workspace()
+        self._away: Array = np.zeros(sum(len(rows) for _, rows, _ in self._sets))
+        self._free = np.flatnonzero(free)
+        # Joints that may move and must stay within limits: their places in v and in q.
+        velocities = model.coordinates.velocity_of_joint
+        bounded = np.isfinite(model.lower) | np.isfinite(model.upper)
+        chosen = (free & bounded)[velocities]
+        self._bounded_v = velocities[chosen]
+        self._bounded_q = model.coordinates.position_of_joint[chosen]
+
+    def error(self, q: Array) -> Array:
+        """Residuals of all rows, those of tasks last, (m,), in m or rad."""
+        self._away = np.zeros_like(self._away)
+        return self._rows(q)[1]
+
+    def run(
+        self, guess: Array, tolerance: float, *, within_limits: bool, away: Array | None = None
+    ) -> Assembly:
+        """Search from a guess.
+
+        Args:
+            guess: Where to start, (nq,).
+            tolerance: Largest admissible residual, in m or rad.
+            within_limits: Whether joints that move stay inside their limits.
+            away: Residuals to reach instead of zero, (m,).
+        """
+        self._away = np.zeros_like(self._away) if away is None else away
+        q = self._clipped(guess) if within_limits else guess
+        A, residual = self._rows(q)
+        damping = _FIRST_DAMPING
+        iterations = 0
+        polish = _POLISH
+        while iterations < _MAX_ITERATIONS and damping < _LARGEST_DAMPING:
+            violation = np.linalg.norm(residual)
+            if _largest(residual) <= tolerance:
+                if polish == 0 or violation == 0.0:
+                    break
+                polish -= 1
+            # A² is of the size of a length squared and ψ of a length: so is their product.
+            reach = np.sqrt(np.max(np.sum(A * A, axis=1), initial=0.0))
+            step = self._step(q, A, residual, float(damping * violation * reach), within_limits)
+            trial = self._model.integrate(q, step)
+            trial_A, trial_residual = self._rows(trial)
+            iterations += 1
+            if np.linalg.norm(trial_residual) < violation:
+                q, A, residual = trial, trial_A, trial_residual
+                damping = max(0.3 * damping, _LEAST_DAMPING)
+            elif _largest(residual) <= tolerance:
+                break
+            else:
+                damping *= 10.0
+            if np.linalg.norm(step) < _SMALLEST_STEP:
+                break
+        self._workspace.update_positions(q)  # the last trial may have been rejected
+        return self._result(q, residual, tolerance, iterations)
+
+    def _rows(self, q: Array) -> tuple[Array, Array]:
+        self._workspace.update_positions(q)
+        found = [
+            (rows, constraints.position(self._workspace, self.t, q, reference))
+            for constraints, rows, reference in self._sets
+        ]
+        A = np.concatenate([part[0][rows] for rows, part in found])
+        residual = np.concatenate([part[1][rows] for rows, part in found])
+        return A, residual - self._away
+
+    def _clipped(self, guess: Array) -> Array:
+        q = guess.copy()
+        lower, upper = self._model.lower[self._bounded_v], self._model.upper[self._bounded_v]
+        q[self._bounded_q] = np.clip(q[self._bounded_q], lower, upper)
+        return q
+
+    def _step(
+        self, q: Array, A: Array, residual: Array, damping: float, within_limits: bool
+    ) -> Array:
+        """The δ of least |A δ + ψ|² + damping |δ|² that stays inside the limits, (nv,)."""
+        nv = self._model.nv
+        step = np.zeros(nv)
+        count = len(self._free)
+        if count == 0:
+            return step
+        matrix = np.vstack((A[:, self._free], np.sqrt(damping) * np.eye(count)))
+        target = np.concatenate((-residual, np.zeros(count)))
+        if not (within_limits and len(self._bounded_v)):
+            step[self._free] = np.linalg.lstsq(matrix, target)[0]
+            return step
+        room = np.full((2, nv), np.inf) * [[-1.0], [1.0]]
+        room[0, self._bounded_v] = self._model.lower[self._bounded_v] - q[self._bounded_q]
+        room[1, self._bounded_v] = self._model.upper[self._bounded_v] - q[self._bounded_q]
+        # lsq_linear wants room between the bounds; a joint with lower = upper stays put.
+        lower, upper = np.minimum(room[0], 0.0) - 1e-15, np.maximum(room[1], 0.0) + 1e-15
+        bounds = (lower[self._free], upper[self._free])
+        step[self._free] = lsq_linear(matrix, target, bounds, method="bvls", tol=1e-14).x
+        return step
+
+    def _result(self, q: Array, residual: Array, tolerance: float, iterations: int) -> Assembly:
+        violations: dict[str, float] = {}
+        left = residual
+        for constraints, rows, _ in self._sets:
+            gaps = np.zeros(len(constraints))
+            gaps[rows], left = left[: len(rows)], left[len(rows) :]
+            gaps /= constraints.reference_scale
+            violations |= {name: _largest(gaps[rows]) for name, rows in constraints.slices.items()}
+        closed = _largest(residual) <= tolerance
+        reason = ""
+        if not closed:
+            reason = (
+                "no further step brings the loops together; check lengths and offsets, or start "
+                f"from another initial_guess{self._or_hold_others()}"
+            )
+        else:
+            reversed_axes = self._sets[0][0].reversed_axes(self._workspace)
+            if reversed_axes:
+                closed = False
+                violations |= dict.fromkeys(reversed_axes, float(np.pi))
+                reason = (
+                    f"the axes of {', '.join(reversed_axes)} point against each other; "
+                    "start from another initial_guess or turn the child frame by rpy"
+                )
+        return Assembly(
+            q, closed, reason, violations, iterations, tuple(self._model.limit_violations(q))
+        )
+
+    def _or_hold_others(self) -> str:
+        names = self._model.velocity_names
+        held = sorted(set(range(len(names))) - set(self._free.tolist()))
+        if not held:
+            return ""
+        shown = ", ".join(names[index] for index in held[:3]) + (", ..." if len(held) > 3 else "")
+        return f"; {shown} {'was' if len(held) == 1 else 'were'} held: the loops may not allow that"
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(np.abs(values))) if len(values) else 0.0

@@ -1,0 +1,127 @@
+"""Where a motion starts: velocities that agree with the constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from uk_dynamics.core.linalg.mass_factor import coordinate_scale
+from uk_dynamics.core.linalg.rank_rule import ZERO_ROW
+from uk_dynamics.exceptions import StateError
+from uk_dynamics.mechanism.assembly.assembly import (
+    assemble,
+    assemble_on_tasks,
+    closed_configuration,
+)
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.mechanism.tasks import Tasks
+
+_CLOSED = 1e-10  # m or rad
+_NEWTON_STEPS = 30
+_ROUNDING = 1e-12  # of rates, against the largest of them
+
+
+def start(
+    mechanism: ResolvedMechanism,
+    positions: Mapping[str, float] | None = None,
+    velocities: Mapping[str, float] | None = None,
+    t: float = 0.0,
+    *,
+    tasks: Tasks | None = None,
+) -> State:
+    """The state a motion starts from; see :meth:`Mechanism.start`."""
+    model, hold = mechanism.model, tuple(positions or ())
+    guess = mechanism.configuration(positions or {})
+    if tasks is None:
+        q = closed_configuration(mechanism, assemble(mechanism, guess, hold, _CLOSED, t))
+        held = dict(mechanism.spec.initial_velocity) | dict(velocities or {})
+    else:
+        found = assemble_on_tasks(mechanism, tasks, guess, hold, _CLOSED, t)
+        q, held = closed_configuration(mechanism, found, tasks, t), dict(velocities or {})
+    v = consistent_velocity(mechanism, t, q, model.to_velocities(held), tuple(held), tasks)
+    return State(float(t), q, v)
+
+
+def consistent_velocity(
+    mechanism: ResolvedMechanism,
+    t: float,
+    q: Array,
+    v: Array,
+    held: Sequence[str],
+    tasks: Tasks | None = None,
+) -> Array:
+    """The velocities that constraints ask for when some joints have theirs.
+
+    The other joints move as little as they can, each weighed by the root of its own inertia.
+
+    Args:
+        mechanism: What moves.
+        t: Time for which constraints that change in time hold, in s.
+        q: A configuration on the constraints, (nq,).
+        v: Velocities of the held joints, and where the others start, (nv,).
+        held: Names of the joints, or single velocity coordinates, that keep theirs.
+        tasks: Whose references shall be followed as well.
+
+    Returns:
+        Velocities, (nv,), in m/s or rad/s.
+
+    Raises:
+        StateError: The held velocities contradict a constraint or task, which is named.
+    """
+    model = mechanism.model
+    structure = mechanism.constraints
+    sets = [(structure, structure.motion_rows & mechanism.hierarchy.acting(), mechanism.references)]
+    if tasks is not None:
+        sets.append((tasks.constraints, tasks.constraints.motion_rows, tasks.references))
+    chosen = np.concatenate([rows for _, rows, _ in sets])
+    if not chosen.any():
+        return v
+    free = np.ones(model.nv, dtype=bool)
+    for name in held:
+        free[model.velocity_index(name)] = False
+    workspace = (tasks or mechanism).model.workspace()
+    samples = [references.sample(t) for _, _, references in sets]
+    linear = all(constraints.linear_in_rates for constraints, _, _ in sets)
+    tolerance = mechanism.spec.solver.rank_tolerance
+    found = v.copy()
+    for _ in range(_NEWTON_STEPS):
+        workspace.update(q, found)
+        evaluated = [
+            constraints.evaluate(workspace, t, q, found, reference)
+            for (constraints, _, _), reference in zip(sets, samples, strict=True)
+        ]
+        rate = np.concatenate([rows.rate for rows in evaluated])[chosen]
+        size = 1.0 + float(np.abs(found).max())
+        if float(np.abs(rate).max()) <= _ROUNDING * size:
+            return found
+        scale = coordinate_scale(workspace.mass.diagonal())[free]
+        A = np.concatenate([rows.A for rows in evaluated])[np.ix_(chosen, free)] * scale
+        # rows at their own size, so that the rank rule of the solver holds for each of them; but
+        # not rounding of nothing, such as rows across the plane of a planar loop
+        norm = np.linalg.norm(A, axis=1, keepdims=True)
+        norm[norm <= ZERO_ROW * norm.max(initial=0.0)] = 1.0
+        step = np.linalg.lstsq(A / norm, -rate / norm[:, 0], rcond=0.1 * tolerance)[0]
+        found[free] += scale * step
+        if linear and float(np.abs(scale * step).max()) <= _ROUNDING * size:
+            break
+    worst = int(np.argmax(np.abs(rate)))
+    if abs(rate[worst]) > 1e-9 * size:
+        names = mechanism.row_names + (tasks.row_names if tasks else ())
+        name = names[int(np.flatnonzero(chosen)[worst])]
+        lack = f"{abs(rate[worst]):.3g}"
+        if tasks is not None:
+            raise StateError(
+                f"the rates of the references contradict {name} by {lack} m/s or rad/s; let them"
+                " begin with other rates",
+                file=tasks.spec.file,
+                place="tasks",
+            )
+        raise StateError(
+            f"the initial velocities contradict {name} by {lack} m/s or rad/s; give fewer of them,"
+            " or others",
+            file=mechanism.spec.file,
+            place="initial_velocity",
+        )
+    return found

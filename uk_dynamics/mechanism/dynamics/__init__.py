@@ -1,0 +1,1 @@
+"""State, inputs, the Dynamics protocol and its interpreted reference."""

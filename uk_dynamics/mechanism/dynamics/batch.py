@@ -1,0 +1,130 @@
+"""Many states of one mechanism at once: checked inputs, and one state after the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uk_dynamics.core.equation.solution import Solution, Status
+from uk_dynamics.exceptions import InputError, StateError
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
+from uk_dynamics.mechanism.resolution.state import Array, BatchSolution, Inputs, State
+
+#: What the numbers in :attr:`BatchSolution.status` mean.
+STATUSES = tuple(Status)
+
+
+class States(NamedTuple):
+    """Checked inputs of a batch.
+
+    Attributes:
+        t: (K,) or (1,), in s.
+        q: (K, nq).
+        v: (K, nv).
+        tau: (K, nv), or None for zero.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    tau: Array | None
+
+    def at(self, k: int, inputs: Inputs) -> tuple[State, Inputs]:
+        """State and inputs number k."""
+        tau = None if self.tau is None else self.tau[k]
+        state = State(float(self.t[k if len(self.t) > 1 else 0]), self.q[k], self.v[k])
+        return state, replace(inputs, tau=tau)
+
+
+def without_forces(inputs: Inputs) -> Inputs:
+    """Inputs that many states share, checked.
+
+    Raises:
+        InputError: They hold forces, which are an argument of their own.
+    """
+    if inputs.tau is not None:
+        raise InputError("give generalized forces as tau, not in the inputs", place="inputs.tau")
+    return inputs
+
+
+def states(
+    nq: int,
+    nv: int,
+    t: ArrayLike,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+) -> States:
+    """Arrays of one batch as whole C-ordered floats.
+
+    Args:
+        nq: Positions.
+        nv: Velocities.
+        t: One time, or (K,), in s.
+        q: (K, nq).
+        v: (K, nv).
+        tau: (K, nv), (nv,) for all states, or None.
+
+    Raises:
+        StateError: Wrong shapes.
+    """
+    positions = np.ascontiguousarray(q, dtype=float)
+    count = len(positions) if positions.ndim else 0
+    velocities = np.ascontiguousarray(v, dtype=float)
+    times = np.atleast_1d(np.asarray(t, dtype=float))
+    forces = None
+    if tau is not None:
+        forces = np.asarray(tau, dtype=float)
+        if forces.shape == (nv,):
+            forces = np.broadcast_to(forces, (count, nv))
+        forces = np.ascontiguousarray(forces)
+    expected = {"q": (positions, (count, nq)), "v": (velocities, (count, nv))}
+    if forces is not None:
+        expected["tau"] = (forces, (count, nv))
+    for name, (found, shape) in expected.items():
+        if found.shape != shape:
+            raise StateError(f"expected shape {shape}, found {found.shape}", place=name)
+    if times.shape not in ((1,), (count,)):
+        raise StateError(f"expected shape ({count},), found {times.shape}", place="t")
+    return States(times, positions, velocities, forces)
+
+
+def evaluate_each(
+    dynamics: Dynamics, given: States, inputs: Inputs, *, forces: bool
+) -> BatchSolution:
+    """One state after the other."""
+    count = len(given.q)
+    batch = empty(count, given.v.shape[1], dynamics.rows, forces=forces)
+    for k in range(count):
+        put(batch, k, dynamics.evaluate(*given.at(k, inputs)))
+    return batch
+
+
+def empty(count: int, nv: int, rows: int, *, forces: bool) -> BatchSolution:
+    """A batch to be filled."""
+    qdd, rank, status = np.zeros((count, nv)), np.zeros(count, np.intp), np.zeros(count, np.int8)
+    if not forces:
+        return BatchSolution(qdd, rank, status)
+    return BatchSolution(
+        qdd,
+        rank,
+        status,
+        np.zeros((count, nv)),
+        np.zeros((count, rows)),
+        np.zeros((count, rows), bool),
+        np.zeros((count, rows)),
+    )
+
+
+def put(batch: BatchSolution, k: int, solution: Solution) -> None:
+    """Write a single solution into a batch as number k."""
+    batch.qdd[k] = solution.qdd
+    batch.rank[k] = solution.rank
+    batch.status[k] = STATUSES.index(solution.status)
+    for name in ("constraint_force", "multipliers", "determined", "residual"):
+        array = getattr(batch, name)
+        if array is not None:
+            array[k] = getattr(solution, name)

@@ -1,0 +1,185 @@
+"""The protocol every evaluator of a mechanism fulfils, and the names of the evaluators."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, Protocol, get_args
+
+from numpy.typing import ArrayLike
+
+from uk_dynamics.constraints.rows.constraint_set import ConstraintTerms
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.core.factorization import Factorization
+from uk_dynamics.core.integration.fixed_step import ConfigurationSpace
+from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
+from uk_dynamics.mechanism.resolution.state import (
+    Array,
+    BatchSolution,
+    DynamicsTerms,
+    Energy,
+    Inputs,
+    Residual,
+    Rollout,
+    RolloutMethod,
+    State,
+)
+from uk_dynamics.model.kinematics.workspace import Workspace
+
+#: What evaluates a mechanism; the table is that of ``uk_dynamics.compilation.select_backend``.
+Backend = Literal["auto", "cached", "interpreted", "compiled", "jax"]
+BACKENDS: tuple[Backend, ...] = get_args(Backend)
+
+
+class Prepared(NamedTuple):
+    """Terms of a state with their factorisation, for callers that need more than q̈.
+
+    Attributes:
+        terms: M, F, A, b; M is a live view of the workspace.
+        rows: The structural rows behind A and b.
+        factorization: Of M and A.
+        workspace: Kinematics at the state, valid until the next evaluation.
+    """
+
+    terms: DynamicsTerms
+    rows: ConstraintTerms
+    factorization: Factorization
+    workspace: Workspace
+
+
+class Dynamics(Protocol):
+    """Evaluates constrained accelerations of one mechanism; not to be shared between threads."""
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """Levels of the rows, and which of them can be switched."""
+
+    @property
+    def rows(self) -> int:
+        """Number of constraint rows, m."""
+
+    @property
+    def space(self) -> ConfigurationSpace:
+        """The space of configurations, with its integration of velocities."""
+
+    def evaluate(
+        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
+    ) -> Solution:
+        """Constrained acceleration and constraint forces at a state (review (36)).
+
+        Args:
+            state: Where the mechanism is.
+            inputs: What acts on it; None for nothing.
+            out: A solution that an evaluator may overwrite and return; None for a fresh one.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            InputError: The state gives numbers that are not finite.
+        """
+
+    def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
+        """Constrained acceleration alone, (nv,), fresh; the quickest call of a compiled mechanism.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            tau: Generalized forces, (nv,), in N or N·m; None is zero.
+            t: In s.
+        """
+
+    def evaluate_batch(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: Inputs | None = None,
+        forces: bool = True,
+        threads: int | None = None,
+    ) -> BatchSolution:
+        """Constrained accelerations and forces at K states; compiled many times faster.
+
+        Args:
+            q: Configurations, (K, nq).
+            v: Velocities, (K, nv).
+            tau: Generalized forces, (K, nv), or (nv,) for all; None is zero.
+            t: One time, or (K,), in s.
+            inputs: Inputs common to all states, without forces: these are ``tau``.
+            forces: Whether forces, multipliers and residuals are wanted, not only accelerations.
+            threads: At most, for the compiled evaluator; None: as many as pay.
+
+        Raises:
+            StateError: Wrong shapes.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+
+    def rollout(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        steps: int,
+        dt: float,
+        method: RolloutMethod = "rk4",
+        project: bool = True,
+        t: float = 0.0,
+        every: int = 1,
+        inputs: Inputs | None = None,
+        threads: int | None = None,
+    ) -> Rollout:
+        """K trajectories at fixed steps; compiled they are integrated in C, many at once.
+
+        Args:
+            q: Where they start, (K, nq) or (nq,).
+            v: (K, nv) or (nv,).
+            tau: Generalized forces, constant within a step: (nv,), (K, nv) or (K, steps, nv).
+            steps: How many.
+            dt: Of one step, in s.
+            method: ``rk4`` or ``semi_implicit_euler``.
+            project: Whether the start and every step are projected onto the constraints, positions
+                and velocities; then there is no stabilisation, as in simulations.
+            t: Start, in s.
+            every: Steps from sample to sample.
+            inputs: Inputs common to all trajectories, without forces: these are ``tau``.
+            threads: At most, for the compiled evaluator; None: as many as pay.
+
+        Raises:
+            StateError: Wrong shapes.
+            InputError: Numbers that make no sense, or an unknown method.
+        """
+
+    def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
+        """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
+
+    def prepare(self, state: State, inputs: Inputs = ...) -> Prepared:
+        """Terms and factorisation at a state.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+
+    def solve(self, prepared: Prepared, state: State, inputs: Inputs = ...) -> Solution:
+        """Acceleration and forces from terms prepared at the same state with the same inputs."""
+
+    def energy(self, state: State) -> Energy:
+        """Kinetic and potential energy, springs included."""
+
+    def residual(self, state: State, inputs: Inputs | None = None) -> Residual:
+        """Violation of the constraints at position and velocity level.
+
+        Args:
+            state: Where the mechanism is.
+            inputs: References that replace those of the file; None for none.
+        """
+
+    def project(self, state: State, inputs: Inputs | None = None) -> State:
+        """The state moved onto the constraints, positions then velocities, in the metric of M.
+
+        Args:
+            state: Where the mechanism is.
+            inputs: References that replace those of the file; None for none.
+
+        Raises:
+            SimulationError: The positions are too far off to be projected.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """

@@ -1,0 +1,63 @@
+"""The terms of M q̈ = F + Q_c and A q̈ = b of a mechanism, from Pinocchio and its rows."""
+
+from __future__ import annotations
+
+from uk_dynamics.constraints.rows.constraint_set import ConstraintTerms
+from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array, DynamicsTerms, Inputs
+from uk_dynamics.model.kinematics.workspace import Workspace
+
+
+class EquationTerms:
+    """Evaluates them in the memory of a workspace."""
+
+    def __init__(
+        self, mechanism: ResolvedMechanism, workspace: Workspace, rows: StructuralRows
+    ) -> None:
+        """Use the memory of an evaluator.
+
+        Args:
+            mechanism: Whose terms.
+            workspace: Memory for its model.
+            rows: Its structural rows.
+        """
+        self._workspace = workspace
+        self._rows = rows
+        self._gains = rows.constraints.damping, rows.constraints.stiffness
+        # Without stabilisation nothing but its spring and damper holds a compliant row.
+        compliant = ~mechanism.hierarchy.rigid
+        self._compliant_gains = tuple(gain * compliant for gain in self._gains)
+        self._passive = mechanism.passive if mechanism.passive.active else None
+        self._forces = mechanism.forces if mechanism.forces.active else None
+
+    def evaluate(
+        self, t: float, q: Array, v: Array, inputs: Inputs
+    ) -> tuple[DynamicsTerms, ConstraintTerms]:
+        """The terms at a state, and the rows behind A and b.
+
+        Args:
+            t: Time, in s.
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            inputs: What acts on the mechanism.
+
+        Returns:
+            M (a live view of the workspace), F, A and b; the rows.
+        """
+        workspace = self._workspace
+        workspace.update(q, v)
+        rows = self._rows.evaluate(workspace, t, q, v, inputs)
+        damping, stiffness = self._gains if inputs.stabilize else self._compliant_gains
+        b = rows.right_hand_side(damping, stiffness)
+        return DynamicsTerms(workspace.mass, self._force(t, q, v, inputs.tau), rows.A, b), rows
+
+    def _force(self, t: float, q: Array, v: Array, tau: Array | None) -> Array:
+        """F: all forces but those of the constraints, (nv,), fresh."""
+        bias = self._workspace.bias
+        force: Array = -bias if tau is None else tau - bias
+        if self._passive is not None:
+            force += self._passive.force(q, v)
+        if self._forces is not None:
+            self._forces.add_to(force, self._workspace, t, q, v)
+        return force

@@ -1,0 +1,100 @@
+"""Non-ideal constraint forces of a mechanism: friction of its loop joints, and a user's own."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
+from uk_dynamics.core.equation.fundamental_equation import Factorization
+from uk_dynamics.core.equation.nonideal_force import LoadForces, solve_nonideal
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.exceptions import StateError
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import (
+    Array,
+    DynamicsTerms,
+    Inputs,
+    NonidealFunction,
+    State,
+)
+
+
+class NonidealForces:
+    """Solves the fundamental equation with the c of a mechanism, servo paper (13).
+
+    Functions written in Python are called at every evaluation. They cannot be compiled: a mechanism
+    that has one is evaluated by the interpreted backend.
+
+    Attributes:
+        active: Whether the mechanism has any by itself.
+    """
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        self._friction = mechanism.friction
+        self._function = mechanism.nonideal
+        self._hierarchy = mechanism.hierarchy
+        self.active = self._friction.active or self._function is not None
+        self._tolerance = mechanism.spec.solver.consistency_tolerance
+
+    def solve(
+        self,
+        factorization: Factorization,
+        kinematics: FrameKinematics,
+        terms: DynamicsTerms,
+        state: State,
+        inputs: Inputs,
+    ) -> Solution:
+        """Acceleration and forces.
+
+        Args:
+            factorization: Of M and A.
+            kinematics: Arrays of the robot at the state.
+            terms: F and b.
+            state: Where the mechanism is.
+            inputs: What acts on it.
+
+        Raises:
+            StateError: A user's function gives something else than nv numbers.
+        """
+        given, function = _split(inputs.nonideal)
+        functions = [f for f in (self._function, function) if f is not None]
+        loads = None
+        if self._friction.active:
+            acting = self._hierarchy.mask(inputs.active)
+            viscous, per_load = self._friction.evaluate(kinematics, state.v, acting)
+            given = viscous if given is None else viscous + given
+            if self._friction.dry:
+                loads = LoadForces(per_load, self._friction.load_map)
+        return solve_nonideal(
+            factorization,
+            terms.F,
+            terms.b,
+            given=given,
+            loads=loads,
+            function=functools.partial(_total, functions, state) if functions else None,
+            consistency_tolerance=self._tolerance,
+        )
+
+
+def _split(
+    nonideal: Array | NonidealFunction | None,
+) -> tuple[Array | None, NonidealFunction | None]:
+    if callable(nonideal):
+        return None, nonideal
+    return nonideal, None
+
+
+def _total(functions: list[NonidealFunction], state: State, solution: Solution) -> Array:
+    total: Array = np.zeros(len(state.v))
+    for function in functions:
+        try:
+            force = np.asarray(function(state, solution), dtype=float)
+        except (TypeError, ValueError) as error:
+            raise StateError(f"the non-ideal force is no array of numbers: {error}") from None
+        if force.shape != total.shape:
+            problem = f"expected a non-ideal force of shape {total.shape}, found {force.shape}"
+            raise StateError(problem, place=getattr(function, "__name__", "nonideal"))
+        total = total + force
+    return total

@@ -1,0 +1,124 @@
+"""What evaluates the servo law at a state, whatever it is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
+
+from uk_dynamics.constraints.references.references import Followed
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.core.servo.servo_law import ServoSolution
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+
+References = Mapping[str, Followed]
+
+
+class TrackingErrors(NamedTuple):
+    """How far tasks are from being done.
+
+    Attributes:
+        residual: Of each row, (mt,), in m (angular rows: rad times the declared length).
+        rate: Its rate, (mt,).
+    """
+
+    residual: Array
+    rate: Array
+
+
+class Demand(NamedTuple):
+    """What is asked for at a state, beside the motion of the references.
+
+    Attributes:
+        feedback: −2ζω·rate − ω²·residual of each row, (mt,).
+        approach: Acceleration of the path along which a first error decays, (mt,); None: zero.
+        weights: Diagonal of W, (motors,).
+        preload: s, (motors,), in N or N·m; None: zero.
+        inputs: What the structure follows, and which of its constraints act; no forces.
+    """
+
+    feedback: Array
+    approach: Array | None
+    weights: Array
+    preload: Array | None
+    inputs: Inputs
+
+    @property
+    def pull(self) -> Array:
+        """b_t of rows without bias, (mt,)."""
+        return self.feedback if self.approach is None else self.feedback + self.approach
+
+
+class ServoOutcome(NamedTuple):
+    """What the law says at a state.
+
+    Attributes:
+        servo: Efforts without limits, and how far they serve the tasks.
+        free: Solution of the structure with motors at rest.
+        qdd: Acceleration with motors at rest and the friction that acts while they work, (nv,).
+        response: Acceleration that efforts, (motors,), add to it, (nv,).
+    """
+
+    servo: ServoSolution
+    free: Solution
+    qdd: Array
+    response: Callable[[Array], Array]
+
+
+class ServoEvaluator(Protocol):
+    """Evaluates the law of some tasks; not to be shared between threads."""
+
+    def loop_closure_error(self, state: State, inputs: Inputs) -> float:
+        """Largest residual of a structural constraint, in m or rad (or m/s, of rows on velocities).
+
+        Args:
+            state: Where the mechanism is.
+            inputs: What the structure follows, and which of its constraints act.
+        """
+
+    def errors(self, state: State, references: References | None = None) -> TrackingErrors:
+        """How far the tasks are from being done.
+
+        Args:
+            state: Where the mechanism is; t is the time of the references.
+            references: Samples, or functions of time, that replace those of the tasks file, by
+                task name.
+
+        Raises:
+            UnknownNameError, StateError: As :meth:`Tasks.sample`.
+        """
+
+    def evaluate(
+        self, state: State, demand: Demand, references: References | None = None
+    ) -> ServoOutcome:
+        """The law at a state.
+
+        Args:
+            state: For which efforts are made right.
+            demand: What is asked for.
+            references: As above.
+
+        Raises:
+            UnknownNameError, StateError: As :meth:`Tasks.sample`.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+
+    def allocate(
+        self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
+    ) -> tuple[Array, bool]:
+        """Efforts within limits: least task slack by priority, then nearest to those without.
+
+        The search begins where the last one ended, unless :meth:`forget` was called.
+
+        Args:
+            servo: Of the last evaluation.
+            demand: What was asked for there.
+            lower: Smallest efforts, (motors,), in N or N·m.
+            upper: Largest efforts, (motors,).
+
+        Returns:
+            The efforts, (motors,), and whether there are no better ones; else the search was cut
+            short.
+        """
+
+    def forget(self) -> None:
+        """Forget where the last search ended."""

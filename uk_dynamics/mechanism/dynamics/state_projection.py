@@ -1,0 +1,138 @@
+"""Moving a state onto the constraints of a mechanism, in the metric of M."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.equation.projection import (
+    ProjectionFailedError,
+    project_position,
+    project_velocity,
+)
+from uk_dynamics.core.factorization import Factorization
+from uk_dynamics.core.linalg.rank_rule import LOOSEST
+from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.dynamics.solver import Solver
+from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+from uk_dynamics.model.kinematics.workspace import Workspace
+from uk_dynamics.model.robot_model import RobotModel
+
+# For rows that are not affine in the velocities:
+_NEWTON_STEPS = 50
+_SHORTEST_PART = 1e-4  # of a Newton step
+_ADMITTED_RATE = 1e-6  # relative to the velocities
+
+
+class StateProjection:
+    """Projects positions, then velocities; compliant rows are left alone."""
+
+    def __init__(
+        self,
+        mechanism: ResolvedMechanism,
+        model: RobotModel,
+        workspace: Workspace,
+        rows: StructuralRows,
+        solver: Solver,
+    ) -> None:
+        """Use the memory of an evaluator.
+
+        Args:
+            mechanism: Whose constraints these are.
+            model: Its model, which may have further frames.
+            workspace: Memory for that model.
+            rows: Its structural rows.
+            solver: What factors them.
+        """
+        self._model, self._workspace = model, workspace
+        self._rows, self._solver = rows, solver
+        constraints = rows.constraints
+        rigid = rows.hierarchy.rigid
+        # None: all rows, which spares a copy.
+        held = constraints.position_rows & rigid
+        self._position_rows = None if held.all() else np.flatnonzero(held)
+        self._motion_rows: NDArray[np.intp] = np.flatnonzero(constraints.motion_rows & rigid)
+        self._scleronomic = not (
+            mechanism.references.references
+            or constraints.time_dependent
+            or not constraints.position_rows.all()
+        )
+        self._length = mechanism.spec.model.length
+
+    def project(self, state: State, inputs: Inputs) -> State:
+        """The nearest state on the constraints; see :meth:`Dynamics.project`."""
+        linearize = functools.partial(self._linearize, state.t, inputs)
+        try:
+            q, there = project_position(state.q, linearize, self._model.integrate)
+        except ProjectionFailedError as error:
+            raise SimulationError(str(error), state.t) from None
+        if self._scleronomic and not inputs.references:
+            v = project_velocity(state.v, there, there.A @ state.v)
+        else:
+            v = self._project_velocity(state.t, q, state.v, inputs)
+        return State(state.t, q, v)
+
+    def _linearize(self, t: float, inputs: Inputs, q: Array) -> tuple[Factorization, Array]:
+        """Factorisation and residual at a configuration.
+
+        The rank tolerance follows the loop-closure error; see :mod:`uk_dynamics.core.linalg.rank_rule`.
+        """
+        self._workspace.update_positions(q)
+        A, residual = self._rows.position(self._workspace, t, q, inputs)
+        mass, rank_tolerance = self._workspace.mass, self._solver.rank_tolerance
+        chosen = self._position_rows
+        if chosen is not None:
+            A, residual = A[chosen], residual[chosen]
+        error = float(np.abs(residual).max(initial=0.0)) / self._length
+        if error > rank_tolerance:
+            try:
+                loose = min(error, LOOSEST)
+                return self._solver.factorize_part(mass, A, loose, chosen), residual
+            except UndeterminedMotionError:  # a massless link needs every row that holds it
+                pass
+        return self._solver.factorize_part(mass, A, rank_tolerance, chosen), residual
+
+    def _project_velocity(self, t: float, q: Array, v: Array, inputs: Inputs) -> Array:
+        """The nearest velocity on the rows that constrain velocities, in the metric of M.
+
+        One step where they are affine in v, else Newton steps, shortened while they do not help.
+
+        Raises:
+            SimulationError: No velocity was found that they admit.
+        """
+        constraints, solver = self._rows.constraints, self._solver
+        A, rate = self._motion_rates(t, q, v, inputs)
+        for _ in range(_NEWTON_STEPS):
+            mass = self._workspace.mass
+            there = solver.factorize_part(mass, A, solver.rank_tolerance, self._motion_rows)
+            target = project_velocity(v, there, rate)
+            if constraints.linear_in_rates:
+                return target
+            part = 1.0
+            violation = np.linalg.norm(rate)
+            while part > _SHORTEST_PART:
+                trial = v + part * (target - v)
+                trial_A, trial_rate = self._motion_rates(t, q, trial, inputs)
+                if np.linalg.norm(trial_rate) < violation:
+                    break
+                part /= 2.0
+            else:  # rounding, or a dead end
+                break
+            v, A, rate = trial, trial_A, trial_rate
+        size = 1.0 + float(np.abs(v).max(initial=0.0))
+        worst = int(np.argmax(np.abs(rate)))
+        if abs(rate[worst]) > _ADMITTED_RATE * size:
+            name = constraints.row_names[self._motion_rows[worst]]
+            problem = f"no velocity was found that {name} admits; it is off by {rate[worst]:.3g}"
+            raise SimulationError(problem, t)
+        return v
+
+    def _motion_rates(self, t: float, q: Array, v: Array, inputs: Inputs) -> tuple[Array, Array]:
+        """A and rate of the rows that constrain velocities."""
+        self._workspace.update(q, v)
+        rows = self._rows.evaluate(self._workspace, t, q, v, inputs)
+        return rows.A[self._motion_rows], rows.rate[self._motion_rows]

@@ -1,0 +1,119 @@
+"""Switching constraints while the machine moves: a gripper closes, a foot lands.
+
+Switching on is plastic: velocities jump to the nearest ones, in the metric of M, that the
+constraints allow, and what the jump takes is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import root
+
+from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.exceptions import ActivationError, SimulationError
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.model.kinematics.workspace import Workspace
+
+# m or rad: further away a constraint with on_activation: require is not where it belongs.
+CLOSE = 1e-3
+_CAPTURED = 1e-14  # m or rad
+_ROUNDING = 1e-11
+
+
+@dataclass(frozen=True)
+class Switched:
+    """What switching did.
+
+    Attributes:
+        state: After it; the velocities may have jumped.
+        active: Switchable constraints that are on now, for ``Inputs.active``.
+        energy_lost: Kinetic energy that the jump took, in J; negative where moving constraints
+            push.
+    """
+
+    state: State
+    active: ActiveConstraints
+    energy_lost: float
+
+
+def switch(
+    mechanism: ResolvedMechanism,
+    dynamics: Dynamics,
+    state: State,
+    changes: Mapping[str, bool],
+    inputs: Inputs,
+) -> Switched:
+    """Switch constraints on or off at one instant; see :meth:`Mechanism.switch`."""
+    hierarchy = mechanism.hierarchy
+    hierarchy.check(frozenset(changes))
+    before = inputs.active or hierarchy.initial
+    added = sorted({name for name, on in changes.items() if on} - before.names)
+    names = (before.names | set(added)) - {name for name, on in changes.items() if not on}
+    captured = {name: value for name, value in before.captured.items() if name in names}
+    for name in added:
+        if hierarchy.switchable[name].on_activation == "capture":
+            captured[name] = present_values(mechanism, state, name)
+            continue
+        workspace = mechanism.model.workspace()
+        workspace.update_positions(state.q)
+        rows = _gap(mechanism, workspace, state, name, inputs.references or {})
+        gap = float(np.abs(rows).max(initial=0.0))
+        if not gap <= CLOSE:
+            raise ActivationError(name, gap, CLOSE)
+    active = ActiveConstraints(frozenset(names), captured)
+    if not added:
+        return Switched(state, active, 0.0)
+    after = dynamics.project(state, Inputs(references=inputs.references, active=active))
+    lost = (
+        dynamics.energy(State(state.t, after.q, state.v)).kinetic - dynamics.energy(after).kinetic
+    )
+    return Switched(after, active, lost)
+
+
+def present_values(mechanism: ResolvedMechanism, state: State, name: str) -> Array:
+    """What the rows of a constraint have now, in the units of their reference, (rows,).
+
+    Args:
+        mechanism: Whose constraint.
+        state: Where it is.
+        name: Of the constraint, on or off.
+
+    Raises:
+        SimulationError: No reference makes the residual of all rows zero.
+    """
+    constraints = mechanism.constraints
+    rows = constraints.slices[name]
+    unit = constraints.position_rows[rows] / constraints.reference_scale[rows]
+
+    workspace = mechanism.model.workspace()
+    workspace.update_positions(state.q)
+
+    def away(value: Array) -> Array:
+        live = {name: ReferenceSample(value, 0.0 * value, 0.0 * value)}
+        return _gap(mechanism, workspace, state, name, live) * unit
+
+    value = away(np.zeros(len(unit)))
+    if np.abs(away(value)).max(initial=0.0) > _CAPTURED:
+        # Some axes of a rotation in space do not add up.
+        value = root(away, value, tol=_CAPTURED).x
+        if np.abs(away(value)).max() > _ROUNDING:
+            raise SimulationError(f'the pose of "{name}" cannot be captured', state.t)
+    return value
+
+
+def _gap(
+    mechanism: ResolvedMechanism,
+    workspace: Workspace,
+    state: State,
+    name: str,
+    live: Mapping[str, ReferenceSample],
+) -> Array:
+    """Residual of the rows of one constraint, on or off, (rows,), in m or rad."""
+    reference = mechanism.references.sample(state.t, live)
+    residual = mechanism.constraints.position(workspace, state.t, state.q, reference)[1]
+    return residual[mechanism.constraints.slices[name]]

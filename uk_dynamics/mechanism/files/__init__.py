@@ -1,0 +1,1 @@
+"""Mechanism and tasks files: YAML, schema, specifications."""

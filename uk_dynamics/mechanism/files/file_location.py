@@ -1,0 +1,49 @@
+"""Finding the file that a user names: a path, a package:// URI, or the name of a shipped file."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from uk_dynamics import resources
+from uk_dynamics.exceptions import InputError, MechanismFileError
+from uk_dynamics.mechanism.files.schema_check import FileKind
+
+_SHIPPED = {"mechanism": "config", "tasks": "config/tasks"}
+
+
+def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
+    """Find a mechanism or tasks file.
+
+    Args:
+        name: Path, ``package://`` URI, or the name of a shipped file without its ending.
+        kind: What the file is to be.
+
+    Returns:
+        Its path, which need not exist when a path was given, and its name for errors.
+
+    Raises:
+        MechanismFileError: There is no such package or shipped file.
+    """
+    given = os.fspath(name)
+    if "://" in given:
+        try:
+            return resources.resolve(given), given
+        except InputError as error:
+            raise MechanismFileError(error.problem, file=given) from None
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", given) or Path(given).is_file():
+        return Path(given), given
+    shipped = shipped_files(kind)
+    if given in shipped:
+        return shipped[given], f"{given}.yaml"
+    close = resources.nearest_file(given, shipped)
+    remedy = f'did you mean "{close}"?' if close else f"shipped are: {', '.join(shipped)}"
+    problem = f"neither a file nor a shipped {kind} file; {remedy}"
+    raise MechanismFileError(problem, file=given)
+
+
+def shipped_files(kind: FileKind) -> dict[str, Path]:
+    """Files that come with the package, by name, in alphabetical order."""
+    folder = resources.share_directory() / _SHIPPED[kind]
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}

@@ -1,0 +1,76 @@
+"""Frames as a file declares them: a link and a pose in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from uk_dynamics.exceptions import MechanismFileError
+
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+
+_SHORTEST = 1e-9
+
+
+@dataclass(frozen=True)
+class FrameSpec:
+    """A frame fixed in a link.
+
+    Attributes:
+        link: Name of a URDF link or frame.
+        xyz: Origin in the link, (3,), in m.
+        quaternion: Rotation in the link, (x, y, z, w), of length 1.
+    """
+
+    link: str
+    xyz: Vector = (0.0, 0.0, 0.0)
+    quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], *, file: str, place: str) -> FrameSpec:
+        """Build the frame from checked data.
+
+        Raises:
+            MechanismFileError: The quaternion is not of length 1 (a tenth is forgiven).
+        """
+        quaternion = cls.quaternion
+        if "rpy" in data:
+            quaternion = quaternion_from_rpy(vector(data["rpy"]))
+        if "quaternion" in data:
+            quaternion = _unit_quaternion(data["quaternion"], file, f"{place}.quaternion")
+        return cls(data["link"], vector(data.get("xyz", cls.xyz)), quaternion)
+
+
+def vector(values: Sequence[float]) -> Vector:
+    """Three numbers as a tuple of floats."""
+    x, y, z = (float(value) for value in values)
+    return x, y, z
+
+
+def quaternion_from_rpy(rpy: Vector) -> Quaternion:
+    """Rotations about the fixed x, y and z axes, in this order, in rad, as (x, y, z, w)."""
+    (sr, cr), (sp, cp), (sy, cy) = ((math.sin(a / 2), math.cos(a / 2)) for a in rpy)
+    return (
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
+
+
+def _unit_quaternion(values: Sequence[float], file: str, place: str) -> Quaternion:
+    length = math.hypot(*values)
+    if not _SHORTEST < length < math.inf:
+        problem = f"a quaternion of length {length:g} is no rotation; no rotation is [0, 0, 0, 1]"
+        raise MechanismFileError(problem, file=file, place=place)
+    x, y, z, w = (value / length for value in values)
+    if abs(length - 1.0) > 0.1:
+        problem = (
+            f"a quaternion [x, y, z, w] has length 1, found {length:.4g}; "
+            f"did you mean [{x:.4g}, {y:.4g}, {z:.4g}, {w:.4g}]?"
+        )
+        raise MechanismFileError(problem, file=file, place=place)
+    return x, y, z, w

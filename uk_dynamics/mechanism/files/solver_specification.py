@@ -1,0 +1,65 @@
+"""How the equation of motion is solved: the section ``solver`` of a mechanism file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from uk_dynamics.core.equation.methods import WITH_PSEUDOINVERSE, Method
+from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod
+from uk_dynamics.core.linalg.rank_rule import (
+    DEFAULT_CONSISTENCY_TOLERANCE,
+    DEFAULT_RANK_TOLERANCE,
+    DEFAULT_TASK_RANK_TOLERANCE,
+    LEAST_RANGE_SPACE_TOLERANCE,
+)
+from uk_dynamics.exceptions import MechanismFileError
+
+
+@dataclass(frozen=True)
+class SolverSpec:
+    """How the equation of motion is solved.
+
+    Attributes:
+        method: Form of the fundamental equation.
+        rank_tolerance: Part of its own whitened norm below which a row is dependent.
+        consistency_tolerance: Relative error above which a dependent row contradicts the others.
+        task_rank_tolerance: As rank_tolerance, for the map from motors to tasks.
+        pseudoinverse: Algorithm of the forms with an explicit pseudoinverse.
+    """
+
+    method: Method = "auto"
+    rank_tolerance: float = DEFAULT_RANK_TOLERANCE
+    consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE
+    task_rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE
+    pseudoinverse: PseudoinverseMethod = "svd"
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], *, file: str) -> SolverSpec:
+        """Build it from checked data.
+
+        Raises:
+            MechanismFileError: A pseudoinverse is chosen for a method without one, or the rank
+                tolerance is too small for the method.
+        """
+        method = data.get("method", cls.method)
+        words = ("method", "pseudoinverse")
+        tolerances = {key: float(value) for key, value in data.items() if key not in words}
+        spec = cls(method, **tolerances, pseudoinverse=data.get("pseudoinverse", cls.pseudoinverse))
+        if "pseudoinverse" in data and method not in WITH_PSEUDOINVERSE:
+            raise MechanismFileError(
+                f'method "{method}" computes no pseudoinverse; choose one of '
+                f"{', '.join(sorted(WITH_PSEUDOINVERSE))}, or leave this out",
+                file=file,
+                place="solver.pseudoinverse",
+            )
+        if method == "range_space" and spec.rank_tolerance < LEAST_RANGE_SPACE_TOLERANCE:
+            raise MechanismFileError(
+                f"method range_space sees the square of the rank tolerance {spec.rank_tolerance:g},"
+                f" which is rounding; give at least {LEAST_RANGE_SPACE_TOLERANCE:g}, or choose "
+                "udwadia_kalaba_pseudoinverse",
+                file=file,
+                place="solver.rank_tolerance",
+            )
+        return spec

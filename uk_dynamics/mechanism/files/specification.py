@@ -1,0 +1,253 @@
+"""A mechanism as its file declares it: checked, frozen, and free of any robotics library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from uk_dynamics import resources
+from uk_dynamics.constraints.rows.joint_rows import weighted_joints
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.files.constraint_families import write_out_families
+from uk_dynamics.mechanism.files.constraint_specification import (
+    ConstraintSpec,
+    StabilizationSpec,
+)
+from uk_dynamics.mechanism.files.file_location import find_file
+from uk_dynamics.mechanism.files.force_specification import ForceSpec
+from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, vector
+from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
+from uk_dynamics.mechanism.files.roles import refuse_foreign_keys
+from uk_dynamics.mechanism.files.schema_check import check_schema
+from uk_dynamics.mechanism.files.solver_specification import SolverSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
+from uk_dynamics.mechanism.files.wording import located, place_text
+from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml
+
+__all__ = [
+    "ActuatorSpec",
+    "ConstraintSpec",
+    "ForceSpec",
+    "FrameSpec",
+    "JointSpec",
+    "MechanismSpec",
+    "ModelSpec",
+    "ReferenceSpec",
+    "SolverSpec",
+    "StabilizationSpec",
+    "TasksSpec",
+]
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """The tree of links and joints, and what surrounds it.
+
+    Attributes:
+        urdf: Path (relative to the mechanism file), package:// URI or .xacro as written in the
+            file; None: the robot_description is given otherwise.
+        xacro: Arguments of the .xacro file, by name.
+        gravity: Acceleration of gravity in the world, (3,), in m/s².
+        root: How the first link stands in the world: fixed, floating or planar.
+        length: Weighs rotations (rad) against translations, in m.
+    """
+
+    urdf: str | None = None
+    xacro: tuple[tuple[str, str], ...] = ()
+    gravity: Vector = (0.0, 0.0, -9.81)
+    root: Literal["fixed", "floating", "planar"] = "fixed"
+    length: float = 1.0
+
+
+@dataclass(frozen=True)
+class JointSpec:
+    """Properties of one joint beside those of the URDF; N·m and rad, for sliding joints N and m.
+
+    Attributes:
+        armature: Inertia of the rotor seen at the joint, in kg·m² or kg.
+        damping: Viscous damping in N·m·s/rad or N·s/m; None: the URDF's.
+        friction: Coulomb friction in N·m or N; None: the URDF's.
+        spring_stiffness: In N·m/rad or N/m; 0 is no spring.
+        spring_rest: Joint position without spring effort, in rad or m.
+        stop_stiffness: Of the spring-dampers at the limits, in N·m/rad or N/m; 0 is no stop.
+        stop_damping: In N·m·s/rad or N·s/m.
+    """
+
+    armature: float = 0.0
+    damping: float | None = None
+    friction: float | None = None
+    spring_stiffness: float = 0.0
+    spring_rest: float = 0.0
+    stop_stiffness: float = 0.0
+    stop_damping: float = 0.0
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> JointSpec:
+        """Build it from checked data."""
+        values = {
+            key: float(data[key]) for key in ("armature", "damping", "friction") if key in data
+        }
+        for part in ("spring", "stop"):
+            values |= {f"{part}_{key}": float(v) for key, v in data.get(part, {}).items()}
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class ActuatorSpec:
+    """A motor.
+
+    Attributes:
+        name: Its key in the file.
+        joints: Joints it drives, with the factor of its effort on each.
+        effort_limit: In N·m or N; None: not declared here.
+        power_limit: Driving or braking, in W; None: there is none.
+        rate_limit: Of the commanded effort, in N·m/s or N/s; None: there is none.
+    """
+
+    name: str
+    joints: tuple[tuple[str, float], ...]
+    effort_limit: float | None = None
+    power_limit: float | None = None
+    rate_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class MechanismSpec:
+    """A mechanism file.
+
+    Attributes:
+        file: Name of the file as the user gave it, for errors.
+        name: Name of the mechanism: the file's name without its ending.
+        directory: Directory that relative paths in the file start from.
+        model: The tree.
+        joints: Joint properties by joint name.
+        actuators: The motors in declared order.
+        initial_guess: Joint positions near which the loops close, by joint name, in rad or m.
+        initial_velocity: Joint velocities a motion starts with, by joint name, in rad/s or m/s.
+        stabilization: What holds for constraints that say nothing else.
+        constraints: Structural constraints in declared order.
+        solver: How the equation of motion is solved.
+        forces: Springs, dampers and constant forces in declared order.
+        measured: Measured joints with the deviation of each, in rad or m, None where not said;
+            empty: the joints that motors drive.
+    """
+
+    file: str
+    name: str
+    directory: Path
+    model: ModelSpec = ModelSpec()
+    joints: tuple[tuple[str, JointSpec], ...] = ()
+    actuators: tuple[ActuatorSpec, ...] = ()
+    initial_guess: tuple[tuple[str, float], ...] = ()
+    initial_velocity: tuple[tuple[str, float], ...] = ()
+    stabilization: StabilizationSpec = field(default_factory=StabilizationSpec)
+    constraints: tuple[ConstraintSpec, ...] = ()
+    solver: SolverSpec = field(default_factory=SolverSpec)
+    forces: tuple[ForceSpec, ...] = ()
+    measured: tuple[tuple[str, float | None], ...] = ()
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> MechanismSpec:
+        """Read a mechanism file.
+
+        Args:
+            path: Path, package:// URI, or the name of a shipped mechanism, such as ``five_bar``.
+
+        Raises:
+            MechanismFileError: The file is missing, unreadable or malformed.
+        """
+        found, shown = find_file(path, "mechanism")
+        return cls._from_data(read_yaml(found, shown), shown, found.parent)
+
+    @classmethod
+    def from_text(
+        cls, text: str, *, file: str = "<text>", directory: str | os.PathLike[str] | None = None
+    ) -> MechanismSpec:
+        """Read a mechanism from the text of a file.
+
+        Args:
+            text: YAML.
+            file: Name that errors give the text.
+            directory: Where relative paths start; the current directory when left out.
+
+        Raises:
+            MechanismFileError: The text is malformed.
+        """
+        return cls._from_data(parse_yaml(text, file), file, Path(directory or "."))
+
+    @classmethod
+    def _from_data(cls, raw: object, file: str, directory: Path) -> MechanismSpec:
+        data = check_schema(write_out_families(raw, "constraints", file), "mechanism", file)
+        refuse_foreign_keys(data.get("constraints", {}), "constraints", file)
+        stabilization = StabilizationSpec.from_data(
+            data.get("defaults", {}).get("stabilization", {})
+        )
+        return cls(
+            file=file,
+            name="mechanism" if file.startswith("<") else Path(file).stem,
+            directory=directory.absolute(),
+            model=_model(data.get("model", {})),
+            joints=tuple((n, JointSpec.from_data(d)) for n, d in data.get("joints", {}).items()),
+            actuators=tuple(_actuator(n, d, file) for n, d in data.get("actuators", {}).items()),
+            initial_guess=_numbers(data.get("initial_guess", {})),
+            initial_velocity=_numbers(data.get("initial_velocity", {})),
+            stabilization=stabilization,
+            constraints=tuple(
+                ConstraintSpec.from_data(
+                    n, d, stabilization, file=file, place=place_text(("constraints", n))
+                )
+                for n, d in data.get("constraints", {}).items()
+            ),
+            solver=SolverSpec.from_data(data.get("solver", {}), file=file),
+            forces=tuple(
+                ForceSpec.from_data(n, d, file=file, place=place_text(("forces", n)))
+                for n, d in data.get("forces", {}).items()
+            ),
+            measured=_measured(data.get("measured", ())),
+        )
+
+    def urdf_path(self) -> Path:
+        """Absolute path of the URDF or xacro file.
+
+        Raises:
+            InputError: No URDF is declared, or there is no such file or package.
+        """
+        if self.model.urdf is None:
+            raise InputError("no URDF is declared; add model.urdf", place="model")
+        return resources.resolve(self.model.urdf, relative_to=self.directory)
+
+
+def _model(data: Mapping[str, Any]) -> ModelSpec:
+    default = ModelSpec()
+    return ModelSpec(
+        urdf=data.get("urdf"),
+        xacro=tuple((name, str(value)) for name, value in data.get("xacro", {}).items()),
+        gravity=vector(data.get("gravity", default.gravity)),
+        root=data.get("root", default.root),
+        length=float(data.get("length", default.length)),
+    )
+
+
+def _numbers(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    return tuple((name, float(value)) for name, value in data.items())
+
+
+def _measured(data: Sequence[str] | Mapping[str, float]) -> tuple[tuple[str, float | None], ...]:
+    if isinstance(data, Mapping):
+        return _numbers(data)
+    return tuple((name, None) for name in data)
+
+
+def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
+    place = place_text(("actuators", name, "joints"))
+    joints = data["joints"] if "joints" in data else {data["joint"]: 1.0}
+    limits = {
+        key: float(data[key])
+        for key in ("effort_limit", "power_limit", "rate_limit")
+        if key in data
+    }
+    with located(file, place):
+        return ActuatorSpec(name, weighted_joints(joints), **limits)

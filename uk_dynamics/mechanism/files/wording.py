@@ -1,0 +1,55 @@
+"""Words that errors about files share: where a value stands, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from uk_dynamics.exceptions import InputError
+
+Place = tuple[str | int, ...]
+"""Keys and list positions that lead from the top of a file to a value."""
+
+
+@contextmanager
+def located(file: str, place: str) -> Iterator[None]:
+    """Say where in which file a mistake stands, unless it says so itself."""
+    try:
+        yield
+    except InputError as error:
+        raise error.located(file=file, place=place) from None
+
+
+@contextmanager
+def inside(file: str, place: str) -> Iterator[None]:
+    """Say in which file and below which place a mistake stands that knows only its own key."""
+    try:
+        yield
+    except InputError as error:
+        raise error.within(file=file, place=place) from None
+
+
+def place_text(place: Place) -> str:
+    """Write a place as ``constraints.right_pin.axes[1]``."""
+    text = ""
+    for step in place:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            plain = step if re.fullmatch(r"[\w-]{1,64}", step) else shown(step)
+            text += f".{plain}" if text else plain
+    return text
+
+
+def shown(value: object) -> str:
+    """Show a value inside an error message: one line, and not more than a few words."""
+    if isinstance(value, dict):
+        return "a mapping (key: value)" if value else "an empty mapping"
+    if isinstance(value, list):
+        return f"a list of {len(value)}" if value else "an empty list"
+    if value is None:
+        return "nothing"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 48 else text[:40] + '..."'

@@ -1,0 +1,88 @@
+"""Constraints and tasks of a file, their frames and joints looked up in a robot by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
+from uk_dynamics.constraints.kinds.kind import Setting
+from uk_dynamics.constraints.references.reference_set import ReferenceSet
+from uk_dynamics.constraints.rows.constraint import Constraint
+from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.wording import inside
+from uk_dynamics.mechanism.resolution.reference_resolution import resolve_reference
+from uk_dynamics.mechanism.resolution.robot_resolution import frame_name, frame_roles
+from uk_dynamics.model.robot_model import RobotModel
+
+
+def resolve_constraint(
+    spec: ConstraintSpec, model: RobotModel, file: str, section: str
+) -> Constraint:
+    """Look up the frames and joints of one declared constraint.
+
+    Raises:
+        UnknownNameError: A joint or a link does not exist.
+        InputError: Links without mass, or a relative_frame on a link that cannot move.
+        ExpressionError: An expression cannot be a constraint.
+    """
+    frames = {role: model.frame_index(frame_name(spec.name, role)) for role, _ in frame_roles(spec)}
+    links = {role: frame.link for role, frame in frame_roles(spec)}
+    with inside(file, f"{section}.{spec.name}"):
+        rows = spec.kind.rows(Setting(model, frames, links))
+    return Constraint(
+        name=spec.name,
+        kind=spec.type,
+        rows=rows,
+        parent=frames.get("parent"),
+        child=frames.get("child"),
+        frequency=spec.stabilization.frequency,
+        damping_ratio=spec.stabilization.damping_ratio,
+        level=spec.level,
+        compliance=spec.compliance,
+    )
+
+
+def structural_constraints(spec: MechanismSpec, model: RobotModel) -> tuple[Constraint, ...]:
+    """Declared constraints, then a coupling per URDF mimic joint.
+
+    Raises:
+        UnknownNameError: A joint does not exist.
+    """
+    declared = [resolve_constraint(c, model, spec.file, "constraints") for c in spec.constraints]
+    return (*declared, *_mimic_constraints(model, spec.stabilization))
+
+
+def _mimic_constraints(model: RobotModel, stabilization: StabilizationSpec) -> list[Constraint]:
+    """Q − multiplier · q_source = offset for every mimic joint."""
+    couplings = []
+    for mimic in model.mimic:
+        terms = ((mimic.joint, 1.0), (mimic.source, -mimic.multiplier))
+        kind = JointCoupling(terms, mimic.offset)
+        couplings.append(
+            Constraint(
+                name=f"mimic_{mimic.joint}",
+                kind=kind.name,
+                rows=kind.rows(Setting(model, {}, {})),
+                frequency=stabilization.frequency,
+                damping_ratio=stabilization.damping_ratio,
+            )
+        )
+    return couplings
+
+
+def resolve_references(
+    specs: Sequence[ConstraintSpec], constraints: Sequence[Constraint], role: str
+) -> ReferenceSet:
+    """The references of constraints or tasks.
+
+    Args:
+        specs: What the file declares.
+        constraints: Every constraint of the set, also those that no file declares.
+        role: ``constraint`` or ``task``.
+    """
+    return ReferenceSet(
+        role,
+        {constraint.name: len(constraint.rows) for constraint in constraints},
+        {s.name: resolve_reference(s.reference) for s in specs if s.reference is not None},
+    )

@@ -1,0 +1,130 @@
+"""From declared forces to forces on a robot: joints and frames are looked up by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from uk_dynamics.constraints.expressions.compiled import compile_expressions
+from uk_dynamics.constraints.rows.constraint import Constraint
+from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.constraints.rows.joint_rows import JointTerm, joint_terms
+from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.forces.constant_forces import ConstantEffort, ConstantWrench
+from uk_dynamics.forces.expression_efforts import ExpressionEffort
+from uk_dynamics.forces.force_elements import ForceElement, ForceElements
+from uk_dynamics.forces.joint_friction import FrictionalJoint, FrictionLaw, JointFriction
+from uk_dynamics.forces.joint_springs import JointSpring
+from uk_dynamics.forces.line_springs import LineSpring
+from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
+from uk_dynamics.mechanism.files.force_specification import ForceSpec
+from uk_dynamics.mechanism.files.friction_specification import FrictionSpec
+from uk_dynamics.mechanism.files.wording import located
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.urdf.description import WORLD, AttachedFrame
+
+
+def force_frames(
+    forces: Sequence[ForceSpec], links: Sequence[str], file: str
+) -> list[AttachedFrame]:
+    """Frames on which the forces act.
+
+    Raises:
+        UnknownNameError: A link does not exist.
+    """
+    frames = []
+    for force in forces:
+        for role, frame in force.frames:
+            if frame.link not in links and frame.link != WORLD:
+                place = f"forces.{force.name}.{role}.link"
+                raise UnknownNameError("link", frame.link, links, file=file, place=place)
+            name = _frame_name(force, role)
+            frames.append(AttachedFrame(name, frame.link, frame.xyz, frame.quaternion))
+    return frames
+
+
+def resolve_forces(specs: Sequence[ForceSpec], model: RobotModel, file: str) -> ForceElements:
+    """Look up the joints and frames of the declared forces.
+
+    Raises:
+        UnknownNameError: A joint does not exist.
+        ExpressionError: A text is no expression of the state and of time.
+    """
+    elements = [_element(spec, model, file) for spec in specs]
+    return ForceElements(elements, model.ancestry, model.nq)
+
+
+def resolve_friction(
+    specs: Sequence[ConstraintSpec], constraints: ConstraintSet, model: RobotModel
+) -> JointFriction:
+    """Friction of the loop joints that have it.
+
+    Args:
+        specs: The declared constraints.
+        constraints: The same, resolved, among others.
+        model: The robot.
+    """
+    resolved = {constraint.name: constraint for constraint in constraints.constraints}
+    joints = [
+        _frictional(spec, spec.friction, resolved[spec.name], constraints)
+        for spec in specs
+        if spec.friction is not None
+    ]
+    return JointFriction(joints, model.ancestry)
+
+
+def _element(spec: ForceSpec, model: RobotModel, file: str) -> ForceElement:
+    with located(file, f"forces.{spec.name}.joints"):
+        terms = joint_terms(spec.joints, model)
+    frame = {role: model.frame_index(_frame_name(spec, role)) for role, _ in spec.frames}
+    match spec.type:
+        case "joint_spring":
+            return JointSpring(terms, spec.stiffness, spec.rest, spec.damping)
+        case "line_spring":
+            ends = frame["parent"], frame["child"]
+            return LineSpring(*ends, spec.stiffness, spec.rest, spec.damping)
+        case "effort":
+            return ConstantEffort(terms, spec.effort)
+        case "expression":
+            return _expression(spec, terms, model, file)
+    return ConstantWrench(frame["frame"], spec.force, spec.torque, spec.body_axes)
+
+
+def _expression(
+    spec: ForceSpec, terms: tuple[JointTerm, ...], model: RobotModel, file: str
+) -> ExpressionEffort:
+    with located(file, f"forces.{spec.name}.expression"):
+        effort = compile_expressions(
+            [spec.expression],
+            model.coordinates,
+            owner=f"forces.{spec.name}",
+            parameters=dict(spec.parameters),
+            aliases=dict(spec.names),
+        )
+    return ExpressionEffort(terms, effort)
+
+
+def _frictional(
+    spec: ConstraintSpec, friction: FrictionSpec, constraint: Constraint, rows: ConstraintSet
+) -> FrictionalJoint:
+    if constraint.parent is None or constraint.child is None:
+        raise ValueError(f"{spec.name}: friction needs two frames")
+    surfaces = spec.kind.surfaces(constraint.rows)
+    own = rows.slices[spec.name]
+    load_map = np.zeros((3, len(rows)))
+    load_map[:, own] = np.array(surfaces.loads).T
+    return FrictionalJoint(
+        name=spec.name,
+        law=FrictionLaw(friction.coulomb, friction.viscous, friction.velocity, friction.radius),
+        parent=constraint.parent,
+        child=constraint.child,
+        held=np.array(surfaces.held).reshape(-1, 3),
+        held_turns=np.array(surfaces.held_turns).reshape(-1, 3),
+        load_map=load_map,
+        row=own.start,
+    )
+
+
+def _frame_name(force: ForceSpec, role: str) -> str:
+    return f"force:{force.name}/{role}"

@@ -1,0 +1,131 @@
+"""Which rows make which level, which of them give way, and which can be switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.exceptions import MechanismFileError, UnknownNameError
+from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
+from uk_dynamics.mechanism.files.switching_specification import SwitchingSpec
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Levels of the structural rows; those that can be switched off form the last one.
+
+    Attributes:
+        names: Constraints of each level, lowest first, switchable ones last.
+        levels: Their rows.
+        clearance: Diagonal of R = ω²C of (4.17), (m,), in m/(N s²); None where all rows are rigid.
+        rigid: Whether each row holds exactly, (m,).
+        switchable: How each switchable constraint is switched, by name.
+        initial: Those that are on at the start.
+    """
+
+    names: tuple[tuple[str, ...], ...]
+    levels: tuple[Indices, ...]
+    clearance: Array | None
+    rigid: NDArray[np.bool_]
+    switchable: Mapping[str, SwitchingSpec]
+    initial: ActiveConstraints
+    _slices: Mapping[str, slice]
+    _masks: dict[frozenset[str], NDArray[np.bool_] | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, constraints: ConstraintSet, specs: Sequence[ConstraintSpec], file: str
+    ) -> Hierarchy:
+        """Sort the rows of a mechanism.
+
+        Args:
+            constraints: All structural constraints, with those that no file declares.
+            specs: What the file declares.
+            file: Its name, for errors.
+
+        Raises:
+            MechanismFileError: A compliant constraint has rows that are not of order position.
+        """
+        switchable = {s.name: s.switching for s in specs if s.switching is not None}
+        # Switchable rows last: switching them on is one more update, off is stopping before it.
+        last = 1 + max((c.level for c in constraints.constraints), default=0)
+        level = {c.name: last if c.name in switchable else c.level for c in constraints.constraints}
+        names = tuple(
+            tuple(name for name in constraints.names if level[name] == index)
+            for index in sorted(set(level.values()))
+        )
+        for constraint in constraints.constraints:
+            rows = constraints.slices[constraint.name]
+            if constraint.compliance and not constraints.position_rows[rows].all():
+                raise MechanismFileError(
+                    "only rows that hold positions can be compliant; leave it out",
+                    file=file,
+                    place=f"constraints.{constraint.name}.compliance",
+                )
+        compliance = np.array([c.compliance for c in constraints.constraints for _ in c.rows])
+        clearance = constraints.stiffness * compliance
+        return cls(
+            names=names,
+            levels=tuple(_rows(constraints, group) for group in names),
+            clearance=clearance if clearance.any() else None,
+            rigid=clearance == 0.0,
+            switchable=switchable,
+            initial=ActiveConstraints(frozenset(n for n, s in switchable.items() if s.active)),
+            _slices=constraints.slices,
+        )
+
+    def check(self, names: frozenset[str]) -> None:
+        """Check names of switchable constraints.
+
+        Raises:
+            UnknownNameError: One of them is no switchable constraint.
+        """
+        for name in names:
+            if name not in self.switchable:
+                raise UnknownNameError("switchable constraint", name, self.switchable)
+
+    def mask(self, active: ActiveConstraints | None) -> NDArray[np.bool_] | None:
+        """Whether each row acts, (m,); None where all do.
+
+        Args:
+            active: Switchable constraints that are on; None: those of the start.
+
+        Raises:
+            UnknownNameError: One of them is no switchable constraint.
+        """
+        names = (active or self.initial).names
+        if names not in self._masks:
+            self.check(names)
+            mask = np.ones(len(self.rigid), dtype=bool)
+            for name in self.switchable:
+                mask[self._slices[name]] = name in names
+            self._masks[names] = None if mask.all() else mask
+        return self._masks[names]
+
+    def acting(self, active: ActiveConstraints | None = None) -> NDArray[np.bool_]:
+        """As :meth:`mask`, but never None."""
+        mask = self.mask(active)
+        return np.ones(len(self.rigid), dtype=bool) if mask is None else mask
+
+    def captured(self, active: ActiveConstraints | None) -> Mapping[str, ReferenceSample]:
+        """Poses at which constraints were closed, as references that do not move."""
+        if active is None or not active.captured:
+            return {}
+        return {
+            name: ReferenceSample(value, np.zeros(len(value)), np.zeros(len(value)))
+            for name, value in active.captured.items()
+            if name in active.names
+        }
+
+
+def _rows(constraints: ConstraintSet, names: tuple[str, ...]) -> Indices:
+    parts = [np.arange(len(constraints))[constraints.slices[name]] for name in names]
+    return np.concatenate(parts)

@@ -1,0 +1,64 @@
+"""Large mechanisms whose loops are local: where A is sparse and M need not be written out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.constraints.rows.sparse_constraint_set import SparseConstraintSet
+from uk_dynamics.core.tree.clusters import Clusters
+from uk_dynamics.core.tree.tree import Tree
+from uk_dynamics.mechanism.files.solver_specification import SolverSpec
+from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
+from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
+from uk_dynamics.model.robot_model import LARGEST_DENSE, RobotModel
+
+_LARGEST_CLUSTER = 32
+
+
+class LocalStructure(NamedTuple):
+    """How the loops of a mechanism bind its joints together.
+
+    Attributes:
+        constraints: The same rows as those of the mechanism, A sparse.
+        clusters: Joints that share a row.
+    """
+
+    constraints: SparseConstraintSet
+    clusters: Clusters
+
+    def workspace(self, model: RobotModel) -> TreeWorkspace:
+        """Fresh memory for evaluations."""
+        return model.tree_workspace(self.clusters)
+
+
+def local_structure(
+    model: RobotModel,
+    constraints: ConstraintSet,
+    hierarchy: Hierarchy,
+    solver: SolverSpec,
+    length: float,
+    least: int = LARGEST_DENSE + 1,
+) -> LocalStructure | None:
+    """The clusters of a mechanism; None where dense matrices serve it better.
+
+    Args:
+        model: The robot.
+        constraints: Its rows.
+        hierarchy: Which of them yield or can be switched off.
+        solver: What the file asks for.
+        length: Declared length of the model, in m.
+        least: Number of velocities from which on it is worth it. For the time of evaluations that
+            would be some 400; but the memory of dense ones grows with the third power.
+    """
+    if model.nv < least or not model.has_simple_joints or solver.method != "auto":
+        return None
+    if not SparseConstraintSet.expresses(constraints):
+        return None
+    if hierarchy.switchable or not hierarchy.rigid.all():
+        return None
+    local = SparseConstraintSet(constraints.constraints, model.ancestry, model.nq, length)
+    clusters = Clusters(Tree(model.velocity_parents), local.supports)
+    if clusters.largest > _LARGEST_CLUSTER:
+        return None
+    return LocalStructure(local, clusters)

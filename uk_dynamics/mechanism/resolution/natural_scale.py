@@ -1,0 +1,55 @@
+"""How large a row can be: the measure against which a vanishing row is zero."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.core.linalg.mass_factor import SingularMass, coordinate_scale
+from uk_dynamics.core.linalg.rank_rule import ZERO_ROW
+from uk_dynamics.core.tree.articulated_mass import factor_inertia
+from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.model.robot_model import RobotModel
+
+_SAMPLES = 5
+
+
+def natural_row_scale(
+    model: RobotModel, constraints: ConstraintSet, guess: Array, *, length: float, whiten: bool
+) -> Array:
+    """Largest norm of each row with parent and child taken apart, over some configurations.
+
+    Taken apart nothing cancels, so a row that constrains what cannot move anyway (both frames on
+    one body) shows as rounding against this scale.
+
+    Args:
+        model: The robot.
+        constraints: Its constraints, m rows.
+        guess: A configuration, (nq,); others are taken around it.
+        length: Size of the machine, in m.
+        whiten: Whether the solver whitens rows where M is regular; otherwise, and where M is
+            singular, it scales their coordinates by 1/√M_jj.
+
+    Returns:
+        (m,), in the units of the rows that the solver sees, per root kg.
+    """
+    workspace = model.workspace()
+    generator = np.random.default_rng(0)
+    scale = np.zeros(len(constraints))
+    typical = 0.0
+    for sample in range(_SAMPLES):
+        step = generator.uniform(-1.0, 1.0, model.nv) if sample else np.zeros(model.nv)
+        q = model.integrate(guess, step)
+        workspace.update(q, np.zeros(model.nv))
+        rows = constraints.natural_scale(workspace, q)
+        coordinates = coordinate_scale(workspace.mass.diagonal())
+        with np.errstate(invalid="ignore"):  # what is not finite is refused in one line
+            mass = factor_inertia(workspace.mass) if whiten else None
+        if mass is not None and not isinstance(mass, SingularMass):
+            rows = mass.whiten(rows.T).T
+        else:
+            rows = rows * coordinates
+        scale = np.maximum(scale, np.sqrt((rows * rows).sum(axis=1)))
+        typical = max(typical, float(coordinates.max(initial=0.0)))
+    typical = max(typical * min(length, 1.0), float(scale.max(initial=0.0)))
+    return np.where(scale <= ZERO_ROW * typical, typical, scale)

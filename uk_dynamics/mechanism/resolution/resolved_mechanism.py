@@ -1,0 +1,236 @@
+"""What the names in a mechanism file stand for, resolved against a robot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.core.equation.methods import WHITENING
+from uk_dynamics.exceptions import StateError
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.wording import located
+from uk_dynamics.mechanism.resolution.actuator_resolution import resolve_actuators
+from uk_dynamics.mechanism.resolution.actuators import Actuators
+from uk_dynamics.mechanism.resolution.constraint_resolution import (
+    resolve_references,
+    structural_constraints,
+)
+from uk_dynamics.mechanism.resolution.force_resolution import (
+    force_frames,
+    resolve_forces,
+    resolve_friction,
+)
+from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
+from uk_dynamics.mechanism.resolution.local_structure import LocalStructure, local_structure
+from uk_dynamics.mechanism.resolution.measurements import Measurements
+from uk_dynamics.mechanism.resolution.natural_scale import natural_row_scale
+from uk_dynamics.mechanism.resolution.reference_resolution import STANDING
+from uk_dynamics.mechanism.resolution.robot_resolution import (
+    attached_frames,
+    build_model,
+    joint_forces,
+)
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, NonidealFunction, State
+from uk_dynamics.model.passive import PassiveForces
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.urdf.description import AttachedFrame, RobotDescription
+
+
+class ResolvedMechanism:
+    """The parts of a mechanism, and values checked by their names; the rest is in Mechanism.
+
+    Attributes:
+        spec: What the mechanism file says.
+        name: Name of the mechanism.
+        model: The robot as a tree.
+        constraints: Structural constraints, URDF mimic couplings included.
+        references: What structural constraints follow over time.
+        hierarchy: Levels of the structural rows, compliant rows, and rows that can be switched.
+        actuators: The motors.
+        measured: The joints with an encoder.
+        passive: Damping, friction, springs and stops of the joints.
+        forces: Declared springs, dampers and constant forces.
+        friction: Friction of the loop joints.
+        nonideal: A user's own non-ideal constraint force, None for none.
+        local: Clusters of joints of a large mechanism with local loops, None for others.
+        natural_scale: Whitened size of each row if nothing in it cancelled, (m,).
+        initial_guess: Configuration near which the loops close, (nq,).
+    """
+
+    def __init__(
+        self,
+        spec: MechanismSpec,
+        description: RobotDescription,
+        *,
+        nonideal: NonidealFunction | None = None,
+    ) -> None:
+        """Resolve a specification against a robot description.
+
+        Args:
+            spec: A checked specification.
+            description: A checked robot description.
+            nonideal: Gives c of the servo paper's (12) from a state and the solution it leads to,
+                (nv,), in N or N·m; it is iterated until both agree. Such a mechanism cannot be
+                compiled.
+
+        Raises:
+            InputError: Names that do not exist, with file and place.
+        """
+        self.spec = spec
+        self.name = spec.name
+        self._description = description
+        links = [link.name for link in description.links]
+        self._frames = [
+            *attached_frames(spec.constraints, links, spec.file, "constraints"),
+            *force_frames(spec.forces, links, spec.file),
+        ]
+        self.model = self.extended_model(())
+        constraints = structural_constraints(spec, self.model)
+        self.constraints = ConstraintSet(
+            constraints, self.model.ancestry, self.model.nq, spec.model.length
+        )
+        self.references = resolve_references(spec.constraints, constraints, "constraint")
+        self.hierarchy = Hierarchy.of(self.constraints, spec.constraints, spec.file)
+        self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
+        self.measured = Measurements.of(spec, self.model, self.actuators)
+        with located(spec.file, "joints"):
+            self.passive = PassiveForces(self.model, joint_forces(spec.joints))
+        self.forces = resolve_forces(spec.forces, self.model, spec.file)
+        self.friction = resolve_friction(spec.constraints, self.constraints, self.model)
+        self.nonideal = nonideal
+        with located(spec.file, "initial_guess"):
+            self.initial_guess = self.model.to_positions(dict(spec.initial_guess))
+        self.initial_guess.flags.writeable = False
+        with located(spec.file, "initial_velocity"):
+            self.model.to_velocities(dict(spec.initial_velocity))
+        self.local: LocalStructure | None = local_structure(
+            self.model, self.constraints, self.hierarchy, spec.solver, spec.model.length
+        )
+        with located(spec.file, "model.urdf"):  # here M is evaluated for the first time
+            self.natural_scale = natural_row_scale(
+                self.model,
+                self.constraints if self.local is None else self.local.constraints,
+                self.initial_guess,
+                length=spec.model.length,
+                whiten=spec.solver.method in WHITENING and self.local is None,
+            )
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the one-dof joints in velocity order."""
+        return self.model.joint_names
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the constraint rows, ``constraint.label``."""
+        return self.constraints.row_names
+
+    @property
+    def conservative(self) -> bool:
+        """Whether its energy stays what it is while motors rest and references stand still."""
+        rubs = self.friction.active or self.nonideal is not None
+        return self.passive.conservative and self.forces.conservative and not rubs
+
+    @property
+    def driven_by_time(self) -> bool:
+        """Whether the machine itself depends on t: moving references, t in rows or forces."""
+        moving = (r for r in self.references.references.values() if not isinstance(r, STANDING))
+        return self.constraints.time_dependent or self.forces.time_dependent or any(moving)
+
+    @property
+    def follows_references(self) -> bool:
+        """Whether rows may follow references: those of the file, or poses captured in switching."""
+        return bool(self.references.references or self.hierarchy.switchable)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is legal but probably not meant."""
+        return self.model.warnings
+
+    def extended_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:
+        """The same robot with further frames behind its own; indices of existing frames stay."""
+        return build_model(self.spec, self._description, [*self._frames, *frames])
+
+    def configuration(self, values: Mapping[str, float] | ArrayLike | None = None) -> Array:
+        """A checked configuration (nq,): an array, or the initial guess with joints replaced."""
+        if values is None:
+            return self.initial_guess.copy()
+        return self.model.to_positions(values, default=self.initial_guess)
+
+    def state(
+        self,
+        q: Mapping[str, float] | ArrayLike | None = None,
+        v: Mapping[str, float] | ArrayLike | None = None,
+        t: float = 0.0,
+    ) -> State:
+        """A checked state; names left out are at the initial guess, their velocities zero.
+
+        Args:
+            q: Positions by name or (nq,), in m or rad; None is the initial guess.
+            v: Velocities by name or (nv,), in m/s or rad/s; None is rest.
+            t: Time, in s.
+
+        Raises:
+            UnknownNameError: A name does not exist.
+            StateError: Wrong sizes, or numbers that are not finite.
+        """
+        if not math.isfinite(t):
+            raise StateError(f"expected a finite time in s, found {t}", place="t")
+        velocity = np.zeros(self.model.nv) if v is None else self.model.to_velocities(v)
+        return State(float(t), self.configuration(q), velocity)
+
+    def pose(
+        self,
+        link: str,
+        q: Mapping[str, float] | ArrayLike | None = None,
+        *,
+        relative_to: str | None = None,
+    ) -> tuple[Array, Array]:
+        """Where a link is: forward kinematics, of positions that close the loops or do not.
+
+        Args:
+            link: Its name, or that of another frame of the URDF.
+            q: Positions by name or (nq,), such as ``state.q``; None is the initial guess.
+            relative_to: Link from whose frame it is seen; None: the world.
+
+        Returns:
+            Origin, (3,), in m, and rotation that maps its axes to those, (3, 3).
+
+        Raises:
+            UnknownNameError: A name does not exist.
+            StateError: Wrong size, or numbers that are not finite.
+        """
+        workspace = self.model.workspace()
+        workspace.update_positions(self.configuration(q))
+        index = self.model.frame_index(link)
+        place, rotation = workspace.translation[index].copy(), workspace.rotation[index].copy()
+        if relative_to is None:
+            return place, rotation
+        seen_from = self.model.frame_index(relative_to)
+        turn = workspace.rotation[seen_from].T
+        return turn @ (place - workspace.translation[seen_from]), turn @ rotation
+
+    def inputs(
+        self,
+        tau: Mapping[str, float] | ArrayLike | None = None,
+        *,
+        efforts: Mapping[str, float] | ArrayLike | None = None,
+    ) -> Inputs:
+        """Checked inputs from joint forces and motor efforts, which add up.
+
+        Args:
+            tau: Generalized forces by joint name or (nv,), in N or N·m.
+            efforts: Motor efforts by motor name or (motors,), in N or N·m.
+
+        Raises:
+            UnknownNameError: A name does not exist.
+            StateError: Wrong sizes, or numbers that are not finite.
+        """
+        force = np.zeros(self.model.nv) if tau is None else self.model.to_velocities(tau)
+        if efforts is not None:
+            force = force + self.actuators.generalized_force(efforts)
+        return Inputs(tau=force)

@@ -1,0 +1,125 @@
+"""The robot of a mechanism: its URDF in its surroundings, with the frames that a file attaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
+from uk_dynamics.mechanism.files.frame_specification import FrameSpec
+from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec
+from uk_dynamics.mechanism.files.wording import located
+from uk_dynamics.model.passive import JointForces
+from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model.urdf.description import WORLD, AttachedFrame, RobotDescription
+from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
+
+
+def read_description(spec: MechanismSpec, text: str | None) -> RobotDescription:
+    """The robot of a mechanism.
+
+    Args:
+        spec: Names the URDF.
+        text: URDF to use instead, None for the one that is named.
+
+    Raises:
+        InputError: Neither is given, or what is given is no usable robot description.
+    """
+    if text is not None:
+        return read_urdf_text(text, "robot_description")
+    if spec.model.urdf is None:
+        raise InputError(
+            "no URDF is named and no robot_description was given; add model.urdf",
+            file=spec.file,
+            place="model",
+        )
+    with located(spec.file, "model.urdf"):
+        path = spec.urdf_path()
+        try:
+            return read_urdf(path, arguments=dict(spec.model.xacro))
+        except InputError as error:
+            if not spec.model.xacro:
+                raise
+            raise error.caused_by(spec.file, "model.xacro") from None
+
+
+def build_model(
+    spec: MechanismSpec, description: RobotDescription, frames: Sequence[AttachedFrame]
+) -> RobotModel:
+    """The robot in its surroundings, with rotor inertias and attached frames.
+
+    Raises:
+        UnknownNameError: A joint with armature does not exist.
+    """
+    armature = {name: joint.armature for name, joint in spec.joints if joint.armature}
+    with located(spec.file, "model"):
+        try:
+            return RobotModel(
+                description,
+                gravity=spec.model.gravity,
+                root=spec.model.root,
+                frames=frames,
+                armature=armature,
+            )
+        except UnknownNameError as error:  # the links of the frames have been looked up before
+            raise error.located(place="joints") from None
+
+
+def frame_name(constraint: str, role: str) -> str:
+    """Name of the frame that a constraint attaches to its parent or child link."""
+    return f"{constraint}/{role}"
+
+
+def attached_frames(
+    constraints: Sequence[ConstraintSpec], links: Sequence[str], file: str, section: str
+) -> list[AttachedFrame]:
+    """Frames of all constraints that have them.
+
+    Args:
+        constraints: Declared constraints.
+        links: Existing link names.
+        file: File of the declarations.
+        section: Key that holds them, ``constraints`` or ``tasks``.
+
+    Raises:
+        UnknownNameError: A link does not exist.
+    """
+    frames = []
+    for constraint in constraints:
+        for role, frame in frame_roles(constraint):
+            if frame.link not in links and frame.link != WORLD:
+                raise UnknownNameError(
+                    "link",
+                    frame.link,
+                    links,
+                    file=file,
+                    place=f"{section}.{constraint.name}.{role}.link",
+                )
+            frames.append(
+                AttachedFrame(
+                    frame_name(constraint.name, role), frame.link, frame.xyz, frame.quaternion
+                )
+            )
+    return frames
+
+
+def frame_roles(constraint: ConstraintSpec) -> Iterator[tuple[str, FrameSpec]]:
+    """Parent and child of a constraint, as far as it has them."""
+    for role, frame in (("parent", constraint.parent), ("child", constraint.child)):
+        if frame is not None:
+            yield role, frame
+
+
+def joint_forces(specs: Iterable[tuple[str, JointSpec]]) -> dict[str, JointForces]:
+    """Passive forces by joint name; the armature is the model's."""
+    return {
+        name: JointForces(
+            damping=spec.damping,
+            friction=spec.friction,
+            spring_stiffness=spec.spring_stiffness,
+            spring_rest=spec.spring_rest,
+            stop_stiffness=spec.stop_stiffness,
+            stop_damping=spec.stop_damping,
+        )
+        for name, spec in specs
+    }

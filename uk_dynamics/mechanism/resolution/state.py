@@ -1,0 +1,172 @@
+"""Plain values that change from step to step: state, inputs, and what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.core.equation.solution import Solution
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A state of a mechanism.
+
+    Attributes:
+        t: Time since the time origin, in s.
+        q: Configuration, (nq,), in m or rad.
+        v: Velocity, (nv,), in m/s or rad/s.
+    """
+
+    t: float
+    q: Array
+    v: Array
+
+
+RolloutMethod = Literal["rk4", "semi_implicit_euler"]
+NonidealFunction = Callable[[State, Solution], ArrayLike]
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveConstraints:
+    """Which switchable constraints are on, and where they were closed.
+
+    Attributes:
+        names: Those that are on.
+        captured: Values of the rows found when a constraint was switched on, by its name, (rows,)
+            each, in m or rad; a constraint that is not in here holds its own pose.
+    """
+
+    names: frozenset[str] = frozenset()
+    captured: Mapping[str, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What acts on a mechanism during one evaluation.
+
+    Attributes:
+        tau: Generalized forces of motors and the outside world, (nv,), in N or N·m; None is zero.
+        nonideal: The vector c of non-ideal constraint forces, (nv,), servo paper (12), in
+            addition to those of the mechanism; or a function that gives it from the state and the
+            solution it leads to, which is iterated until both agree and cannot be compiled.
+        stabilize: Whether b contains the stabilisation of the constraints; simulations that project
+            every step onto the constraints leave it out, since it makes the equation stiff.
+        references: Samples that replace the references of structural constraints, by name.
+        active: Switchable constraints that are on; None: those that the mechanism file says.
+    """
+
+    tau: Array | None = None
+    nonideal: Array | NonidealFunction | None = None
+    stabilize: bool = True
+    references: Mapping[str, ReferenceSample] | None = None
+    active: ActiveConstraints | None = None
+
+
+class DynamicsTerms(NamedTuple):
+    """M q̈ = F + Q_c and A q̈ = b at one state.
+
+    Attributes:
+        M: Mass matrix, (nv, nv), in kg, kg·m or kg·m².
+        F: Motors, passive forces, gravity and velocity terms, (nv,), in N or N·m.
+        A: Constraint matrix, (m, nv).
+        b: Right-hand side with stabilisation, (m,), in m/s² (angular rows times the length).
+    """
+
+    M: Array
+    F: Array
+    A: Array
+    b: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """How far a state is from the constraints.
+
+    Attributes:
+        names: Row names, ``constraint.label``.
+        position: ψ, (m,), in m or rad; of rows on velocities ψ too, per s.
+        velocity: Rates of the rows, (m,), in m/s or rad/s.
+    """
+
+    names: tuple[str, ...]
+    position: Array
+    velocity: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """Mechanical energy of a mechanism, in J.
+
+    Attributes:
+        kinetic: ½ vᵀMv.
+        potential: Of gravity and springs.
+    """
+
+    kinetic: float
+    potential: float
+
+    @property
+    def total(self) -> float:
+        """Kinetic plus potential energy, in J."""
+        return self.kinetic + self.potential
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSolution:
+    """Constrained motion at K instants, row by row what :class:`Solution` holds.
+
+    Attributes:
+        qdd: Accelerations, (K, nv), rad/s² or m/s².
+        rank: Number of independent rows, (K,).
+        status: Index into ``tuple(Status)``, (K,); 0 is OK.
+        constraint_force: (K, nv), N m or N; None unless forces were asked for.
+        multipliers: Of minimum norm, (K, m); None likewise.
+        determined: Whether each multiplier is unique, (K, m); None likewise.
+        residual: A q̈ − b, (K, m); None likewise.
+    """
+
+    qdd: Array
+    rank: NDArray[np.intp]
+    status: NDArray[np.int8]
+    constraint_force: Array | None = None
+    multipliers: Array | None = None
+    determined: NDArray[np.bool_] | None = None
+    residual: Array | None = None
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A trajectory that has come to an end too early.
+
+    Attributes:
+        t: End of the step that was not possible, in s.
+        reason: Why.
+    """
+
+    t: float
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """K trajectories at S common instants.
+
+    Attributes:
+        t: In s, (S,).
+        q: Configurations, (K, S, nq); NaN after a trajectory has stopped.
+        v: Velocities, (K, S, nv); likewise.
+        stopped: Trajectories that could not be followed to the end, by number.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    stopped: dict[int, Stopped]

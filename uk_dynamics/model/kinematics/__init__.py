@@ -1,0 +1,1 @@
+"""Evaluation of the tree at a state: mass matrix, bias, Jacobians, frames."""

@@ -1,0 +1,103 @@
+"""The tree as plain numbers: bodies, joints, frames, for evaluators that do not use Pinocchio."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from uk_dynamics.model.urdf.description import Array, RobotDescription
+
+JointKind = Literal["revolute", "prismatic", "floating", "planar"]
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body with the joint that moves it.
+
+    Attributes:
+        parent: Number of the body that carries the joint, −1 for the world.
+        kind: Of the joint; a floating joint has positions x y z qx qy qz qw, a planar one x y cos
+            sin, and both have velocities in the moving frame.
+        axis: Of a joint with one freedom, in its frame, unit, (3,).
+        rotation: Of the joint's frame in the parent's, (3, 3).
+        translation: Of the joint's frame in the parent's, (3,), in m.
+        position: Where its positions start in q.
+        velocity: Where its velocities start in v.
+        mass: In kg.
+        center: Centre of mass in the joint's frame, (3,), in m.
+        inertia: About the centre of mass, (3, 3), in kg m².
+    """
+
+    parent: int
+    kind: JointKind
+    axis: Array
+    rotation: Array
+    translation: Array
+    position: int
+    velocity: int
+    mass: float
+    center: Array
+    inertia: Array
+
+
+@dataclass(frozen=True)
+class BodyFrame:
+    """A named frame fixed in a body.
+
+    Attributes:
+        body: Number of the body, −1 for the world.
+        rotation: In the body, (3, 3).
+        translation: In the body, (3,), in m.
+    """
+
+    body: int
+    rotation: Array
+    translation: Array
+
+
+def bodies_of(tree: Any, description: RobotDescription) -> tuple[Body, ...]:
+    """The moving bodies of a ``pinocchio.Model`` and the description it was built from."""
+    declared = {joint.name: joint for joint in description.joints}
+    found = []
+    for index in range(1, tree.njoints):
+        joint, placement, inertia = (
+            tree.joints[index],
+            tree.jointPlacements[index],
+            tree.inertias[index],
+        )
+        axis = np.zeros(3)
+        if joint.nv == 1:
+            source = declared[tree.names[index]]
+            axis = np.array(source.axis, dtype=float)
+            kind: JointKind = "revolute" if source.type == "revolute" else "prismatic"
+        else:
+            kind = "floating" if joint.nv == 6 else "planar"
+        found.append(
+            Body(
+                parent=int(tree.parents[index]) - 1,
+                kind=kind,
+                axis=axis,
+                rotation=np.array(placement.rotation),
+                translation=np.array(placement.translation),
+                position=int(joint.idx_q),
+                velocity=int(joint.idx_v),
+                mass=float(inertia.mass),
+                center=np.array(inertia.lever),
+                inertia=np.array(inertia.inertia),
+            )
+        )
+    return tuple(found)
+
+
+def frames_of(tree: Any) -> tuple[BodyFrame, ...]:
+    """The frames of a ``pinocchio.Model`` but its own universe, in its order."""
+    return tuple(
+        BodyFrame(
+            int(frame.parentJoint) - 1,
+            np.array(frame.placement.rotation),
+            np.array(frame.placement.translation),
+        )
+        for frame in list(tree.frames)[1:]
+    )

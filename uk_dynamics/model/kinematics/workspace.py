@@ -1,0 +1,91 @@
+"""Evaluation of a robot model at one state: mass matrix, bias, Jacobians, frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from uk_dynamics.model.kinematics.views import live_view, placement_views
+from uk_dynamics.model.urdf.description import Array
+
+
+class Workspace:
+    """Memory for the evaluation of a model; one per thread.
+
+    The arrays are live: they are allocated once and every update rewrites them in place, so copy
+    what has to outlive the next update. World axes, m, rad, s, kg.
+
+    Attributes:
+        mass: M(q) with armature, symmetric, (nv, nv).
+        bias: h(q, v): Coriolis, centrifugal and gravity forces, (nv,).
+        jacobian: Spatial velocity of each joint's motion per velocity, in world axes, for the
+            point that passes the world origin; rows 0:3 linear, 3:6 angular, (6, nv). Multiplied
+            by a row of ``RobotModel.ancestor_mask`` it is the Jacobian of that frame.
+        jacobian_rate: Its time derivative, (6, nv).
+        rotation: Of each frame, maps its axes to world axes, (nframes, 3, 3).
+        translation: Of each frame's origin in the world, (nframes, 3).
+    """
+
+    def __init__(self, model: Any) -> None:
+        data = model.createData()
+        self._model = model
+        self._data = data
+        self._energy_data: Any = None
+        self._at_rest = np.zeros(int(model.nv))
+        nv = int(model.nv)
+        self.mass: Array = live_view(data.M, (nv, nv), data)
+        self.bias: Array = live_view(data.nle, (nv,), data)
+        self.jacobian: Array = live_view(data.J, (6, nv), data)
+        self.jacobian_rate: Array = live_view(data.dJ, (6, nv), data)
+        pin.forwardKinematics(model, data, pin.neutral(model))
+        pin.updateFramePlacements(model, data)
+        views = placement_views(data.oMf, data)
+        self._copies_placements = views is None
+        if views is None:
+            self._all_rotation = np.zeros((model.nframes, 3, 3))
+            self._all_translation = np.zeros((model.nframes, 3))
+        else:
+            self._all_rotation, self._all_translation = views
+        self._copy_placements()
+        # Frame 0 is Pinocchio's own universe.
+        self.rotation: Array = self._all_rotation[1:]
+        self.translation: Array = self._all_translation[1:]
+
+    def update(self, q: Array, v: Array) -> None:
+        """Fill every array for positions q (nq,) and velocities v (nv,)."""
+        model, data = self._model, self._data
+        pin.crba(model, data, q)
+        pin.nonLinearEffects(model, data, q, v)
+        # On the way to its derivatives it finds the Jacobian and its rate in world axes.
+        pin.computeForwardKinematicsDerivatives(model, data, q, v, self._at_rest)
+        pin.updateFramePlacements(model, data)
+        self._copy_placements()
+
+    def update_positions(self, q: Array) -> None:
+        """Fill mass, jacobian, rotation and translation for positions q (nq,)."""
+        pin.crba(self._model, self._data, q, pin.Convention.WORLD)  # computes the Jacobian as well
+        pin.updateFramePlacements(self._model, self._data)
+        self._copy_placements()
+
+    def kinetic_energy(self, q: Array, v: Array) -> float:
+        """Half vᵀ M(q) v with armature, in J; leaves the arrays of the last update alone."""
+        data = self._for_energy()
+        pin.crba(self._model, data, q)
+        return 0.5 * float(v @ (data.M.reshape(len(v), len(v)) @ v))
+
+    def potential_energy(self, q: Array) -> float:
+        """Of gravity, zero with all masses at the world origin, in J; leaves the arrays alone."""
+        return float(pin.computePotentialEnergy(self._model, self._for_energy(), q))
+
+    def _for_energy(self) -> Any:
+        if self._energy_data is None:
+            self._energy_data = self._model.createData()
+        return self._energy_data
+
+    def _copy_placements(self) -> None:
+        if self._copies_placements:
+            for index, placement in enumerate(self._data.oMf):
+                self._all_rotation[index] = placement.rotation
+                self._all_translation[index] = placement.translation

@@ -1,0 +1,1 @@
+"""From URDF text to a checked description of links and joints."""

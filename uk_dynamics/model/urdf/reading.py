@@ -1,0 +1,240 @@
+"""Reading URDF: every link and joint checked, every mistake named with its place and remedy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.model.urdf.composition import expand_includes
+from uk_dynamics.model.urdf.description import (
+    FAR,
+    Joint,
+    JointType,
+    Link,
+    Mimic,
+    Pose,
+    RobotDescription,
+)
+from uk_dynamics.model.urdf.inertia import inertia_problem, outweighed
+from uk_dynamics.model.urdf.rotation import from_rpy
+from uk_dynamics.model.urdf.schema import Element, parse_element
+from uk_dynamics.model.urdf.source import Source, read_source, text_source
+from uk_dynamics.model.urdf.topology import check_mimics, moves_no_mass, order_joints
+from uk_dynamics.model.urdf.xml_text import parse_robot
+
+MOST_LINKS = 2000
+ELSEWHERE = ("material", "gazebo", "transmission", "ros2_control", "sensor")
+
+
+def read_urdf(urdf: str | Path, *, arguments: Mapping[str, str] | None = None) -> RobotDescription:
+    """Read a description from a path, a ``package://`` address, a ``.xacro`` file or URDF text.
+
+    Args:
+        urdf: What to read.
+        arguments: Arguments of a ``.xacro`` file by name.
+
+    Raises:
+        UrdfError: One line that names file, link or joint, what is wrong and what would be right.
+    """
+    return _read(read_source(urdf, arguments=arguments))
+
+
+def read_urdf_text(text: str, source: str = "robot_description") -> RobotDescription:
+    """Read a description from URDF text; ``source`` names it in messages. Raises UrdfError."""
+    return _read(text_source(text, source), encoding="utf-8")
+
+
+def _read(source: Source, encoding: str | None = None) -> RobotDescription:
+    robot = parse_robot(source.text, source.name, encoding=encoding)
+    try:
+        expand_includes(robot, source)
+        return _Reader(robot, source.name, source.warnings).description()
+    except UrdfError as error:
+        raise error.located(file=source.name) from None
+
+
+class _Reader:
+    """Walks over one ``<robot>`` element and collects warnings on the way."""
+
+    def __init__(self, robot: ET.Element, source: str, warnings: Iterable[str]) -> None:
+        self.robot = robot
+        self.source = source
+        self.warnings = list(warnings)
+        self.complaints: dict[str, list[str]] = {}
+        self.mimics: list[Mimic] = []
+        self.impossible: list[str] = []
+
+    def description(self) -> RobotDescription:
+        self._check_top_level()
+        links = [self._link(node) for node in self.robot.iterfind("link")]
+        joints = [self._joint(node) for node in self.robot.iterfind("joint")]
+        _check_unique("link", (link.name for link in links))
+        _check_unique("joint", (joint.name for joint in joints))
+        root, ordered = order_joints(links, joints)
+        check_mimics(self.mimics, joints)
+        self.warnings += outweighed(links, joints, self.impossible)
+        self.warnings += [_shared(text, places) for text, places in self.complaints.items()]
+        for name in moves_no_mass(links, ordered):
+            self.warnings.append(
+                f"joint {name}: moves no mass; its motion is determined only by constraints"
+                " or an armature"
+            )
+        return RobotDescription(
+            name=self.robot.get("name", "robot"),
+            source=self.source,
+            root=root,
+            links=tuple(links),
+            joints=ordered,
+            mimics=tuple(self.mimics),
+            warnings=tuple(f"{self.source}: {warning}" for warning in self.warnings),
+            text=ET.tostring(self.robot, encoding="unicode"),
+        )
+
+    def _check_top_level(self) -> None:
+        version = self.robot.get("version", "1.0")
+        if version != "1.0":
+            raise UrdfError(f'URDF version "{version}" is not supported; expected "1.0"')
+        if len(self.robot.findall("link")) > MOST_LINKS:
+            raise UrdfError(f"there are more than {MOST_LINKS} links; the matrices would not fit")
+        for node in self.robot:
+            if node.tag not in ("link", "joint", *ELSEWHERE) and not node.tag.startswith("{"):
+                self.warnings.append(f"<{node.tag}> is unknown and ignored")
+
+    def _link(self, node: ET.Element) -> Link:
+        element = self._element("link", node)
+        inertial = element.found.inertial
+        if inertial is None:
+            return Link(element.name)
+        mass = float(inertial.mass)
+        if inertial.inertia is None:
+            self.warnings.append(f"{element.place}: no <inertia>; treated as a point mass")
+            inertia = np.zeros((3, 3))
+        else:
+            inertia = np.array(inertial.inertia.to_matrix(), dtype=float)
+        pose = _pose(inertial.origin)
+        problem, fatal = inertia_problem(mass, inertia)
+        if problem and fatal:
+            self.impossible.append(element.name)
+        elif problem:
+            self.warnings.append(f"{element.place}: {problem}")
+        turned = pose.rotation @ inertia @ pose.rotation.T
+        return Link(element.name, mass, pose.translation, turned)
+
+    def _joint(self, node: ET.Element) -> Joint:
+        element = self._element("joint", node)
+        found = element.found
+        continuous = found.type == "continuous"
+        kind: JointType = "revolute" if continuous else found.type
+        if found.mimic is not None:
+            self._mimic(element, found.mimic)
+        axis = np.array([1.0, 0.0, 0.0])
+        if found.axis is not None and kind in ("revolute", "prismatic", "planar"):
+            axis = _direction(element, found.axis)
+        damping, friction = _dynamics(found.dynamics)
+        lower, upper, effort, velocity = self._limits(element, kind, continuous)
+        return Joint(
+            name=element.name,
+            type=kind,
+            parent=found.parent,
+            child=found.child,
+            pose=_pose(found.origin),
+            axis=axis,
+            lower=lower,
+            upper=upper,
+            effort_limit=effort,
+            velocity_limit=velocity,
+            damping=damping,
+            friction=friction,
+        )
+
+    def _element(self, kind: str, node: ET.Element) -> Element:
+        element = parse_element(kind, node)
+        for complaint in element.complaints:
+            self.complaints.setdefault(complaint, []).append(element.place)
+        return element
+
+    def _mimic(self, element: Element, mimic: Any) -> None:
+        multiplier = 1.0 if mimic.multiplier is None else float(mimic.multiplier)
+        offset = 0.0 if mimic.offset is None else float(mimic.offset)
+        self.mimics.append(Mimic(element.name, mimic.joint, multiplier, offset))
+
+    def _limits(
+        self, element: Element, kind: JointType, continuous: bool
+    ) -> tuple[float, float, float, float]:
+        limit = element.found.limit
+        bounded = kind in ("revolute", "prismatic") and not continuous
+        if limit is None:
+            if bounded:
+                remedy = " or make the joint continuous" if kind == "revolute" else ""
+                raise UrdfError(
+                    f"a {kind} joint needs <limit lower upper effort velocity>; add it{remedy}",
+                    place=element.place,
+                )
+            return -math.inf, math.inf, math.inf, math.inf
+        effort = self._declared(element, "effort", limit.effort)
+        velocity = self._declared(element, "velocity", limit.velocity)
+        if not bounded:
+            return -math.inf, math.inf, effort, velocity
+        lower, upper = float(limit.lower), float(limit.upper)
+        if lower > upper:
+            raise UrdfError(
+                f"limit lower {lower:g} is above upper {upper:g}; swap them", place=element.place
+            )
+        if lower == upper:
+            self.warnings.append(f"{element.place}: lower and upper limit are both {lower:g}")
+        return lower, upper, effort, velocity
+
+    def _declared(self, element: Element, name: str, value: float) -> float:
+        """URDF demands effort and velocity; zero is how authors say that they do not know.
+
+        No motor is as strong or fast as FAR: that is how files say that there is no limit.
+        """
+        if value >= FAR:
+            return math.inf
+        if value == 0.0:
+            complaint = f"limit {name} is 0, treated as not declared"
+            self.complaints.setdefault(complaint, []).append(element.place)
+            return math.inf
+        return float(value)
+
+
+def _dynamics(dynamics: Any) -> tuple[float, float]:
+    if dynamics is None:
+        return 0.0, 0.0
+    return float(dynamics.damping or 0.0), float(dynamics.friction or 0.0)
+
+
+def _pose(origin: Any) -> Pose:
+    if origin is None:
+        return Pose()
+    translation = np.array(origin.xyz or [0.0, 0.0, 0.0], dtype=float)
+    return Pose(translation, from_rpy(origin.rpy or [0.0, 0.0, 0.0]))
+
+
+def _direction(element: Element, axis: list[float]) -> Any:
+    vector = np.array(axis, dtype=float)
+    length = float(np.linalg.norm(vector))
+    if length < 1e-9:
+        raise UrdfError("the axis is zero; give a direction such as 0 0 1", place=element.place)
+    return vector / length
+
+
+def _shared(complaint: str, places: list[str]) -> str:
+    """One warning for what many elements have in common."""
+    more = len(places) - 2
+    shown = ", ".join(places[:2]) + (f" and {more} more" if more > 0 else "")
+    return f"{shown}: {complaint}"
+
+
+def _check_unique(kind: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise UrdfError(f'two {kind}s are named "{name}"; rename one', place=f"{kind} {name}")
+        seen.add(name)

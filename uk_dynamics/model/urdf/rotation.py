@@ -1,0 +1,74 @@
+"""Rotations in the two notations of the files: roll-pitch-yaw and quaternion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from uk_dynamics.model.urdf.description import Array
+
+
+def from_rpy(rpy: Sequence[float]) -> Array:
+    """Rotation matrix of URDF's fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll).
+
+    Args:
+        rpy: Three angles in rad.
+
+    Returns:
+        (3, 3) rotation matrix.
+    """
+    (cr, cp, cy), (sr, sp, sy) = map(math.cos, rpy), map(math.sin, rpy)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def from_quaternion(quaternion: Sequence[float]) -> Array:
+    """Rotation matrix of a quaternion (x, y, z, w) of any non-zero length, (3, 3)."""
+    x, y, z, w = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def turning_z_to(axis: Array) -> Array:
+    """The shortest rotation that takes the z axis to a unit vector, (3, 3)."""
+    x, y, z = axis
+    if z <= -1.0 + 1e-12:
+        return np.diag([1.0, -1.0, -1.0])
+    return np.array(
+        [
+            [1 - x * x / (1 + z), -x * y / (1 + z), x],
+            [-x * y / (1 + z), 1 - y * y / (1 + z), y],
+            [-x, -y, z],
+        ]
+    )
+
+
+def about_axis(axis: Array, angle: float) -> Array:
+    """Rotation by an angle in rad about a unit vector, (3, 3) (Rodrigues)."""
+    x, y, z = axis
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    turned: Array = np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * cross @ cross
+    return turned
+
+
+def to_rpy(rotation: Array) -> Array:
+    """Roll, pitch, yaw of a rotation matrix in rad, (3,); yaw is 0 where pitch is ±90°."""
+    pitch = math.atan2(-rotation[2, 0], math.hypot(rotation[0, 0], rotation[1, 0]))
+    if math.hypot(rotation[0, 0], rotation[1, 0]) < 1e-9:
+        roll = math.atan2(-rotation[1, 2], rotation[1, 1])
+        return np.array([roll, pitch, 0.0])
+    roll = math.atan2(rotation[2, 1], rotation[2, 2])
+    yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+    return np.array([roll, pitch, yaw])

@@ -1,0 +1,1 @@
+"""De Falco et al.: five pseudoinverses on an over-constrained five-bar."""

@@ -1,0 +1,113 @@
+"""Tables 7 to 12 of de Falco, Pennestrì and Vita as printed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod
+
+
+class Row(NamedTuple):
+    """One row of a table; a dash of the paper is None.
+
+    Attributes:
+        result: How far the simulation was right.
+        violation: Σ Ψᵢ², in m².
+        evaluations: NFUNC.
+    """
+
+    result: str
+    violation: float | None
+    evaluations: int | None
+
+
+class Printed(NamedTuple):
+    """One table.
+
+    Attributes:
+        tolerance: TOL, of the integrator and of the rank.
+        stabilized: With α = 1000, β = 100.
+        rows: By algorithm.
+    """
+
+    tolerance: float
+    stabilized: bool
+    rows: dict[PseudoinverseMethod, Row]
+
+
+NAMES: dict[PseudoinverseMethod, str] = {
+    "svd": "SVD",
+    "varga": "Varga",
+    "greville": "Greville",
+    "householder": "LS-Householder",
+    "gram_schmidt": "LS-Modified GS",
+}
+
+PRINTED: dict[int, Printed] = {
+    7: Printed(
+        1e-10,
+        False,
+        {
+            "svd": Row("fails after 9.1 s", 3.7e-7, None),
+            "varga": Row("fails after 8.0 s", 9.9e-2, None),
+            "greville": Row("correct up to 17.5 s", 4.5e-5, 2_961_955),
+            "householder": Row("correct up to 16.5 s", 2.3e-4, 6_131_159),
+            "gram_schmidt": Row("correct up to 17.0 s", 1.1e-4, 3_749_766),
+        },
+    ),
+    8: Printed(
+        1e-8,
+        False,
+        {
+            "svd": Row("fails after 12.07 s", 3.4e-6, None),
+            "varga": Row("fails after 8.06 s", 9.9e-2, None),
+            "greville": Row("correct up to 17.5 s", 1.86e-4, 1_648_055),
+            "householder": Row("correct up to 18.0 s", 7.9e-4, 1_641_751),
+            "gram_schmidt": Row("correct up to 18.0 s", 5.2e-4, 1_644_341),
+        },
+    ),
+    9: Printed(
+        1e-6,
+        False,
+        {
+            "svd": Row("correct up to 17.5 s", 4.1e-4, 1_033_381),
+            "varga": Row("fails after 7.3 s", 9.9e-2, None),
+            "greville": Row("correct up to 19.0 s", 9.7e-4, 1_017_558),
+            "householder": Row("correct", 7.9e-4, 1_641_751),
+            "gram_schmidt": Row("correct", 6.9e-4, 1_013_795),
+        },
+    ),
+    10: Printed(
+        1e-10,
+        True,
+        {
+            "svd": Row("fails after 1.17 s", None, None),
+            "varga": Row("correct", 4.5e-5, 78_491_398),
+            "greville": Row("correct", 2.1e-7, 74_043_990),
+            "householder": Row("correct", 3.3e-7, 73_707_588),
+            "gram_schmidt": Row("correct", 4.1e-7, 73_910_268),
+        },
+    ),
+    11: Printed(
+        1e-8,
+        True,
+        {
+            "svd": Row("fails after 0.17 s", None, None),
+            "varga": Row("fails after 14.97 s", None, None),
+            "greville": Row("correct", 4.90e-7, 80_109_155),
+            "householder": Row("correct", 3.5e-7, 80_197_458),
+            "gram_schmidt": Row("correct", 4.9e-7, 80_112_706),
+        },
+    ),
+    12: Printed(
+        1e-6,
+        True,
+        {
+            "svd": Row("fails after 0.46 s", None, None),
+            "varga": Row("fails after 9.7 s", None, None),
+            "greville": Row("correct", 1.9e-6, 80_483_163),
+            "householder": Row("correct", 1.14e-6, 80_689_071),
+            "gram_schmidt": Row("correct", 1.06e-6, 80_636_983),
+        },
+    ),
+}

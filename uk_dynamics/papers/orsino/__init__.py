@@ -1,0 +1,1 @@
+"""Orsino: recursive modelling in levels."""

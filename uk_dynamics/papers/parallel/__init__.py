@@ -1,0 +1,1 @@
+"""A redundantly actuated parallel manipulator."""

@@ -1,0 +1,1 @@
+"""The Udwadia-Kalaba equation: spiral, swarm, flexible joints."""

@@ -1,0 +1,1 @@
+"""Servo constraints: two masses and a spring, two robots with one load."""

@@ -1,0 +1,142 @@
+"""``uk_dynamics demo``: a mechanism under servo control, its nodes on ROS 2."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options.arguments import add_start_on_tasks, count, positive
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.viewing.server import PORT
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.options.arguments import Commands
+
+DEFAULT = "stewart_platform"
+_DESCRIPTION = """\
+Show a closed-loop mechanism under servo control: simulator, forward_dynamics and servo_controller
+run as separate processes that communicate over ROS 2 on this computer. The motion is recorded and
+evaluated from the topics. A mechanism that ships without tasks moves without control.
+"""
+_EXAMPLES = """\
+examples:
+  uk_dynamics demo
+  uk_dynamics demo five_bar --duration 5
+  uk_dynamics demo --view --duration 60
+  uk_dynamics demo five_bar --tasks five_bar_lift --rate 200 --out lift
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "demo",
+        help="see it live: nodes on ROS 2, a mechanism under servo control",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file",
+        metavar="NAME",
+        nargs="?",
+        default=DEFAULT,
+        help=f"shipped mechanism or mechanism file ({DEFAULT})",
+    )
+    parser.add_argument(
+        "--tasks",
+        metavar="FILE",
+        help="tasks file (the first shipped one for the mechanism, if any)",
+    )
+    add_start_on_tasks(parser)
+    parser.add_argument(
+        "--duration", metavar="S", type=positive, default=10.0, help="simulated time in s (10)"
+    )
+    parser.add_argument(
+        "--rate", metavar="HZ", type=positive, default=500.0, help="steps and commands per s (500)"
+    )
+    parser.add_argument(
+        "--real-time-factor",
+        metavar="F",
+        type=positive,
+        default=1.0,
+        help="simulated time per real time (1); smaller is slow motion",
+    )
+    parser.add_argument(
+        "--tolerance",
+        metavar="TOL",
+        type=positive,
+        default=0.02,
+        help="largest tracking error (without tasks: constraint violation) in m or rad that counts"
+        " as success (0.02)",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path("uk_dynamics_demo"),
+        help="directory for plot and numbers (uk_dynamics_demo)",
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="record the topics too, as DIR/NAME.mcap"
+    )
+    parser.add_argument(
+        "--view",
+        metavar="PORT",
+        type=count,
+        nargs="?",
+        const=PORT,
+        help=f'show it in the browser too, at http://127.0.0.1:PORT ({PORT}; extra "view");'
+        " choose a longer --duration to look around",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the demonstration; 0 when it succeeds, 1 when not."""
+    if importlib.util.find_spec("rclpy") is None:
+        raise InputError(
+            "the demo needs ROS 2: install it in this environment"
+            ' (pip install ".[ros]" in its sources) or source the setup file of a ROS installation'
+        )
+    from uk_dynamics.ros.demo.demonstration import Demonstration
+
+    tasks = arguments.tasks or _shipped_tasks(arguments.file)
+    if arguments.start_on_tasks and tasks is None:
+        problem = "no tasks are shipped for this mechanism, so there is no reference"
+        raise InputError(f"--start-on-tasks needs --tasks: {problem}", file=arguments.file)
+    try:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made: {error.strerror}", file=str(arguments.out)) from None
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the nodes end with this process
+    demonstration = Demonstration(
+        arguments.file,
+        tasks,
+        rate=arguments.rate,
+        real_time_factor=arguments.real_time_factor,
+        directory=arguments.out,
+        start_on_tasks=arguments.start_on_tasks,
+        say=print,
+        record=arguments.record,
+        view=arguments.view,
+    )
+    return demonstration.run(arguments.duration, arguments.tolerance)
+
+
+def _shipped_tasks(mechanism: str) -> str | None:
+    """The first shipped tasks file whose name starts with the mechanism's; None: there is none."""
+    from uk_dynamics.mechanism.files.file_location import shipped_files
+
+    stem = Path(mechanism).stem
+    shipped = shipped_files("tasks")
+    for longer in shipped_files("mechanism"):
+        if longer.startswith(f"{stem}_"):  # five_bar_maximal_lift is not a task of five_bar
+            shipped = {n: path for n, path in shipped.items() if not n.startswith(f"{longer}_")}
+    for name in shipped:
+        if name.startswith(f"{stem}_"):
+            return name
+    return None

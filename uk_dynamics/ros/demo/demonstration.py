@@ -1,0 +1,245 @@
+"""A mechanism under servo control, with nodes in separate processes, and its evaluation."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import rclpy
+from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import SetBool
+
+from uk_dynamics.cli.output.simulation_summary import summarize
+from uk_dynamics.compilation.build.library import is_cached
+from uk_dynamics.control.servo.servo_controllability import servo_controllability
+from uk_dynamics.control.servo.servo_controller import ServoController
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.demo.live_table import LiveTable
+from uk_dynamics.ros.demo.motion_observer import MotionObserver
+from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
+from uk_dynamics.ros.process.run_node import make_executor
+from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
+from uk_dynamics.simulation.trajectory import Trajectory
+from uk_dynamics.viewing.server import LOOPBACK
+
+NODES = ("simulator", "forward_dynamics", "servo_controller")
+PASSIVE_NODES = ("simulator", "forward_dynamics")
+_START_DEADLINE = 180.0  # s; the first start compiles, which takes long on a busy computer
+_SLOWEST = 4.0  # longest real time per expected time
+_LIVE_PERIOD = 0.2  # s
+_KEPT_PERIOD = 1.0  # s
+_SETTLED = 0.5  # fraction of the motion after which the tracking error is evaluated
+
+
+class DemonstrationError(UkDynamicsError):
+    """The demonstration failed."""
+
+
+class Demonstration:
+    """A mechanism that moves over ROS 2, under servo control where there are tasks."""
+
+    def __init__(
+        self,
+        mechanism: str,
+        tasks: str | None,
+        *,
+        rate: float,
+        real_time_factor: float,
+        directory: Path,
+        say: Callable[[str], object],
+        start_on_tasks: bool = False,
+        record: bool = False,
+        view: int | None = None,
+    ) -> None:
+        """Read the files.
+
+        Args:
+            mechanism: Mechanism file.
+            tasks: Tasks file; None: the mechanism moves without control.
+            rate: Steps and commands per second.
+            real_time_factor: Simulated time per real time.
+            directory: Where the results are written.
+            say: Prints a line for the user.
+            start_on_tasks: Whether it starts on the references of the tasks.
+            record: Whether the topics are recorded.
+            view: Port of the browser view; None: no view.
+
+        Raises:
+            UkDynamicsError: Anything wrong in the files.
+        """
+        self._mechanism = Mechanism.from_file(mechanism)
+        self._tasks = Tasks.from_file(tasks, self._mechanism) if tasks else None
+        shown = () if view is None else ("viewer",)
+        self._nodes = (*(NODES if tasks else PASSIVE_NODES), *shown)
+        self._directory = directory
+        self._say = say
+        self._record = record
+        start = self._mechanism.start(tasks=self._tasks if start_on_tasks else None)
+        self._warnings = _warnings(self._mechanism, self._tasks, start) if self._tasks else ()
+        self._real_time_factor = real_time_factor
+        files = {"mechanism": mechanism}
+        self._parameters: dict[str, dict[str, object]] = {
+            "simulator": {
+                **files,
+                "rate": rate,
+                "real_time_factor": real_time_factor,
+                "paused": True,
+                "tasks": tasks or "",
+                "start_on_tasks": start_on_tasks,
+            },
+            "forward_dynamics": files,
+            "servo_controller": {
+                **files,
+                "tasks": tasks,
+                "update_rate": rate,
+                "autostart": True,
+                "state_timeout": 5.0,  # a busy computer is not a fault of the mechanism
+            },
+            "viewer": {**files, "tasks": tasks or "", "port": view},
+        }
+
+    def run(self, duration: float, tolerance: float) -> int:
+        """Run the demonstration and write its results.
+
+        Args:
+            duration: In simulated s.
+            tolerance: Largest tracking error of the second half that counts as success, m or rad;
+                without tasks largest violation of a constraint.
+
+        Returns:
+            Exit code: 0 when the tasks were followed, or the constraints satisfied; 1 when not, or
+            when a node ended early.
+        """
+        name = self._mechanism.name
+        with own_domain() as domain, NodeProcesses(self._directory) as processes:
+            self._say(f"{name}: {', '.join(self._nodes)} on ROS_DOMAIN_ID={domain}")
+            if not is_cached(self._mechanism):
+                self._say("the first start compiles it if there is a C compiler: some seconds")
+            if (port := self._parameters["viewer"]["port"]) is not None:
+                self._say(f"in the browser: http://{LOOPBACK}:{port}")
+            for node in self._nodes:
+                processes.start(node, self._parameters[node])
+            # rclpy's own handlers would close the context, and this process would wait for nothing
+            rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+            observer = MotionObserver(self._mechanism, self._tasks)
+            recorder = None
+            try:
+                if self._record:
+                    file = self._directory / f"{name}.mcap"
+                    recorder = TopicRecorder(observer, self._mechanism, file)
+                wall_time = self._observe(observer, duration, processes)
+            except DemonstrationError as error:
+                self._say(str(error))
+                return 1
+            finally:
+                observer.destroy_node()
+                if recorder is not None:
+                    recorder.close()
+                rclpy.try_shutdown()
+            exit_codes = processes.stop()
+        trajectory = observer.trajectory(wall_time)
+        error = self._error(trajectory, duration)
+        self._write(trajectory, observer, error, exit_codes)
+        good = error <= tolerance
+        if self._tasks:
+            verdict, what = "followed", "tracking error at most {:.2e} m or rad in the second half"
+        else:
+            verdict, what = "constraints satisfied", "violation at most {:.2e} m or rad"
+        self._say(f"{verdict if good else 'NOT ' + verdict}: {what.format(error)}")
+        for sentence in () if good else self._warnings:
+            self._say(f"at the start: {sentence}")
+        self._say(f"picture, numbers and logs: {self._directory}/")
+        return 0 if good and not any(exit_codes.values()) else 1
+
+    def _observe(
+        self, observer: MotionObserver, duration: float, processes: NodeProcesses
+    ) -> float:
+        """Let the mechanism move and observe it; return the duration in real s.
+
+        Raises:
+            DemonstrationError: A node ended, or it took too long.
+        """
+        executor = make_executor()
+        executor.add_node(observer)
+        table = LiveTable()
+
+        def spin_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
+            deadline = time.monotonic() + seconds
+            while not condition():
+                if ended := processes.ended():
+                    lines = processes.last_lines(ended[0])
+                    raise DemonstrationError(f"{ended[0]} ended early:\n{lines}")
+                if time.monotonic() > deadline:
+                    raise DemonstrationError(f"waited {seconds:g} s without success for {what}")
+                executor.spin_once(timeout_sec=0.05)
+
+        pause = observer.create_client(SetBool, "simulator/pause")
+        spin_until(pause.service_is_ready, _START_DEADLINE, "the simulator")
+        spin_until(lambda: observer.ready, _START_DEADLINE, "all nodes to be connected")
+        answer = pause.call_async(SetBool.Request(data=False))
+        spin_until(answer.done, _START_DEADLINE, "the simulator to run")
+        start = time.perf_counter()
+        table.start()
+        observer.glance()
+        next_look, next_kept = start + _LIVE_PERIOD, start + _KEPT_PERIOD
+
+        def finished() -> bool:
+            nonlocal next_look, next_kept
+            now = time.perf_counter()
+            if now >= next_look:
+                keep = now >= next_kept
+                table.show(observer.glance(), keep=keep)
+                next_look += _LIVE_PERIOD
+                next_kept += _KEPT_PERIOD * keep
+            return observer.samples[-1].state.t >= duration
+
+        try:
+            patience = duration / self._real_time_factor * _SLOWEST + _START_DEADLINE
+            spin_until(finished, patience, "the end of the motion")
+        finally:
+            table.end()
+        executor.remove_node(observer)
+        executor.shutdown()
+        return time.perf_counter() - start
+
+    def _error(self, trajectory: Trajectory, duration: float) -> float:
+        """Criterion of success: settled tracking error, or violation of constraints."""
+        if self._tasks:
+            errors = trajectory.tracking_error[trajectory.t >= _SETTLED * duration]
+        else:
+            errors = trajectory.residual
+        return float(np.max(np.abs(errors), initial=0.0))
+
+    def _write(
+        self,
+        trajectory: Trajectory,
+        observer: MotionObserver,
+        error: float,
+        exit_codes: dict[str, int],
+    ) -> None:
+        base = self._directory / trajectory.name
+        trajectory.save(base.with_suffix(".npz"))
+        numbers = {
+            **summarize(trajectory, conservative=False),
+            "states_heard": trajectory.statistics.steps,
+            "settled_tracking_error" if self._tasks else "largest_residual": error,
+            "exit_codes": exit_codes,
+            "diagnostics": observer.diagnostics,
+        }
+        base.with_suffix(".json").write_text(json.dumps(numbers, indent=2) + "\n")
+        try:
+            trajectory.plot(base.with_suffix(".png"))
+        except InputError as problem:
+            self._say(str(problem))
+
+
+def _warnings(mechanism: Mechanism, tasks: Tasks, start: State) -> tuple[str, ...]:
+    """Why the motors cannot follow the tasks from the start; empty: they can."""
+    examination = servo_controllability(ServoController(mechanism, tasks), start)
+    return () if examination.controllable else examination.sentences()

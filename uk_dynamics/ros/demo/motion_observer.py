@@ -1,0 +1,171 @@
+"""Records and evaluates the motion of a mechanism from its topics."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from numpy.typing import NDArray
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectory
+
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.diagnostics.dynamics import largest
+from uk_dynamics.ros.diagnostics.publisher import MessageProblems
+from uk_dynamics.ros.parameters.common import EFFORT_COMMANDS
+from uk_dynamics.ros.timing.clock import Watchdog
+from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
+from uk_dynamics.ros.topics.qos import STATE_QOS
+from uk_dynamics.ros.topics.structure_input import StructureInput
+from uk_dynamics.simulation.recorder import Recorder
+from uk_dynamics.simulation.recording.trajectory_data import Statistics
+from uk_dynamics.simulation.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+
+_MOST_SAMPLES = 1500
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One received state.
+
+    Attributes:
+        state: State of the mechanism.
+        inputs: What acted on it.
+        efforts: Last command, (motors,), in N or N·m.
+    """
+
+    state: State
+    inputs: Inputs
+    efforts: Array
+
+
+@dataclass(frozen=True)
+class Glance:
+    """The motion at one instant.
+
+    Attributes:
+        time: Time of the state, in s.
+        state_rate, command_rate, solution_rate: Messages per second since the last glance.
+        residual: Largest violation of a constraint, in m or rad.
+        energy: Mechanical energy, in J.
+        tracking_error: Largest error of a task row, in m or rad.
+        rank: Rank of the constraints.
+        status: Status of the solution.
+    """
+
+    time: float
+    state_rate: float
+    command_rate: float
+    solution_rate: float
+    residual: float
+    energy: float
+    tracking_error: float
+    rank: int
+    status: str
+
+
+class MotionObserver(Node):
+    """Receives states, commands and solutions, and evaluates the motion independently.
+
+    Attributes:
+        samples: One per received state, in order.
+        diagnostics: Last values by node.
+    """
+
+    def __init__(self, mechanism: Mechanism, tasks: Tasks | None) -> None:
+        """Subscribe."""
+        super().__init__("demo", start_parameter_services=False)
+        self.samples: list[Sample] = []
+        self.diagnostics: dict[str, dict[str, str]] = {}
+        self._tasks = tasks
+        self._mechanism = mechanism
+        self._dynamics = InterpretedDynamics(mechanism)
+        self._task_workspace = (tasks or mechanism).model.workspace()
+        problems = MessageProblems(self.get_logger())
+        self._structure = StructureInput(self, mechanism, problems)
+        self._origin = self._structure.origin
+        self._states = StateInput(self, self._mechanism, problems, self._on_state)
+        self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
+        self._solutions = Watchdog()
+        self.create_subscription(  # raw: they are only counted
+            JointTrajectory, "forward_dynamics/dynamics", self._on_solution, STATE_QOS, raw=True
+        )
+        self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
+        self._glanced = (time.perf_counter(), self._counts())
+
+    @property
+    def ready(self) -> bool:
+        """Whether all nodes are connected: the controller answers states, all messages arrive."""
+        states, commands, solutions = self._counts() > 0
+        if self._tasks is None:
+            return bool(states and solutions)
+        controlled = "tracking_error" in self.diagnostics.get("servo_controller", {})
+        return bool(controlled and states and commands and solutions)
+
+    def glance(self) -> Glance:
+        """The present motion."""
+        before, counted = self._glanced
+        self._glanced = now, counts = time.perf_counter(), self._counts()
+        rates = (counts - counted) / max(now - before, 1e-9)
+        sample = self.samples[-1]
+        solution = self._dynamics.evaluate(sample.state, sample.inputs)
+        return Glance(
+            sample.state.t,
+            *rates.tolist(),
+            residual=largest(self._dynamics.residual(sample.state, sample.inputs).position),
+            energy=self._dynamics.energy(sample.state).total,
+            tracking_error=largest(self.tracking_error(sample.state)),
+            rank=solution.rank,
+            status=solution.status.value,
+        )
+
+    def tracking_error(self, state: State) -> Array:
+        """Error of each task row, (mt,), in m or rad."""
+        if self._tasks is None:
+            return np.zeros(0)
+        workspace = self._task_workspace
+        workspace.update(state.q, state.v)
+        rows = self._tasks.evaluate(workspace, state.q, state.v, state.t)
+        return rows.residual / self._tasks.constraints.reference_scale
+
+    def trajectory(self, wall_time: float) -> Trajectory:
+        """The motion so far, reduced to what a plot can show.
+
+        Args:
+            wall_time: Duration in real time, in s.
+        """
+        task_rows = self._tasks.row_names if self._tasks else ()
+        recorder = Recorder(self._mechanism, self._dynamics, task_rows)
+        stride = -(-len(self.samples) // _MOST_SAMPLES)
+        for sample in self.samples[::stride]:
+            error = self.tracking_error(sample.state)
+            recorder.add(sample.state, sample.inputs, sample.efforts, error)
+        count = len(self.samples)
+        return recorder.trajectory(Statistics(steps=count, evaluations=0, wall_time=wall_time))
+
+    def _counts(self) -> Array:
+        watchdogs = (self._states.watchdog, self._commands.watchdog, self._solutions)
+        return np.array([watchdog.count for watchdog in watchdogs], dtype=float)
+
+    def _on_state(self, stamp: Time) -> None:
+        t = self._origin.since(stamp)
+        if self.samples and t <= self.samples[-1].state.t:
+            return  # the simulation has not started yet
+        inputs = self._structure.inputs(self._states.reader.effort.copy())
+        self.samples.append(Sample(self._states.state(t), inputs, self._commands.efforts.copy()))
+
+    def _on_solution(self, message: bytes) -> None:
+        self._solutions.feed()
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            node = status.name.partition(":")[0]
+            self.diagnostics[node] = {value.key: value.value for value in status.values}

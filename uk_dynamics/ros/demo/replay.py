@@ -1,0 +1,78 @@
+"""``uk_dynamics replay``: a recording back onto its topics."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options.arguments import positive
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.cli.options.arguments import Commands
+
+_DESCRIPTION = """\
+Publish the messages of a recording (.mcap) on their topics, with their original timing. Motor
+commands are left out unless --commands is given. A recorded /clock is published as well.
+"""
+_EXAMPLES = """\
+examples:
+  uk_dynamics replay run.mcap
+  uk_dynamics replay run.mcap --speed 0.2 --loop
+  uk_dynamics replay run.mcap --clock       (subscribing nodes need use_sim_time:=true)
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "replay",
+        help="publish a recording on its topics",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", help="recording: .mcap")
+    parser.add_argument(
+        "--speed", metavar="F", type=positive, default=1.0, help="recorded time per real time (1)"
+    )
+    parser.add_argument("--loop", action="store_true", help="start again at the end")
+    parser.add_argument(
+        "--clock",
+        action="store_true",
+        help="publish the recorded time on /clock, where no /clock was recorded",
+    )
+    parser.add_argument(
+        "--commands",
+        action="store_true",
+        help="publish motor commands too; a robot that receives them will move",
+    )
+    parser.add_argument(
+        "--wait",
+        metavar="S",
+        type=positive,
+        default=5.0,
+        help="start when there is a subscriber, or after this time in s (5)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Publish until the end, or until interrupted."""
+    if importlib.util.find_spec("rclpy") is None:
+        raise InputError(
+            'replay needs ROS 2: install it in this environment (pip install ".[ros]" in the'
+            " sources) or source the setup file of a ROS installation"
+        )
+    from uk_dynamics.ros.demo.replayer import replay
+
+    return replay(
+        Path(arguments.file),
+        speed=arguments.speed,
+        loop=arguments.loop,
+        commands=arguments.commands,
+        clock=arguments.clock,
+        wait=arguments.wait,
+    )

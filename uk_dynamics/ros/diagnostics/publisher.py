@@ -1,0 +1,114 @@
+"""What a node reports about itself on /diagnostics, once per second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.node import Node
+
+from uk_dynamics.ros.timing.clock import steady_clock
+
+TIME_ORIGIN = "time_origin"  # value of servo_controller: stamp of t = 0 of its tasks, in ns
+_PERIOD = 1.0  # s
+_LOG_PERIOD = 1.0  # s
+
+
+class Report:
+    """One report: values by name, and problems.
+
+    Attributes:
+        values: Shown to the user, in the order they were added.
+        level: Worst level of the problems.
+        problems: One phrase each.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self.level = DiagnosticStatus.OK
+        self.problems: list[str] = []
+
+    def add(self, key: str, value: object) -> None:
+        """Add a value; numbers are shown with six digits, booleans in lower case."""
+        if isinstance(value, bool):
+            value = str(value).lower()
+        self.values[key] = f"{value:.6g}" if isinstance(value, float) else str(value)
+
+    def warn(self, problem: str) -> None:
+        """Add a problem that needs attention."""
+        self._note(DiagnosticStatus.WARN, problem)
+
+    def error(self, problem: str) -> None:
+        """Add a problem that keeps the node from its work."""
+        self._note(DiagnosticStatus.ERROR, problem)
+
+    def _note(self, level: bytes, problem: str) -> None:
+        self.level = max(self.level, level)
+        self.problems.append(problem)
+
+
+class DiagnosticsPublisher:
+    """Publishes one status of a node at 1 Hz.
+
+    Attributes:
+        hardware: ``hardware_id`` of the status: the name of the mechanism.
+    """
+
+    def __init__(self, node: Node, subject: str, fill: Callable[[Report], None]) -> None:
+        """Start publishing.
+
+        Args:
+            node: Node whose status it is.
+            subject: What the status is about.
+            fill: Fills a report.
+        """
+        self.hardware = ""
+        self._node = node
+        self._name = f"{node.get_fully_qualified_name().lstrip('/')}: {subject}"
+        self._fill = fill
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        node.create_timer(_PERIOD, self._publish, clock=steady_clock())
+
+    def _publish(self) -> None:
+        report = Report()
+        self._fill(report)
+        status = DiagnosticStatus(
+            name=self._name,
+            hardware_id=self.hardware,
+            level=report.level,
+            message="; ".join(report.problems) or "OK",
+            values=[KeyValue(key=key, value=value) for key, value in report.values.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+
+class MessageProblems:
+    """Counts messages that are not valid; logs them, but at most one per second."""
+
+    def __init__(self, logger: RcutilsLogger) -> None:
+        self._logger = logger
+        self._count = 0
+        self._reported = 0
+        self._last = ""
+        self._logged = float("-inf")
+
+    def note(self, topic: str, problem: str) -> None:
+        """A message on a topic was ignored."""
+        self._count += 1
+        self._last = f"{topic}: {problem}"
+        now = time.monotonic()
+        if now - self._logged >= _LOG_PERIOD:
+            self._logged = now
+            self._logger.warning(f"ignored a message on {self._last}")
+
+    def report(self, report: Report) -> None:
+        """Add the number of ignored messages and the last problem; warn of new ones."""
+        report.add("ignored_messages", self._count)
+        report.add("last_message_problem", self._last or "none")
+        if fresh := self._count - self._reported:
+            report.warn(f"{fresh} messages ignored, the last: {self._last}")
+            self._reported = self._count

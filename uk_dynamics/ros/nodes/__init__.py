@@ -1,0 +1,1 @@
+"""One file per node, and the entry points."""

@@ -1,0 +1,101 @@
+"""The forward_dynamics node: accelerations and constraint forces at every measured state."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.exceptions import SimulationError, UkDynamicsError
+from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.ros.diagnostics.dynamics import report_dynamics, report_rate
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import FORWARD_DYNAMICS
+from uk_dynamics.ros.process.mechanism_source import load_mechanism, make_dynamics, selection
+from uk_dynamics.ros.process.run_node import run_node
+from uk_dynamics.ros.timing.rate_monitor import RateMonitor
+from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
+from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
+from uk_dynamics.ros.topics.structure_input import StructureInput
+
+
+class ForwardDynamics(Node):
+    """Solves the fundamental equation at every state of ``joint_states``."""
+
+    def __init__(self, **options: Any) -> None:
+        """Read the mechanism and subscribe.
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files.
+        """
+        super().__init__("forward_dynamics", **options)
+        self._settings = Parameters(self, FORWARD_DYNAMICS)
+        self._mechanism = load_mechanism(self, self._settings)
+        self._dynamics = make_dynamics(self._mechanism, selection(self, self._settings))
+        self._topics = DynamicsTopics(self, self._mechanism)
+        self._problems = MessageProblems(self.get_logger())
+        self._monitor = RateMonitor()
+        self._state: State | None = None
+        self._solution: Solution | None = None
+        self._failure = ""
+        self._efforts: EffortInput | None = None
+        if self._settings["effort_source"] == "commands":
+            self._efforts = EffortInput(
+                self, self._mechanism, self._problems, topic=self._settings["command_topic"]
+            )
+        self._structure = StructureInput(self, self._mechanism, self._problems)
+        self._origin = self._structure.origin
+        self._states = StateInput(self, self._mechanism, self._problems, self._on_state)
+        self._diagnostics = DiagnosticsPublisher(self, "dynamics", self._report)
+        self._diagnostics.hardware = self._mechanism.name
+
+    def _on_state(self, stamp: Time) -> None:
+        reader = self._states.reader
+        state = State(self._origin.since(stamp), reader.q, reader.v)
+        self._monitor.tick()
+        try:
+            inputs = self._structure.inputs(self._force())
+            solution = self._dynamics.evaluate(state, inputs)
+            if not np.isfinite(solution.qdd).all():
+                raise SimulationError("the acceleration is not finite", state.t)
+        except UkDynamicsError as error:
+            self._failure = str(error)
+            return
+        self._failure = ""
+        self._state, self._solution = state, solution
+        self._topics.publish(stamp, state, solution, inputs)
+
+    def _force(self) -> np.ndarray:
+        """Generalized force of the motors, (nv,)."""
+        if self._efforts is None:
+            return self._states.reader.effort
+        force: np.ndarray = self._mechanism.actuators.matrix @ self._efforts.efforts
+        return force
+
+    def _report(self, report: Report) -> None:
+        report_rate(report, self._monitor)
+        self._states.report(report, self._settings["state_timeout"])
+        self._problems.report(report)
+        if self._failure:
+            report.error(self._failure)
+        elif self._state is not None and self._solution is not None:
+            report_dynamics(
+                report,
+                self._mechanism,
+                self._state,
+                self._solution,
+                self._dynamics,
+                self._settings["residual_warning"],
+                self._structure.inputs(),
+            )
+
+
+main = partial(run_node, ForwardDynamics)
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,211 @@
+"""The joint_state_completer node: states of all joints from the measured ones."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from uk_dynamics.control.estimation.state_completion import (
+    EstimationStatus,
+    JointStateEstimate,
+    StateCompletion,
+)
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints
+from uk_dynamics.ros.diagnostics.dynamics import report_rate
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import JOINT_STATE_COMPLETER
+from uk_dynamics.ros.process.mechanism_source import load_mechanism
+from uk_dynamics.ros.process.run_node import run_node
+from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
+from uk_dynamics.ros.timing.rate_monitor import RateMonitor
+from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
+from uk_dynamics.ros.topics.messages import JointStateMessage
+from uk_dynamics.ros.topics.qos import JOINT_STATE_QOS, MEASURED_QOS
+from uk_dynamics.ros.topics.structure_input import StructureInput
+
+MEASURED = "measured_joint_states"
+
+
+class JointStateCompleter(Node):
+    """Publishes complete ``joint_states`` whenever all measured joints have new values."""
+
+    def __init__(self, **options: Any) -> None:
+        """Read the mechanism and subscribe.
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files, or the measured joints do
+                not determine the others.
+        """
+        super().__init__("joint_state_completer", **options)
+        self._settings = Parameters(self, JOINT_STATE_COMPLETER)
+        mechanism = load_mechanism(self, self._settings)
+        if not mechanism.model.is_euclidean:
+            raise InputError(
+                "joint_states cannot hold a floating or planar joint; use single joints instead",
+                file=mechanism.spec.file,
+                place="model",
+            )
+        self._names = mechanism.joint_names
+        self._completion = StateCompletion(mechanism)
+        encoders = self._completion.encoders
+        self._measurements = JointMeasurements(encoders.names, encoders.turning)
+        self._problems = MessageProblems(self.get_logger())
+        self._monitor = RateMonitor()
+        self._message = self._new_message(effort=False)
+        self._stamp = Time()
+        self._found: JointStateEstimate | None = None
+        self._failure = ""
+        self._undetermined = ""
+        self._jumps = 0
+        self._solve_time = 0.0
+        self._publisher = self.create_publisher(JointState, "joint_states", JOINT_STATE_QOS)
+        self._structure = StructureInput(self, mechanism, self._problems, self._on_switched)
+        self._origin = self._structure.origin
+        self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
+        self.create_service(Trigger, "~/reset", self._on_reset)
+        self._diagnostics = DiagnosticsPublisher(self, "state completion", self._report)
+        self._diagnostics.hardware = mechanism.name
+
+    def _new_message(self, *, effort: bool) -> JointStateMessage:
+        return JointStateMessage(self._names, position=True, velocity=True, effort=effort)
+
+    def _on_switched(self, active: ActiveConstraints) -> None:
+        if self._undetermined:
+            self._undetermined = self._failure = ""
+        try:
+            self._completion.switch(active)
+        except InputError as error:  # no states until the constraints change again
+            self._undetermined = self._failure = str(error)
+
+    def _on_message(self, message: JointState) -> None:
+        stamp = nanoseconds(message.header.stamp)
+        if not stamp and not runs_on_simulated_time(self):
+            stamp = self.get_clock().now().nanoseconds  # the source has no clock
+        measurements, settings = self._measurements, self._settings
+        problem = measurements.read(
+            message, stamp, settings["state_timeout"], settings["velocity_filter"]
+        )
+        if problem:
+            self._problems.note(MEASURED, problem)
+        if measurements.went_back:
+            self.get_logger().warning("time went back: starting again")
+            self._origin.reset()
+            self._completion.reset()
+        if measurements.complete:
+            self._complete()
+
+    def _complete(self) -> None:
+        measurements, completion = self._measurements, self._completion
+        position, stamp, problem = measurements.take(self._settings["state_timeout"])
+        if problem:
+            self._problems.note(MEASURED, problem)
+            return
+        if self._undetermined:
+            return
+        write_stamp(self._stamp, stamp)
+        completion.jump = self._settings["jump"]
+        completion.largest_misfit = self._settings["misfit_warning"]
+        start = time.perf_counter()
+        try:
+            found = completion.complete(
+                position,
+                measurements.velocity,
+                self._origin.since(self._stamp),
+                self._structure.references,
+            )
+        except UkDynamicsError as error:
+            self._failure = str(error)
+            return
+        self._solve_time = time.perf_counter() - start
+        self._found = found
+        self._failure = ""
+        self._jumps += found.status is EstimationStatus.JUMP
+        finite = np.isfinite(found.q).all() and np.isfinite(found.v).all()
+        if not finite:
+            self._failure = "the estimated state is not finite"
+        if found.usable and finite:
+            self._publish(found)
+
+    def _publish(self, found: JointStateEstimate) -> None:
+        measurements = self._measurements
+        if measurements.has_effort and not len(self._message.effort):
+            self._message = self._new_message(effort=True)
+        message = self._message
+        message.position[:] = found.q
+        message.velocity[:] = found.v
+        if measurements.has_effort:
+            # passive joints have no motor: their effort is zero
+            message.effort[self._completion.encoders.columns] = measurements.effort
+        message.message.header.stamp = self._stamp
+        self._publisher.publish(message.message)
+        self._monitor.tick()
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._completion.reset()
+        self._measurements.forget()
+        self._origin.reset()
+        self._found = None
+        self._failure = self._undetermined
+        response.success = True
+        response.message = "the next state is on the branch of the initial guess"
+        return response
+
+    def _report(self, report: Report) -> None:
+        report_rate(report, self._monitor)
+        self._problems.report(report)
+        measurements = self._measurements
+        timeout, silent = self._settings["state_timeout"], []
+        for name, age in zip(measurements.names, measurements.ages.tolist(), strict=True):
+            report.add(f"age of {name}", age)
+            if age > timeout:
+                silent.append(name)
+        if silent:
+            report.error(f"not measured for {timeout:g} s or more: {', '.join(silent)}")
+        chosen = zip(measurements.names, measurements.differentiated.tolist(), strict=True)
+        report.add("differentiated", ", ".join(n for n, missing in chosen if missing) or "none")
+        if measurements.unused:
+            report.add("unused_joints", ", ".join(measurements.unused[:8]))
+        if self._failure:
+            report.error(self._failure)
+        if self._found is not None:
+            self._report_found(report, self._found)
+
+    def _report_found(self, report: Report, found: JointStateEstimate) -> None:
+        joints = ", ".join(found.joints)
+        misfit = float(np.abs(found.misfit).max(initial=0.0)) if found.usable else float("nan")
+        report.add("status", found.status.value)
+        report.add("residual", found.residual)
+        report.add("misfit", misfit)
+        report.add("condition", found.condition)
+        report.add("branch_doubtful", found.branch_doubtful)
+        report.add("jumps", self._jumps)
+        report.add("solve_time", self._solve_time)
+        if found.status is EstimationStatus.LOST:
+            report.error(f"the loops do not close with the measurements, among them {joints}")
+        elif found.status is EstimationStatus.CONTRADICTING:
+            report.error(f"measurements contradict each other, most of all {joints}")
+        elif found.status is EstimationStatus.SINGULAR:
+            report.warn(f"singular: the measurements do not determine {joints}")
+        elif found.status is EstimationStatus.JUMP:
+            report.warn(f"jumped: {joints}")
+        if found.usable and self._settings["condition_warning"] < found.condition < np.inf:
+            report.warn(f"measurement errors are amplified {found.condition:.3g} times")
+        if found.usable and found.residual > self._settings["residual_warning"]:
+            report.warn(f"loop-closure error of {found.residual:.3g}")
+        if found.branch_doubtful:
+            report.warn("after a singular configuration the branch is doubtful until ~/reset")
+
+
+main = partial(run_node, JointStateCompleter)
+
+if __name__ == "__main__":
+    raise SystemExit(main())

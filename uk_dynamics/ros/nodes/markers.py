@@ -1,0 +1,98 @@
+"""The markers node: loop frames, loop-closure errors, forces and targets for RViz."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from visualization_msgs.msg import MarkerArray
+
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.diagnostics.publisher import MessageProblems
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import MARKERS
+from uk_dynamics.ros.process.mechanism_source import load_mechanism
+from uk_dynamics.ros.process.run_node import run_node
+from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.topics.inputs import StateInput
+from uk_dynamics.ros.topics.marker_messages import MarkerMessages
+from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
+from uk_dynamics.ros.topics.reference_time import ControlTime
+from uk_dynamics.ros.topics.structure_input import StructureInput
+from uk_dynamics.viewing.scene.marks import Marker
+from uk_dynamics.viewing.scene.stage import stage
+
+TOPIC = "mechanism_markers"
+
+
+class Markers(Node):
+    """Marks the mechanism of ``joint_states``; without a subscriber nothing is computed."""
+
+    def __init__(self, **options: Any) -> None:
+        """Read the mechanism and subscribe.
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files.
+        """
+        super().__init__("markers", **options)
+        self._settings = Parameters(self, MARKERS)
+        mechanism = load_mechanism(self, self._settings)
+        tasks = None
+        if self._settings["tasks"]:
+            tasks = Tasks.from_file(self._settings["tasks"], mechanism)
+        self._dynamics = InterpretedDynamics(mechanism)
+        self._marker = Marker(mechanism, tasks)
+        self._messages = MarkerMessages(
+            mechanism.model.description.root,
+            self._marker.constraints,
+            self._marker.tasks,
+            stage(mechanism).size,
+        )
+        problems = MessageProblems(self.get_logger())
+        self._structure = StructureInput(self, mechanism, problems)
+        self._origin = self._structure.origin
+        self._control = ControlTime(self, tasks, problems) if tasks else None
+        self._stamp: Time | None = None
+        self._states = StateInput(self, mechanism, problems, self._on_state)
+        self._publisher = self.create_publisher(MarkerArray, TOPIC, PUBLISHED_QOS)
+        self.create_timer(1.0 / self._settings["rate"], self._publish, clock=steady_clock())
+
+    def _on_state(self, stamp: Time) -> None:
+        self._stamp = stamp
+        self._t = self._origin.since(stamp)
+
+    def _publish(self) -> None:
+        """Publish the marks of the last state, once."""
+        if not self._publisher.get_subscription_count():
+            self._messages.forget()
+            return
+        stamp, self._stamp = self._stamp, None
+        if stamp is None:
+            return
+        state = self._states.state(self._t)
+        inputs = self._structure.inputs(self._states.reader.effort.copy())
+        residual = self._dynamics.residual(state, inputs).position
+        solution = None
+        try:
+            solution = self._dynamics.evaluate(state, inputs)
+        except UkDynamicsError as error:
+            self.get_logger().warning(f"no forces: {error}", throttle_duration_sec=5.0)
+        if solution is not None and not np.isfinite(solution.joint_multipliers).all():
+            solution = None
+        task_time, followed = None, None
+        if self._control is not None:
+            task_time, followed = self._control.since(stamp), self._control.followed
+        marks = self._marker.marks(state, residual, solution, task_time, followed)
+        longest = self._settings["arrow_length"]
+        self._publisher.publish(self._messages.array(marks, stamp, longest))
+
+
+main = partial(run_node, Markers)
+
+if __name__ == "__main__":
+    raise SystemExit(main())

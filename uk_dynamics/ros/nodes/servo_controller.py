@@ -1,0 +1,184 @@
+"""The servo_controller node: motor efforts with which a mechanism follows its tasks."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from rclpy.duration import Duration
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.servo_controller import CONFIGURED, SERVO_CONTROLLER
+from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_memory, run_node
+from uk_dynamics.ros.servo.faults import Fault, SafeStop
+from uk_dynamics.ros.servo.servo_loop import ServoLoop
+from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.topics.messages import Array
+from uk_dynamics.ros.topics.qos import COMMAND_QOS
+
+_WATCH_PERIOD = 0.02  # s
+_ACKNOWLEDGED = Duration(seconds=0.5)  # longest wait for subscribers to receive the final message
+
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+class ServoControllerNode(LifecycleNode):
+    """The life cycle of a :class:`ServoLoop`.
+
+    Attributes:
+        loop: From configure to cleanup; None otherwise.
+        active: Whether the motors are driven.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        """Declare the parameters; configure reads the files.
+
+        Raises:
+            UkDynamicsError: A parameter is not valid, or autostart fails.
+        """
+        super().__init__("servo_controller", **options)
+        self.loop: ServoLoop | None = None
+        self.active = False
+        self._settings = Parameters(self, SERVO_CONTROLLER)
+        for name in CONFIGURED:
+            self._settings.refuse(name, lambda value: self._too_late())
+        self._problems = MessageProblems(self.get_logger())
+        self._stop = SafeStop(self, self._settings, self._send, self.trigger_deactivate)
+        self._diagnostics = DiagnosticsPublisher(self, "control", self._report)
+        answer_invalid_transitions(self)
+        if self._settings["autostart"]:
+            if self.trigger_configure() is not SUCCESS:
+                raise InputError(self._stop.reason)
+            self.trigger_activate()
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read mechanism and tasks, and subscribe."""
+        try:
+            if self.loop is None:
+                self._configure()
+        except UkDynamicsError as error:
+            self._stop.reason = str(error)
+            self.get_logger().error(self._stop.reason)
+            return FAILURE
+        self._stop.reason = ""
+        return SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Start; the next state is t = 0 of the tasks, unless the mechanism depends on time."""
+        if self.loop is None:
+            return FAILURE
+        self.loop.start()
+        self._stop.reason = ""
+        self.active = True
+        return SUCCESS
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Send the final message, and stop."""
+        self._relax()
+        self._beat()
+        return SUCCESS
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Release mechanism and tasks."""
+        self._release()
+        return SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop, and release everything."""
+        self._finish()
+        return SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Return to unconfigured after an unexpected error."""
+        self.get_logger().error("a transition failed")
+        self._finish()
+        return SUCCESS
+
+    def destroy_node(self) -> None:
+        """End; an active controller sends the final message first."""
+        self._finish()
+        super().destroy_node()
+
+    def _too_late(self) -> str:
+        return "" if self.loop is None else "it was read by configure; clean up first"
+
+    def _configure(self) -> None:
+        loop = ServoLoop(self, self._settings, self._problems, self._on_fault)
+        self.loop = loop
+        self._heartbeat = self.create_publisher(Bool, "~/heartbeat", COMMAND_QOS)
+        self._watch = self.create_timer(_WATCH_PERIOD, self._look, clock=steady_clock())
+        self._stop_service = self.create_service(
+            Trigger, "~/emergency_stop", self._on_emergency_stop
+        )
+        self._diagnostics.hardware = loop.mechanism.name
+        freeze_memory()
+
+    def _release(self) -> None:
+        if self.loop is None:
+            return
+        self.destroy_timer(self._watch)
+        self.destroy_service(self._stop_service)
+        self.loop.destroy()
+        self.loop = None
+        self.destroy_publisher(self._heartbeat)
+
+    def _finish(self) -> None:
+        if self.active and self.loop is not None:
+            self._relax()
+            self.loop.commands.wait(_ACKNOWLEDGED)
+            self._beat()
+            self._heartbeat.wait_for_all_acked(_ACKNOWLEDGED)
+        self._release()
+
+    def _relax(self) -> None:
+        """Send the final message, at once."""
+        self._stop.cancel()
+        if self.active and self.loop is not None and self.context.ok():
+            self.loop.relax()
+        self.active = False
+
+    def _send(self, efforts: Array) -> None:
+        if self.loop is not None:
+            self.loop.send(efforts)
+
+    def _look(self) -> None:
+        self._beat()
+        if self.loop is not None:
+            self.loop.look()
+
+    def _beat(self) -> None:
+        """Tell command_watchdog that the process is alive, and whether it drives the motors."""
+        self._heartbeat.publish(Bool(data=self.active))
+
+    def _on_fault(self, fault: Fault, reason: str) -> None:
+        if not self.active or self.loop is None:
+            return
+        self.loop.running = False
+        self._stop.react(fault, reason, self.loop.efforts)
+
+    def _on_emergency_stop(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        response.success = True
+        response.message = "stopped" if self.active else "was not active"
+        self._on_fault(Fault.EMERGENCY_STOP, "stopped by ~/emergency_stop; activate to continue")
+        return response
+
+    def _report(self, report: Report) -> None:
+        report.add("active", self.active)
+        if self._stop.reason:
+            report.error(self._stop.reason)
+        self._problems.report(report)
+        if self.active and self.loop is not None:
+            self.loop.report(report)
+
+
+main = partial(run_node, ServoControllerNode)
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,184 @@
+"""The simulator node: a mechanism that moves under the commanded efforts."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.ros.diagnostics.dynamics import report_rate
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.parameters.common import JOINT_STATE
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import SIMULATOR
+from uk_dynamics.ros.process.run_node import run_node
+from uk_dynamics.ros.simulation.lockstep import Lockstep
+from uk_dynamics.ros.simulation.pacing import Pacer
+from uk_dynamics.ros.simulation.simulated_run import SimulatedRun
+from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.timing.rate_monitor import RateMonitor
+from uk_dynamics.ros.topics.qos import LATCHED_QOS
+
+_PAUSED_PERIOD = 0.02  # s; late subscribers receive the state of a paused simulation too
+_UNPACED_PERIOD = 0.001  # s; as fast as possible, with pauses for messages
+_UNPACED_WORK = 0.005  # s of steps between two pauses
+
+
+class Simulator(Node):
+    """Simulates a mechanism under the efforts of its command topic."""
+
+    def __init__(self, **options: Any) -> None:
+        """Read the mechanism and start.
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
+        """
+        super().__init__("simulator", **options)
+        self._settings = Parameters(self, SIMULATOR)
+        self._problems = MessageProblems(self.get_logger())
+        self._lockstep = self._make_lockstep()
+        self._run = SimulatedRun(
+            self,
+            self._settings,
+            self._problems,
+            accept=self._lockstep.accept if self._lockstep else None,
+            on_command=self._answer if self._lockstep else None,
+            on_state=self._expect if self._lockstep else None,
+        )
+        mechanism = self._run.machine.mechanism
+        self._description_publisher = self._publish_description(mechanism.model.description.text)
+        self._paused: bool = self._settings["paused"]
+        self._monitor = RateMonitor()
+        self._tick_timer = self._start_ticking()
+        self._settings.on_change("real_time_factor", self._change_pace)
+        if self._lockstep is not None and not self._paused:
+            self._run.publish()
+        self.create_timer(_PAUSED_PERIOD, self._tick_paused, clock=steady_clock())
+        self.create_service(SetBool, "~/pause", self._on_pause)
+        self.create_service(Trigger, "~/step", self._on_step)
+        self.create_service(Trigger, "~/reset", self._on_reset)
+        self._diagnostics = DiagnosticsPublisher(self, "simulation", self._report)
+        self._diagnostics.hardware = mechanism.name
+
+    def _make_lockstep(self) -> Lockstep | None:
+        if not self._settings["lockstep"]:
+            return None
+        if self._settings["command_mode"] != JOINT_STATE:
+            raise InputError(
+                "needs command_mode joint_state: other commands have no stamp", place="lockstep"
+            )
+        return Lockstep(self, lambda: self._run.publish())
+
+    def _publish_description(self, text: str) -> object:
+        if not self._settings["publish_robot_description"]:
+            return None
+        publisher = self.create_publisher(String, "robot_description", LATCHED_QOS)
+        publisher.publish(String(data=text))
+        return publisher
+
+    def _start_ticking(self) -> object:
+        factor = self._settings["real_time_factor"]
+        self._pacer = Pacer(self._run.machine.step_size, factor) if factor else None
+        period = self._pacer.period if self._pacer else _UNPACED_PERIOD
+        self._monitor.nominal_period = self._pacer.period if self._pacer else None
+        self._monitor.pause()
+        return self.create_timer(period, self._tick, clock=steady_clock())
+
+    def _change_pace(self) -> None:
+        self.destroy_timer(self._tick_timer)
+        self._tick_timer = self._start_ticking()
+
+    def _tick(self) -> None:
+        if self._paused or self._lockstep is not None:
+            return
+        if self._pacer is None:
+            end = time.perf_counter() + _UNPACED_WORK
+            count = 1
+            while self._advance() and time.perf_counter() < end:
+                count += 1
+        else:
+            count = self._pacer.due()
+            for _ in range(count):
+                if not self._advance():
+                    break
+        self._monitor.tick(count)
+
+    def _tick_paused(self) -> None:
+        if self._paused and self._lockstep is None:  # in lockstep it would be answered
+            self._run.publish()
+
+    def _answer(self) -> None:
+        """In lockstep: go on to the next state after the expected command."""
+        for _ in range(self._run.steps_per_state):
+            if not self._advance():
+                return
+        self._monitor.tick(self._run.steps_per_state)
+
+    def _advance(self) -> bool:
+        """Take a step; return whether it succeeded."""
+        if self._run.advance():
+            return True
+        self._set_paused(True)
+        self.get_logger().error(f"{self._run.failure}; call ~/reset to start again")
+        return False
+
+    def _expect(self, stamp: Time) -> None:
+        """In lockstep: wait for the answer to a state."""
+        if self._lockstep is not None and not self._paused:
+            self._lockstep.expect(stamp)
+
+    def _set_paused(self, paused: bool) -> None:
+        self._paused = paused
+        self._monitor.pause()
+        if self._lockstep is not None:
+            self._lockstep.pause()
+            if not paused:
+                self._run.publish()
+        if self._pacer is not None:
+            self._pacer.restart()
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        response.success = request.data or not self._run.failure
+        if response.success:
+            self._set_paused(request.data)
+        response.message = "" if response.success else f"{self._run.failure}; call ~/reset first"
+        return response
+
+    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if not self._paused:
+            response.message = "the simulation is running; pause it first"
+            return response
+        response.success = not self._run.failure and self._advance()
+        if response.success:
+            self._run.publish()
+        response.message = self._run.failure or f"t = {self._run.machine.state.t:.9g} s"
+        return response
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._run.reset()
+        self._set_paused(self._paused)
+        self._run.publish()
+        response.success = True
+        return response
+
+    def _report(self, report: Report) -> None:
+        report.add("paused", self._paused)
+        self._run.report_time(report)
+        report_rate(report, self._monitor)
+        if self._lockstep is not None:
+            report.add("unexpected_commands", self._lockstep.unexpected)
+        report.add("steps_given_up", self._pacer.missed if self._pacer else 0)
+        self._problems.report(report)
+        self._run.report_machine(report)
+
+
+main = partial(run_node, Simulator)
+
+if __name__ == "__main__":
+    raise SystemExit(main())

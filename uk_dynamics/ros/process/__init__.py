@@ -1,0 +1,1 @@
+"""How a node runs: process, lifecycle, clock, where the mechanism comes from."""

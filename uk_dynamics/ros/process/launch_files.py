@@ -1,0 +1,179 @@
+"""Helpers of launch files: arguments, installed packages, order of the shutdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch import Action, LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    LogInfo,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+)
+from launch.event_handlers import OnProcessExit
+from launch.events.process import ProcessExited
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.tasks import Tasks
+
+Argument = tuple[str, str, str]  # name, default, description
+SWITCH = ("true", "false", "True", "False")
+CHOICES = {"rviz": (*SWITCH, "auto")}  # of arguments that are not plain switches
+
+
+def launch_description(
+    arguments: Sequence[Argument], started: Callable[[dict[str, str]], list[Any]]
+) -> LaunchDescription:
+    """Launch description with arguments; ``started`` makes its actions from their values."""
+    declared = [
+        DeclareLaunchArgument(
+            name,
+            default_value=default,
+            description=text,
+            choices=CHOICES.get(name, SWITCH if default in SWITCH else None),
+        )
+        for name, default, text in arguments
+    ]
+
+    def start(context: LaunchContext) -> list[Any]:
+        return started({n: LaunchConfiguration(n).perform(context) for n, _, _ in arguments})
+
+    return LaunchDescription([*declared, OpaqueFunction(function=start)])
+
+
+def installed(package: str) -> bool:
+    """Whether a package is in the ament index."""
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def require(packages: Iterable[str], place: str) -> None:
+    """Check that packages are installed.
+
+    Args:
+        packages: Their names.
+        place: What needs them.
+
+    Raises:
+        InputError: Some are missing; it names all of them, and the remedy.
+    """
+    missing = [package for package in dict.fromkeys(packages) if not installed(package)]
+    if missing:
+        names = " ".join("ros-$ROS_DISTRO-" + package.replace("_", "-") for package in missing)
+        raise InputError(
+            f"not installed, or not sourced: {', '.join(missing)}; try: sudo apt install {names}",
+            place=place,
+        )
+
+
+def switched_on(given: Mapping[str, str], name: str) -> bool:
+    """Whether an argument is true."""
+    return given[name].lower() == "true"
+
+
+def number(
+    given: Mapping[str, str], name: str, minimum: float = 0.0, *, whole: bool = False
+) -> float:
+    """An argument that is a number.
+
+    Args:
+        given: Arguments by name.
+        name: Name of the argument.
+        minimum: Smallest valid value.
+        whole: Whether it is a whole number.
+
+    Raises:
+        InputError: It is not a number, or too small.
+    """
+    text = given[name]
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (minimum <= value < math.inf) or (whole and value != int(value)):
+        kind = "a whole number" if whole else "a number"
+        raise InputError(f'expected {kind} from {minimum:g} on, found "{text}"', place=name)
+    return value
+
+
+def read_files(given: Mapping[str, str]) -> Mechanism:
+    """The mechanism of the argument ``mechanism``, checked together with ``tasks``.
+
+    Raises:
+        UkDynamicsError: Anything wrong in the files; nothing has been started yet.
+    """
+    mechanism = Mechanism.from_file(given["mechanism"])
+    if given["tasks"]:
+        Tasks.from_file(given["tasks"], mechanism)
+    return mechanism
+
+
+def ends_all(what: str) -> Callable[[ProcessExited, LaunchContext], list[Action]]:
+    """Event handler that shuts everything down when a process ends; ``what`` is the reason."""
+
+    def ended(event: ProcessExited, context: LaunchContext) -> list[Action]:
+        if context.is_shutdown:
+            return []
+        reason = f"{what} (exit code {event.returncode})"
+        # launch does not show the reason of a shutdown
+        return [LogInfo(msg=f"{reason}: everything ends"), Shutdown(reason=reason)]
+
+    return ended
+
+
+class LastToEnd(Node):
+    """A process that ends after others, so that it still receives their final messages.
+
+    launch interrupts all processes at the same time, and so does Ctrl-C in a terminal. This one
+    leaves the terminal's process group, and is interrupted when the last of the others has ended.
+    launch kills processes that do not end, so the wait always ends.
+    """
+
+    def __init__(self, *, after: Sequence[Node], **options: Any) -> None:
+        """Describe the process.
+
+        Args:
+            after: Processes that end earlier; those that never start are ignored.
+            **options: Options of the node.
+        """
+        prefix = ["setsid ", LaunchConfiguration("launch-prefix", default="")]
+        # a label of its own, or it would be that of setsid
+        super().__init__(prefix=prefix, exec_name=options["executable"], **options)
+        self._others = list(after)
+        self._end_requested = False
+
+    def execute(self, context: Any) -> Any:
+        """Start it."""
+        for other in self._others:
+            ended = OnProcessExit(target_action=other, on_exit=self._on_other_ended)
+            RegisterEventHandler(ended).execute(context)
+        return super().execute(context)
+
+    def _shutdown_process(self, context: Any, *, send_sigint: bool) -> Any:
+        # a private method of ExecuteLocal; there is no public hook
+        self._end_requested = True
+        if any(_runs(other) for other in self._others):
+            return None
+        return super()._shutdown_process(context, send_sigint=True)
+
+    def _on_other_ended(self, event: Any, context: Any) -> Any:
+        self._others.remove(event.action)
+        if self._end_requested:
+            return self._shutdown_process(context, send_sigint=True)
+        return None
+
+
+def _runs(process: Node) -> bool:
+    end = process.get_asyncio_future()
+    return end is not None and not end.done()

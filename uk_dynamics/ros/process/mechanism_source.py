@@ -1,0 +1,164 @@
+"""Mechanism, evaluator and servo laws of a node, from its parameters; the URDF also from ROS."""
+
+from __future__ import annotations
+
+import time
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from uk_dynamics.compilation.select_backend import Selection, select_backend
+from uk_dynamics.control.servo.servo_modes import MODES, TASKS, ServoModes
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.timing.clock import runs_on_simulated_time
+from uk_dynamics.ros.topics.qos import LATCHED_QOS
+
+
+def load_mechanism(node: Node, parameters: Parameters) -> Mechanism:
+    """Read the mechanism that the parameters of a node name.
+
+    The URDF is the first there is of: the parameter ``robot_description``, the file that the
+    mechanism file names, the topic ``robot_description``.
+
+    Args:
+        node: The node; its namespace and remappings apply to the topic.
+        parameters: With ``mechanism``, ``robot_description`` and ``robot_description_timeout``.
+
+    Raises:
+        InputError: Anything wrong in the files, or no description came in time.
+    """
+    spec = MechanismSpec.from_file(_required(parameters, "mechanism"))
+    description = parameters["robot_description"] or None
+    if description is None and spec.model.urdf is None:
+        description = _await_description(node, parameters["robot_description_timeout"], spec.file)
+    mechanism = Mechanism.from_spec(spec, robot_description=description)
+    for warning in mechanism.warnings:
+        node.get_logger().warning(warning)
+    return mechanism
+
+
+def selection(node: Node, parameters: Parameters, *, lockstep: bool = False) -> Selection:
+    """What the parameter ``backend`` asks for, by the table of :func:`select_backend`.
+
+    On simulated time and in lockstep ``auto`` waits for the compiler, so that a run can be repeated
+    to the last bit; else it compiles in the background, beginning now.
+
+    Args:
+        node: Its log says what ``auto`` does.
+        parameters: With ``backend``.
+        lockstep: Whether states wait for commands.
+    """
+    wait = lockstep or runs_on_simulated_time(node)
+    return Selection(parameters["backend"], "wait" if wait else "defer", 0, node.get_logger())
+
+
+def make_dynamics(mechanism: Mechanism, asked: Selection) -> Dynamics:
+    """The evaluator of a node, ready to evaluate and to project.
+
+    Args:
+        mechanism: What to evaluate.
+        asked: See :func:`selection`.
+
+    Raises:
+        InputError: ``compiled``, and that is not possible.
+    """
+    dynamics = select_backend(mechanism, asked)
+    # A library that is loaded when it is first used must not delay the middle of a motion.
+    dynamics.project(mechanism.start())
+    return dynamics
+
+
+def start_state(parameters: Parameters, mechanism: Mechanism) -> State:
+    """Start of a simulation by its parameters.
+
+    Args:
+        parameters: With ``tasks`` and ``start_on_tasks``.
+        mechanism: The mechanism.
+
+    Raises:
+        InputError: ``start_on_tasks`` and no tasks, or anything wrong in their file.
+        AssemblyError: The loops do not close, or the references are out of reach.
+    """
+    if not parameters["start_on_tasks"]:
+        return mechanism.start()
+    return mechanism.start(tasks=Tasks.from_file(_required(parameters, "tasks"), mechanism))
+
+
+def make_servo(
+    node: Node, parameters: Parameters, mechanism: Mechanism, period: float | None
+) -> ServoModes:
+    """The laws of the tasks that the parameter ``tasks`` names, as ``backend`` asks for.
+
+    Args:
+        node: Its log says what ``auto`` does.
+        parameters: With ``tasks``, ``mode`` and ``backend``.
+        mechanism: What is controlled.
+        period: Between states, in s; None: not known.
+
+    Raises:
+        InputError: Anything wrong in the file; ``compiled``, and that is not possible.
+    """
+    tasks = load_tasks(parameters, mechanism)
+    return ServoModes(mechanism, tasks, period, backend=selection(node, parameters))
+
+
+def load_tasks(parameters: Parameters, mechanism: Mechanism) -> Tasks | None:
+    """Read the tasks that the parameter ``tasks`` names, None where the ``mode`` needs none.
+
+    Raises:
+        InputError: Anything wrong in the file, or none is named.
+    """
+    if not parameters["tasks"] and parameters["mode"] != TASKS:
+        return None
+    others = ", ".join(mode for mode in MODES if mode != TASKS)
+    return Tasks.from_file(_required(parameters, "tasks", f"; mode {others}: none"), mechanism)
+
+
+def _required(parameters: Parameters, name: str, otherwise: str = "") -> str:
+    value: str = parameters[name]
+    if not value:
+        place = "a path, a package:// address or the name of a shipped one"
+        raise InputError(f"name a {name} file: {place}{otherwise}", place=f"parameter {name}")
+    return value
+
+
+def _await_description(node: Node, timeout: float, file: str) -> str:
+    """Wait for the topic with a separate node and executor: the node itself may be spinning."""
+    received: list[str] = []
+    topic = node.resolve_topic_name("robot_description")
+    node.get_logger().info(f"{file} names no URDF, waiting for {topic}")
+    listener = rclpy.create_node(
+        f"{node.get_name()}_description_listener",
+        namespace=node.get_namespace(),
+        context=node.context,
+        use_global_arguments=False,
+        enable_rosout=False,
+        start_parameter_services=False,
+    )
+    executor = SingleThreadedExecutor(context=node.context)
+    try:
+        executor.add_node(listener)
+        listener.create_subscription(
+            String, topic, lambda message: received.append(message.data), LATCHED_QOS
+        )
+        deadline = time.monotonic() + timeout
+        while not received and node.context.ok() and time.monotonic() < deadline:
+            executor.spin_once(timeout_sec=0.1)
+    finally:
+        executor.shutdown()
+        listener.destroy_node()
+    if not received:
+        raise InputError(
+            f"no URDF: add model.urdf, set the parameter robot_description, or publish {topic}"
+            f" (waited {timeout:g} s)",
+            file=file,
+        )
+    return received[-1]

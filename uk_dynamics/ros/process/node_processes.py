@@ -1,0 +1,152 @@
+"""Nodes of this package as processes, in a DDS domain of their own."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+_PATIENCE = 10.0  # s until a process that does not end is killed
+_SHOWN_LINES = 5
+_DOMAINS = range(1, 102)
+
+
+class NodeProcesses:
+    """Starts nodes, and ends all of them at the end."""
+
+    def __init__(self, directory: Path) -> None:
+        """Start nothing yet; ``directory`` is for the output of the nodes, ``<node>.log``."""
+        self._directory = directory
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> NodeProcesses:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.stop()
+
+    def start(
+        self,
+        node: str,
+        parameters: Mapping[str, object],
+        remappings: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start a node, or start it again when it has ended.
+
+        Args:
+            node: Name of its executable.
+            parameters: Values by name.
+            remappings: New names of topics by their old ones.
+        """
+        command = [sys.executable, "-m", f"uk_dynamics.ros.nodes.{node}", "--ros-args"]
+        for name, value in parameters.items():
+            command += ["-p", f"{name}:={json.dumps(value)}"]
+        for old, new in (remappings or {}).items():
+            command += ["-r", f"{old}:={new}"]
+        # a signal between start and registration would leave the process behind
+        with self._log(node).open("wb") as log, _uninterrupted():
+            self._processes[node] = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+            )
+
+    def ended(self) -> list[str]:
+        """Nodes that have ended."""
+        return [node for node, process in self._processes.items() if process.poll() is not None]
+
+    def signal(self, node: str, number: int) -> None:
+        """Send a node a signal."""
+        self._processes[node].send_signal(number)
+
+    def kill(self, node: str) -> None:
+        """End a node as a crash does: without a final message."""
+        self._processes[node].kill()
+        self._processes[node].wait()
+
+    def pid(self, node: str) -> int:
+        """Process id of a node."""
+        return self._processes[node].pid
+
+    def last_lines(self, node: str) -> str:
+        """The last lines of a node's output."""
+        lines = self._log(node).read_text(errors="replace").splitlines()
+        return "\n".join(lines[-_SHOWN_LINES:])
+
+    def stop(self) -> dict[str, int]:
+        """End all nodes as Ctrl-C does; return their exit codes."""
+        with _uninterrupted():
+            for process in self._processes.values():
+                if process.poll() is None:
+                    process.send_signal(signal.SIGINT)
+            deadline = time.monotonic() + _PATIENCE
+            for process in self._processes.values():
+                _end(process, deadline)
+        return {node: process.returncode for node, process in self._processes.items()}
+
+    def _log(self, node: str) -> Path:
+        return self._directory / f"{node}.log"
+
+
+@contextmanager
+def own_domain() -> Iterator[str]:
+    """Give this process and its children a DDS domain that no other process here uses.
+
+    A domain that the user has chosen in ``ROS_DOMAIN_ID`` is kept. Otherwise one is reserved by a
+    lock on a file, and discovery is limited to this computer.
+
+    Yields:
+        The domain id.
+    """
+    chosen = os.environ.get("ROS_DOMAIN_ID")
+    if chosen:
+        yield chosen
+        return
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    locks = Path(tempfile.gettempdir(), f"uk_dynamics_domains-{os.getuid()}")
+    locks.mkdir(exist_ok=True)
+    first = os.getpid() % len(_DOMAINS)
+    for domain in (*_DOMAINS[first:], *_DOMAINS[:first]):
+        with (locks / f"{domain}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            os.environ["ROS_DOMAIN_ID"] = str(domain)
+            try:
+                yield str(domain)
+            finally:
+                del os.environ["ROS_DOMAIN_ID"]
+            return
+    yield "0"  # all domains are in use: share the default one
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Postpone Ctrl-C and SIGTERM to the end of a block."""
+    received: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: received.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if received:
+        raise KeyboardInterrupt
+
+
+def _end(process: subprocess.Popen[bytes], deadline: float) -> None:
+    try:
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,164 @@
+"""Start a node, spin it, and end it in order, however often it is asked to end."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import TypeVar
+
+import rclpy
+from rclpy.exceptions import NameValidationException
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.lifecycle import LifecycleNode
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+
+USER_ERROR = 2
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_LONGEST_WAIT = 0.1  # s; signals are noticed between two waits
+
+AnyNode = TypeVar("AnyNode", bound=Node)
+
+
+class _Stop:
+    """Remembers that the process was asked to end.
+
+    The signal handlers of rclpy close the context at once, and nothing can be published any more.
+    A node that drives motors has to send its final message first, so signals are only remembered
+    while it spins. While it starts they interrupt, since starting may take long.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self.interrupts = True
+
+    def install(self) -> None:
+        for number in _SIGNALS:
+            signal.signal(number, self._handle)
+
+    def ignore(self) -> None:
+        # Ctrl-C comes twice, from the terminal and from launch, and Python restores its own
+        # handlers, which kill, before the process has ended
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        first = not self.requested
+        self.requested = True
+        if self.interrupts and first:
+            raise KeyboardInterrupt
+
+
+def run_node(
+    factory: Callable[[], AnyNode],
+    args: Sequence[str] | None = None,
+    may_end: Callable[[AnyNode], bool] = lambda node: True,
+) -> int:
+    """Run one node until it is asked to end.
+
+    Args:
+        factory: Makes the node; called inside a ROS context.
+        args: Command line; that of the process when left out.
+        may_end: Asked from then on whether the node is ready to end.
+
+    Returns:
+        Exit code: 0 after SIGINT, SIGTERM, SIGHUP or the end of the context, 2 for a mistake of the
+        user.
+    """
+    stop = _Stop()
+    stop.install()
+    try:
+        _initialize(args)
+        _spin(factory, stop, may_end)
+    except (UkDynamicsError, NameValidationException) as error:
+        line = str(error).replace("\n", " ")
+        sys.stderr.write(f"error: {line}\n")
+        return USER_ERROR
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        stop.interrupts = False
+        rclpy.try_shutdown()
+        stop.ignore()
+    return 0
+
+
+def make_executor() -> Executor:
+    """The executor with the shortest delay that this rclpy has.
+
+    EventsExecutor takes half the processor time of SingleThreadedExecutor at 500 Hz. Its own
+    ``spin()`` delivers nothing in some releases, ``spin_once`` in a loop works in all.
+    """
+    try:
+        from rclpy.experimental.events_executor import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def freeze_memory() -> None:
+    """Collect garbage once, and leave all present objects out of later collections.
+
+    Modules, robot models and nodes live as long as the process; scanning them again takes tens of
+    milliseconds, many periods of a control loop.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def answer_invalid_transitions(node: LifecycleNode) -> None:
+    """Answer a lifecycle transition that is not possible now with success = False.
+
+    Some releases of rclpy raise out of the executor instead, and the client never gets an answer.
+    """
+    service = node._service_change_state
+    change_state: Callable[..., object] = service.callback
+
+    def answer(request: object, response: object) -> object:
+        try:
+            return change_state(request, response)
+        except rclpy_implementation.RCLError as error:
+            node.get_logger().warning(f"transition refused: {error}".splitlines()[0])
+            response.success = False
+            return response
+
+    service.callback = answer
+
+
+def _initialize(args: Sequence[str] | None) -> None:
+    """Make the ROS context, without signal handlers.
+
+    Raises:
+        InputError: The ROS part of the command line is not valid.
+    """
+    try:
+        rclpy.init(
+            args=None if args is None else list(args),
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+    except rclpy_implementation.UnknownROSArgsError as error:
+        raise InputError(f"unknown: {error}", place="--ros-args") from None
+    except rclpy_implementation.RCLError as error:
+        reason, _, _ = str(error).partition(", at /")  # places in the sources of ROS
+        raise InputError(reason, place="--ros-args") from None
+
+
+def _spin(factory: Callable[[], AnyNode], stop: _Stop, may_end: Callable[[AnyNode], bool]) -> None:
+    node = factory()
+    executor = make_executor()
+    executor.add_node(node)
+    freeze_memory()
+    stop.interrupts = False
+    try:
+        while rclpy.ok() and not (stop.requested and may_end(node)):
+            executor.spin_once(timeout_sec=_LONGEST_WAIT)
+    finally:
+        executor.remove_node(node)
+        node.destroy_node()
+        executor.shutdown()

@@ -1,0 +1,1 @@
+"""The servo controller behind its node."""

@@ -1,0 +1,159 @@
+"""Faults of servo_controller and the reactions to them: the table, and what carries it out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import Enum
+
+from rclpy.node import Node
+
+from uk_dynamics.ros.parameters.common import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.topics.messages import Array
+
+_RAMP_PERIOD = 0.005  # s
+
+
+class Fault(Enum):
+    """Reasons to stop the motors; the text is that of the documentation."""
+
+    STALE_STATE = "no usable state for state_timeout (frozen, incomplete or not finite)"
+    TIME_BACKWARDS = "the stamp of a state is older than that of the one before"
+    TIME_JUMP = "the stamp of a state is ahead of the time that has passed by over state_timeout"
+    POSITION_JUMP = "a joint is further than position_jump from where its velocity takes it"
+    OVER_SPEED = "a joint is faster than speed_factor times its velocity limit"
+    OPEN_LOOP = "a structural constraint is violated by more than residual_limit"
+    SOLVER_FAILURE = "no efforts could be computed, or they are not finite"
+    NO_LISTENER = "the command topic has had no subscriber for listener_timeout"
+    EMERGENCY_STOP = "the service ~/emergency_stop was called"
+
+
+class Reaction(Enum):
+    """What the node does; afterwards it is inactive and silent until it is activated again."""
+
+    RAMP = "efforts go to zero within ramp_time, then the node deactivates"
+    ZERO = "zero efforts at once, and the node deactivates"
+    BRAKE = "the joints come to rest within ramp_time; the node deactivates"
+
+
+# The state is not trusted, so efforts are not held; nor are they cut off, which would jerk.
+# A joint_trajectory_controller holds positions by the drives' own encoders, which are trusted; it
+# rejects an empty trajectory, and after the end of one it continues with the last velocity.
+_RAMP = {EFFORT_ARRAY: Reaction.RAMP, JOINT_STATE: Reaction.RAMP, TRAJECTORY: Reaction.BRAKE}
+_ZERO = {EFFORT_ARRAY: Reaction.ZERO, JOINT_STATE: Reaction.ZERO, TRAJECTORY: Reaction.BRAKE}
+
+REACTIONS: dict[Fault, dict[str, Reaction]] = {
+    Fault.STALE_STATE: _RAMP,
+    Fault.TIME_BACKWARDS: _RAMP,
+    Fault.TIME_JUMP: _RAMP,
+    Fault.POSITION_JUMP: _RAMP,
+    Fault.OVER_SPEED: _RAMP,
+    Fault.OPEN_LOOP: _RAMP,
+    Fault.SOLVER_FAILURE: _RAMP,
+    Fault.NO_LISTENER: _ZERO,
+    Fault.EMERGENCY_STOP: _ZERO,
+}
+
+
+class SafeStop:
+    """Reacts to faults as the table says.
+
+    Attributes:
+        reason: Why the motors were stopped; empty when nothing is wrong.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        send: Callable[[Array], None],
+        at_the_end: Callable[[], None],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            node: Node that commands the motors.
+            settings: With ``command_mode`` and ``ramp_time``.
+            send: Commands efforts, (motors,), in N or N·m.
+            at_the_end: Called at the end of the ramp, or at once; commands zero.
+        """
+        self.reason = ""
+        self._node = node
+        self._settings = settings
+        self._at_the_end = at_the_end
+        self._ramp = EffortRamp(node, send, at_the_end)
+
+    def react(self, fault: Fault, reason: str, efforts: Array | None) -> None:
+        """Stop for a fault.
+
+        Args:
+            fault: What is wrong.
+            reason: What was measured, for the user.
+            efforts: The last ones, (motors,), in N or N·m; None: none have been commanded.
+        """
+        self.reason = f"{fault.name.lower()}: {reason}"
+        self._node.get_logger().error(self.reason)
+        self._ramp.stop()
+        reaction = REACTIONS[fault][self._settings["command_mode"]]
+        duration = self._settings["ramp_time"]
+        if reaction is Reaction.RAMP and duration > 0.0 and efforts is not None:
+            self._ramp.start(efforts, duration)
+        else:
+            self._at_the_end()
+
+    def cancel(self) -> None:
+        """Send nothing any more."""
+        self._ramp.stop()
+
+
+class EffortRamp:
+    """Takes efforts to zero linearly.
+
+    Attributes:
+        active: Whether efforts are on their way to zero.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        send: Callable[[Array], None],
+        at_the_end: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            node: Node that commands the motors.
+            send: Commands efforts, (motors,), in N or N·m.
+            at_the_end: Called once when the time is over; commands zero.
+            clock: Real time, in s.
+        """
+        self.active = False
+        self._node = node
+        self._send, self._at_the_end, self._clock = send, at_the_end, clock
+
+    def start(self, efforts: Array, duration: float) -> None:
+        """Begin at efforts (motors,), in N or N·m, for a positive duration in s."""
+        self._efforts = efforts.copy()
+        self._start, self._duration = self._clock(), duration
+        self.active = True
+        self._timer = self._node.create_timer(_RAMP_PERIOD, self.step, clock=steady_clock())
+
+    def stop(self) -> None:
+        """Send nothing any more."""
+        if self.active:
+            self.active = False
+            self._node.destroy_timer(self._timer)
+
+    def step(self) -> None:
+        """Command the efforts of this instant."""
+        if not self.active:
+            return
+        left = 1.0 - (self._clock() - self._start) / self._duration
+        if left > 0.0:
+            self._send(left * self._efforts)
+        else:
+            self.stop()
+            self._at_the_end()

@@ -1,0 +1,161 @@
+"""Commands to the motors: efforts by motor, efforts by joint, or points of a trajectory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from array import array
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from numpy.typing import NDArray
+from rclpy.duration import Duration
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from uk_dynamics.control.servo.setpoint_generator import Setpoint
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.ros.parameters.common import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.topics.messages import Array, EffortsMessage, JointStateMessage
+from uk_dynamics.ros.topics.qos import COMMAND_QOS
+
+
+class MotorCommands(ABC):
+    """Publisher of the commands, on the topic of ``command_mode`` and ``command_topic``."""
+
+    def __init__(
+        self, node: Node, settings: Parameters, mechanism: Mechanism, kind: type[Any]
+    ) -> None:
+        """Create the publisher.
+
+        Args:
+            node: Node that commands.
+            settings: Its parameters.
+            mechanism: Its motors are commanded.
+            kind: Type of the messages.
+        """
+        self._node = node
+        self._settings = settings
+        self._idle = np.zeros(len(mechanism.actuators))
+        topic = command_topic(settings)
+        self._publisher = node.create_publisher(kind, topic, COMMAND_QOS)
+
+    @property
+    def topic(self) -> str:
+        """Name of the topic."""
+        return str(self._publisher.topic_name)
+
+    @property
+    def subscribers(self) -> int:
+        """Number of subscribers of the topic."""
+        return int(self._publisher.get_subscription_count())
+
+    @abstractmethod
+    def send(self, efforts: Array, stamp: Time) -> None:
+        """Command efforts, (motors,), in N or N·m, as the answer to the state of a stamp."""
+
+    def drive(self, setpoint: Setpoint, stamp: Time) -> None:
+        """Command a setpoint, as the answer to the state of a stamp."""
+        self.send(setpoint.efforts, stamp)
+
+    def rest(self, stamp: Time) -> None:
+        """Send the final message: zero efforts, or a stop."""
+        self.send(self._idle, stamp)
+
+    def wait(self, longest: Duration) -> None:
+        """Wait until the subscribers have received everything."""
+        self._publisher.wait_for_all_acked(longest)
+
+    def destroy(self) -> None:
+        """Destroy the publisher."""
+        self._node.destroy_publisher(self._publisher)
+
+
+class EffortArrayCommands(MotorCommands):
+    """One number per motor in declared order, for forward_command_controller; without stamp."""
+
+    def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
+        super().__init__(node, settings, mechanism, Float64MultiArray)
+        self._message = EffortsMessage(len(mechanism.actuators))
+
+    def send(self, efforts: Array, stamp: Time) -> None:
+        """Command efforts."""
+        self._message.efforts[:] = efforts
+        self._publisher.publish(self._message.message)
+
+
+class JointStateCommands(MotorCommands):
+    """Efforts of the driven joints, with the stamp of the state that they answer."""
+
+    def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
+        super().__init__(node, settings, mechanism, JointState)
+        _, names, self._matrix = _driven_joints(mechanism)
+        self._message = JointStateMessage(names, effort=True)
+
+    def send(self, efforts: Array, stamp: Time) -> None:
+        """Command efforts."""
+        np.matmul(self._matrix, efforts, out=self._message.effort)
+        self._message.message.header.stamp = stamp
+        self._publisher.publish(self._message.message)
+
+
+class TrajectoryCommands(MotorCommands):
+    """Trajectories of one point: positions, velocities, accelerations and feed-forward efforts.
+
+    The stamp is zero: start now. The drives keep to the last point whatever happens to the node, so
+    the final message brings them to rest.
+    """
+
+    def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
+        super().__init__(node, settings, mechanism, JointTrajectory)
+        self._joints, names, self._matrix = _driven_joints(mechanism)
+        self._last: tuple[Array, Array] | None = None
+        self._point = JointTrajectoryPoint()
+        self._message = JointTrajectory(joint_names=names, points=[self._point])
+
+    def drive(self, setpoint: Setpoint, stamp: Time) -> None:
+        """Command a setpoint."""
+        # nq = nv, and a joint has the same index in both
+        q, v, qdd = (part[self._joints] for part in (setpoint.q, setpoint.v, setpoint.qdd))
+        self._publish(q, v, qdd, self._matrix @ setpoint.efforts, setpoint.duration)
+        self._last = (q, v)
+
+    def send(self, efforts: Array, stamp: Time) -> None:
+        """Do nothing: efforts alone are not a trajectory."""
+
+    def rest(self, stamp: Time) -> None:
+        """Bring the joints to rest within ``ramp_time``, without feed-forward efforts."""
+        if self._last is None:
+            return
+        q, v = self._last
+        duration = self._settings["ramp_time"]
+        zero = np.zeros_like(v)
+        self._publish(q + 0.5 * duration * v, zero, zero, zero, duration)
+        self._last = None
+
+    def _publish(self, q: Array, v: Array, qdd: Array, efforts: Array, duration: float) -> None:
+        point = self._point
+        point.positions, point.velocities = array("d", q), array("d", v)
+        point.accelerations, point.effort = array("d", qdd), array("d", efforts)
+        nanoseconds = round(1e9 * duration)
+        point.time_from_start.sec, point.time_from_start.nanosec = divmod(nanoseconds, 10**9)
+        self._publisher.publish(self._message)
+
+
+# By command_mode.
+COMMANDS: dict[str, type[EffortArrayCommands | JointStateCommands | TrajectoryCommands]] = {
+    EFFORT_ARRAY: EffortArrayCommands,
+    JOINT_STATE: JointStateCommands,
+    TRAJECTORY: TrajectoryCommands,
+}
+
+
+def _driven_joints(mechanism: Mechanism) -> tuple[NDArray[np.intp], list[str], Array]:
+    """Indices and names of the joints that motors drive, and their rows of the motor matrix."""
+    matrix = mechanism.actuators.matrix
+    driven = np.flatnonzero(matrix.any(axis=1))
+    names = mechanism.model.velocity_names
+    return driven, [names[joint] for joint in driven], matrix[driven]

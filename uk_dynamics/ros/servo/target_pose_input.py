@@ -1,0 +1,120 @@
+"""Target poses that come over ROS, for frame tasks with a live reference."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+
+from uk_dynamics.constraints.kinds.frames.frame import Frame
+from uk_dynamics.constraints.references.approach_reference import Pace, approach
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.files.specification import ConstraintSpec
+from uk_dynamics.mechanism.resolution.target_pose import reference_of_pose
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.ros.diagnostics.publisher import MessageProblems
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.topics.live_references import LiveReferences
+from uk_dynamics.ros.topics.messages import LARGEST
+from uk_dynamics.ros.topics.qos import COMMAND_QOS
+
+_TOPIC = "target_pose"
+
+
+class TargetPoseInput:
+    """Poses from ``~/target_pose``: a smooth approach replaces the present reference.
+
+    Each live frame task has its own topic ``~/<task>/target_pose``; ``~/target_pose`` is for the
+    only one, where there is just one.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        tasks: Tasks,
+        live: LiveReferences,
+        problems: MessageProblems,
+        now: Callable[[], float | None],
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: Node that subscribes.
+            settings: With the limits of the approach; read at every pose.
+            tasks: The tasks.
+            live: What the live tasks follow.
+            problems: Counts invalid messages.
+            now: Time of the references, in s; None while the controller is not running.
+        """
+        self._node = node
+        self._settings = settings
+        self._live = live
+        self._problems = problems
+        self._now = now
+        self._tasks = [
+            task
+            for task in tasks.spec.tasks
+            if task.reference is not None
+            and task.reference.type == "live"
+            and isinstance(task.kind, Frame)
+        ]
+        topics: dict[str, ConstraintSpec | None] = {
+            f"~/{task.name}/{_TOPIC}": task for task in self._tasks
+        }
+        topics[f"~/{_TOPIC}"] = self._tasks[0] if len(self._tasks) == 1 else None
+        self._subscriptions = [
+            node.create_subscription(
+                PoseStamped, topic, functools.partial(self._receive, topic, task), COMMAND_QOS
+            )
+            for topic, task in topics.items()
+        ]
+
+    def destroy(self) -> None:
+        """Unsubscribe."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+
+    def _receive(self, topic: str, task: ConstraintSpec | None, message: PoseStamped) -> None:
+        if problem := self._follow(task, message):
+            self._problems.note(topic, problem)
+
+    def _follow(self, task: ConstraintSpec | None, message: PoseStamped) -> str:
+        """Start to approach a pose, or return what is wrong with the message."""
+        if task is None:
+            names = ", ".join(f"~/{task.name}/{_TOPIC}" for task in self._tasks)
+            return f"there are several tasks: {names}" if names else "no frame task is live"
+        now = self._now()
+        if now is None:
+            return "the controller has not received a state yet"
+        frame = task.parent.link if task.parent is not None else ""
+        if message.header.frame_id != frame:
+            return f'frame_id is "{message.header.frame_id:.40}", expected "{frame}"'
+        p, o = message.pose.position, message.pose.orientation
+        if not all(abs(x) < LARGEST for x in (p.x, p.y, p.z)):  # false for nan
+            return "position is not finite"
+        present = self._live.present(task.name, now)
+        try:
+            target = reference_of_pose(
+                task, (p.x, p.y, p.z), (o.x, o.y, o.z, o.w), near=present.value
+            )
+        except InputError as error:
+            return f"{error.place}: {error.problem}"
+        self._live.followed[task.name] = approach(present, target, self._paces(task), now)
+        return ""
+
+    def _paces(self, task: ConstraintSpec) -> list[Pace]:
+        assert isinstance(task.kind, Frame)
+        turning = np.array([axis.startswith("r") for axis in task.kind.axes])
+        settings = self._settings
+        return [
+            Pace(~turning, settings["approach_speed"], settings["approach_acceleration"]),
+            Pace(
+                turning,
+                settings["approach_angular_speed"],
+                settings["approach_angular_acceleration"],
+            ),
+        ]

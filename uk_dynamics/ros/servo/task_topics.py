@@ -1,0 +1,70 @@
+"""The topics that carry the references of the tasks and the tracking errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from uk_dynamics.constraints.references.references import Followed
+from uk_dynamics.control.command import Command, MotorCommand
+from uk_dynamics.control.servo.servo_controller import ServoController
+from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
+from uk_dynamics.ros.topics.messages import JointStateMessage, MotionMessage
+from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
+
+
+class TaskTopics:
+    """Publishes the rows of the tasks by name; topics without subscribers are not computed."""
+
+    def __init__(self, node: Node, controller: ServoController | None) -> None:
+        """Create the publishers below the node's name; none without a controller of tasks."""
+        self._controller = controller
+        if controller is None:
+            return
+        names = controller.tasks.row_names
+        self._states = JointStateMessage(names, position=True, velocity=True, effort=True)
+        self._references = MotionMessage(names)
+        self._states_publisher = node.create_publisher(JointState, "~/task_states", PUBLISHED_QOS)
+        self._references_publisher = node.create_publisher(
+            JointTrajectory, "~/task_references", PUBLISHED_QOS
+        )
+        self._publishers = SubscribedPublishers(
+            node, (self._states_publisher, self._references_publisher)
+        )
+
+    def publish(
+        self, stamp: Time, state: State, decision: MotorCommand, followed: Mapping[str, Followed]
+    ) -> None:
+        """Publish the topics that have subscribers.
+
+        Args:
+            stamp: That of the state.
+            state: As measured; t is the time of the references.
+            decision: What was decided for it; nothing is published in modes other than ``tasks``.
+            followed: What the live tasks follow, by name.
+        """
+        if self._controller is None or not isinstance(decision, Command):
+            return
+        subscribed = self._publishers.subscribed
+        tasks = self._controller.tasks
+        if self._states_publisher in subscribed:
+            error = self._controller.errors(state, followed)
+            self._states.message.header.stamp = stamp
+            self._states.position[:] = error.residual
+            self._states.velocity[:] = error.rate
+            self._states.effort[:] = decision.residual / tasks.constraints.reference_scale
+            self._states_publisher.publish(self._states.message)
+        if self._references_publisher in subscribed:
+            sample = tasks.sample(state.t, followed)
+            motion = (0.0, 0.0, 0.0) if sample is None else tuple(sample)
+            self._references_publisher.publish(self._references.write(stamp, *motion))
+
+    def destroy(self) -> None:
+        """Destroy the publishers."""
+        if self._controller is not None:
+            self._publishers.destroy()

@@ -1,0 +1,139 @@
+"""A simulated mechanism: fixed steps, each projected onto the constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.rollout import METHODS
+from uk_dynamics.mechanism.dynamics.switching import switch
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
+
+Array = NDArray[np.float64]
+
+
+class SimulatedMachine:
+    """A mechanism under motor efforts that are constant during a step.
+
+    Attributes:
+        mechanism: The mechanism.
+        dynamics: Its evaluator.
+        step_size: In s.
+        steps: Number of steps since the last reset.
+        state: Present state; t counts from the last reset.
+        efforts: Motor efforts within their limits, (motors,), in N or N·m.
+        tau: Their generalized forces, (nv,), in N or N·m.
+        active: Active switchable constraints.
+        inputs: Present inputs of the evaluator.
+        saturated: Whether a limit was reached, by motor, (motors,).
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        step_size: float,
+        integrator: str = "rk4",
+        dynamics: Dynamics | None = None,
+        references: Mapping[str, ReferenceSample] | None = None,
+        start: State | None = None,
+    ) -> None:
+        """Put the mechanism at its start.
+
+        Args:
+            mechanism: The mechanism.
+            step_size: In s.
+            integrator: ``rk4`` or ``semi_implicit_euler``.
+            dynamics: Evaluator of the mechanism; None: the interpreted one.
+            references: Samples that replace references of structural constraints, by name; read in
+                every step.
+            start: State at t = 0; None: loops closed, velocities of the file.
+
+        Raises:
+            AssemblyError: The loops do not close.
+            StateError: The initial velocities contradict the constraints.
+        """
+        self.mechanism = mechanism
+        self.step_size = step_size
+        self._take_step = METHODS[integrator]
+        self.dynamics = dynamics or InterpretedDynamics(mechanism)
+        self._references = references
+        self._start = start or mechanism.start()
+        self._limits = mechanism.actuators.effort_limits
+        self.efforts = np.zeros(len(mechanism.actuators))
+        self.saturated = np.zeros(len(mechanism.actuators), dtype=bool)
+        self.tau = np.zeros(mechanism.model.nv)
+        self._set_active(mechanism.hierarchy.initial)
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the start: t = 0, motors off, constraints as in the mechanism file."""
+        self.steps = 0
+        self._set_active(self.mechanism.hierarchy.initial)
+        self.state = State(0.0, self._start.q.copy(), self._start.v.copy())
+        self.command(np.zeros(len(self.efforts)))
+
+    def command(self, efforts: Array) -> None:
+        """Set the motor efforts (motors,), clipped at their limits."""
+        np.clip(efforts, -self._limits, self._limits, out=self.efforts)
+        np.not_equal(self.efforts, efforts, out=self.saturated)
+        np.matmul(self.mechanism.actuators.matrix, self.efforts, out=self.tau)
+
+    def step(self) -> None:
+        """Take one step; when it fails, the state stays as it was.
+
+        Raises:
+            SimulationError: The state is not finite, or too far from the constraints.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+        state = self.state
+        t = (self.steps + 1) * self.step_size
+        q, v = self._take_step(
+            self.mechanism.model, self._acceleration, state.t, state.q, state.v, self.step_size
+        )
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            raise SimulationError("the motion has become infinite; take smaller steps", state.t)
+        self.state = self.dynamics.project(State(t, q, v), self.inputs)
+        self.steps += 1
+
+    def stand(self) -> None:
+        """Let the time of a step pass while brakes hold the mechanism."""
+        self.steps += 1
+        self.state = State(self.steps * self.step_size, self.state.q, self.state.v)
+
+    def switch(self, changes: Mapping[str, bool]) -> float:
+        """Activate or deactivate constraints.
+
+        Args:
+            changes: Whether each is active, by name of the switchable constraint.
+
+        Returns:
+            The kinetic energy lost, in J.
+
+        Raises:
+            UnknownNameError: There is no switchable constraint of this name.
+            ActivationError: A constraint is too far from the pose it requires.
+            SimulationError: The loops cannot be closed with them.
+        """
+        switched = switch(self.mechanism, self.dynamics, self.state, changes, self.inputs)
+        self._set_active(switched.active)
+        self.state = switched.state
+        return switched.energy_lost
+
+    def solution(self) -> Solution:
+        """Constrained acceleration and forces at the present state."""
+        return self.dynamics.evaluate(self.state, self.inputs)
+
+    def _set_active(self, active: ActiveConstraints) -> None:
+        self.active = active
+        self.inputs = Inputs(tau=self.tau, active=active, references=self._references)
+
+    def _acceleration(self, t: float, q: Array, v: Array) -> Array:
+        return self.dynamics.evaluate(State(t, q, v), self.inputs).qdd

@@ -1,0 +1,202 @@
+"""A simulated mechanism with its topics: efforts in, states and solutions out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
+from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
+from uk_dynamics.ros.parameters.common import JOINT_STATE, command_topic
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.process.mechanism_source import (
+    load_mechanism,
+    make_dynamics,
+    selection,
+    start_state,
+)
+from uk_dynamics.ros.simulation.constraint_switches import ConstraintSwitches
+from uk_dynamics.ros.simulation.simulated_mechanism import SimulatedMachine
+from uk_dynamics.ros.simulation.simulation_time import SimulationTime
+from uk_dynamics.ros.timing.clock import Watchdog
+from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
+from uk_dynamics.ros.topics.inputs import EffortInput
+from uk_dynamics.ros.topics.messages import JointStateMessage
+from uk_dynamics.ros.topics.qos import LATCHED_QOS, PUBLISHED_QOS
+from uk_dynamics.ros.topics.structure_input import structural_references
+
+# s after a reset in which commands do not release the brakes: they come from a controller that is
+# about to stop because of the jump
+_AFTER_RESET = 1.0
+
+
+class SimulatedRun:
+    """Steps of a mechanism under the efforts that were commanded last.
+
+    Attributes:
+        machine: The simulated mechanism.
+        steps_per_state: Steps from one published state to the next.
+        failure: Why the simulation has stopped; empty when it has not.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        problems: MessageProblems,
+        *,
+        accept: Callable[[Time], str] | None = None,
+        on_command: Callable[[], None] | None = None,
+        on_state: Callable[[Time], None] | None = None,
+    ) -> None:
+        """Read the mechanism, publish and subscribe.
+
+        Args:
+            node: Node that simulates.
+            settings: Its parameters.
+            problems: Counts invalid messages.
+            accept: In lockstep: returns what is wrong with the stamp of a command, if anything.
+            on_command: In lockstep: called after each valid command.
+            on_state: In lockstep: called with the stamp before each state is published.
+
+        Raises:
+            UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
+        """
+        mechanism = load_mechanism(node, settings)
+        rate = settings["rate"]
+        self._settings = settings
+        self._references = structural_references(node, mechanism, problems)
+        self.machine = SimulatedMachine(
+            mechanism,
+            1.0 / rate,
+            settings["integrator"],
+            make_dynamics(mechanism, selection(node, settings, lockstep=accept is not None)),
+            self._references.followed,
+            start_state(settings, mechanism),
+        )
+        self.failure = ""
+        self._waits = accept is not None
+        self._last_reset = Watchdog()
+        self._on_state = on_state
+        self._time = SimulationTime(node, publish=settings["publish_clock"], from_zero=self._waits)
+        self._commands = EffortInput(
+            node,
+            mechanism,
+            problems,
+            topic=command_topic(settings),
+            by_joint=settings["command_mode"] == JOINT_STATE,
+            accept=accept,
+            on_command=on_command,
+        )
+        self._states = JointStateMessage(
+            mechanism.joint_names, position=True, velocity=True, effort=True
+        )
+        self._publisher = node.create_publisher(JointState, "joint_states", PUBLISHED_QOS)
+        self._topics = DynamicsTopics(node, mechanism)
+        self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
+        self._switches = ConstraintSwitches(node, self.machine, lambda: self._time.stamp)
+        self._origin_publisher = None
+        if mechanism.driven_by_time:
+            self._origin_publisher = node.create_publisher(Time, "~/time_origin", LATCHED_QOS)
+        self._publish_origin()
+
+    def advance(self) -> bool:
+        """Take a step, publish the state where one is due, and return whether it succeeded."""
+        machine = self.machine
+        if self._settings["brakes"] and self._last_reset.age < _AFTER_RESET:
+            self._commands.watchdog.forget()
+        if self.brakes_hold or self.commands_are_stale:
+            self._commands.efforts[:] = 0.0
+        machine.command(self._commands.efforts)
+        try:
+            if self.brakes_hold:
+                machine.stand()
+            else:
+                machine.step()
+        except UkDynamicsError as error:
+            self.failure = str(error)
+            return False
+        self._time.set(machine.state.t)
+        if machine.steps % self.steps_per_state == 0:
+            self.publish()
+        return True
+
+    def publish(self) -> None:
+        """Publish the present state and solution."""
+        machine, states = self.machine, self._states
+        self._time.publish()
+        stamp = states.message.header.stamp = self._time.stamp
+        states.position[:] = machine.state.q
+        states.velocity[:] = machine.state.v
+        states.effort[:] = machine.tau
+        if self._on_state is not None:
+            self._on_state(stamp)
+        self._publisher.publish(states.message)
+        if self._topics.wanted and not self.failure:
+            self._topics.publish(stamp, machine.state, machine.solution(), machine.inputs)
+
+    def reset(self) -> None:
+        """Return to the start, and forget all commands and references."""
+        self.failure = ""
+        if not self._waits:  # in lockstep every command answers a state, and none is left over
+            self._last_reset.feed()
+        self._commands.efforts[:] = 0.0
+        self._commands.watchdog.forget()
+        self._references.followed.clear()
+        self.machine.reset()
+        self._time.reset()
+        self._publish_origin()
+        self._switches.publish()
+
+    @property
+    def brakes_hold(self) -> bool:
+        """Whether brakes hold the mechanism until the first command arrives."""
+        return self._settings["brakes"] and not self._commands.watchdog.fed
+
+    @property
+    def commands_are_stale(self) -> bool:
+        """Whether the last command has expired."""
+        if self._waits:
+            return False
+        timeout = self._settings["command_timeout"]
+        watchdog = self._commands.watchdog
+        return timeout > 0.0 and watchdog.fed and watchdog.age > timeout
+
+    def _publish_origin(self) -> None:
+        """Publish the stamp of t = 0."""
+        if self._origin_publisher is not None:
+            self._origin_publisher.publish(self._time.origin)
+
+    def report_time(self, report: Report) -> None:
+        """Add time, brakes and real-time factor."""
+        report.add("time", self.machine.state.t)
+        report.add("brakes_hold", self.brakes_hold)
+        report.add("real_time_factor", self._time.factor())
+
+    def report_machine(self, report: Report) -> None:
+        """Add the state of the mechanism, and its problems."""
+        machine = self.machine
+        if machine.mechanism.hierarchy.switchable:
+            report.add("active_constraints", ", ".join(sorted(machine.active.names)) or "none")
+        if self.failure:
+            report.error(self.failure)
+            return
+        report_dynamics(
+            report,
+            machine.mechanism,
+            machine.state,
+            machine.solution(),
+            machine.dynamics,
+            self._settings["residual_warning"],
+            machine.inputs,
+        )
+        motors = machine.mechanism.actuators.names
+        limited = [name for name, cut in zip(motors, machine.saturated, strict=True) if cut]
+        if limited:
+            report.warn(f"effort limit reached: {', '.join(limited)}")
+        if self.commands_are_stale:
+            report.warn("commands are stale, all efforts are zero")

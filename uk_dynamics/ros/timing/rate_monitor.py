@@ -1,0 +1,72 @@
+"""Regularity of events."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+_CAPACITY = 4096
+_FEWEST_PERIODS = 3
+
+
+@dataclass(frozen=True)
+class RateReport:
+    """Regularity since the last report.
+
+    Attributes:
+        rate: Events per second.
+        period_error: 99th percentile of |period − nominal period|, in s.
+        missed: Whole periods without an event since the start.
+    """
+
+    rate: float
+    period_error: float
+    missed: int
+
+
+class RateMonitor:
+    """Counts events; keeps their times only until the next report."""
+
+    def __init__(self, nominal_period: float | None = None) -> None:
+        """Start counting.
+
+        Args:
+            nominal_period: Intended period, in s; None: the median of the measured ones.
+        """
+        self.nominal_period = nominal_period
+        self.missed = 0
+        self._times = np.empty(_CAPACITY)
+        self._count = 0
+        self._kept = 0
+        self._start = time.perf_counter()
+
+    def tick(self, count: int = 1) -> None:
+        """An event now, or several at once when the node catches up."""
+        self._count += count
+        if self._kept < _CAPACITY:
+            self._times[self._kept] = time.perf_counter()
+            self._kept += 1
+
+    def pause(self) -> None:
+        """The next event is not late: the node was idle."""
+        self._kept = 0
+
+    def report(self) -> RateReport:
+        """Regularity since the last call."""
+        now = time.perf_counter()
+        rate = self._count / max(now - self._start, 1e-9)
+        periods = np.diff(self._times[: self._kept])
+        error = float("nan")
+        if len(periods) >= _FEWEST_PERIODS:
+            nominal = self.nominal_period or float(np.median(periods))
+            error = float(np.percentile(np.abs(periods - nominal), 99))
+            self.missed += int(np.sum(np.maximum(np.round(periods / nominal) - 1, 0)))
+        if self._kept == _CAPACITY:  # the last events were not kept
+            self._kept = 0
+        elif self._kept:  # the next period starts with the last event
+            self._times[0] = self._times[self._kept - 1]
+            self._kept = 1
+        self._start, self._count = now, 0
+        return RateReport(rate, error, self.missed)

@@ -1,0 +1,118 @@
+"""The topics that carry the dynamics of a mechanism: motion, forces and states of constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.topics.constraint_wrenches import ConstraintWrenches
+from uk_dynamics.ros.topics.messages import JointStateMessage, MotionMessage
+from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
+
+_LOOK_PERIOD = 0.1  # s; counting the subscribers of all publishers at every state takes too long
+
+
+class SubscribedPublishers:
+    """Checks ten times per second which publishers have subscribers.
+
+    Attributes:
+        subscribed: The publishers that have any.
+    """
+
+    def __init__(self, node: Node, publishers: Sequence[Publisher]) -> None:
+        self.subscribed: frozenset[Publisher] = frozenset()
+        self._node = node
+        self._publishers = tuple(publishers)
+        self._timer = node.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
+
+    def destroy(self) -> None:
+        """Destroy the publishers."""
+        self._node.destroy_timer(self._timer)
+        self.subscribed = frozenset()
+        for publisher in self._publishers:
+            self._node.destroy_publisher(publisher)
+
+    def _look(self) -> None:
+        self.subscribed = frozenset(p for p in self._publishers if p.get_subscription_count() > 0)
+
+
+class DynamicsTopics:
+    """Publishes solutions; topics without subscribers are not computed."""
+
+    def __init__(self, node: Node, mechanism: Mechanism) -> None:
+        """Create the publishers below the node's name."""
+        self._dynamics = InterpretedDynamics(mechanism)
+        self._row_scale = mechanism.constraints.reference_scale  # rows of angles to N·m
+        self._wrenches = ConstraintWrenches(mechanism)
+        self._wrench_message = WrenchStamped()
+        names = mechanism.joint_names
+        self._motion = MotionMessage(names)
+        self._forces = JointStateMessage(names, effort=True)
+        self._states = JointStateMessage(
+            mechanism.row_names, position=True, velocity=True, effort=True
+        )
+
+        def publisher(kind: type, name: str) -> Publisher:
+            return node.create_publisher(kind, f"~/{name}", PUBLISHED_QOS)
+
+        self._motion_publisher = publisher(JointTrajectory, "dynamics")
+        self._forces_publisher = publisher(JointState, "constraint_forces")
+        self._states_publisher = publisher(JointState, "constraint_states")
+        self._wrench_publishers = {
+            name: publisher(WrenchStamped, f"{name}/wrench") for name in self._wrenches.names
+        }
+        fixed = (self._motion_publisher, self._forces_publisher, self._states_publisher)
+        self._publishers = SubscribedPublishers(node, (*fixed, *self._wrench_publishers.values()))
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any topic has a subscriber."""
+        return bool(self._publishers.subscribed)
+
+    def publish(self, stamp: Time, state: State, solution: Solution, inputs: Inputs) -> None:
+        """Publish the topics that have subscribers.
+
+        Args:
+            stamp: That of the state.
+            state: Where the mechanism is.
+            solution: Its dynamics there.
+            inputs: What acts on it.
+        """
+        subscribed = self._publishers.subscribed
+        if self._motion_publisher in subscribed:
+            self._motion_publisher.publish(
+                self._motion.write(stamp, state.q, state.v, solution.qdd)
+            )
+        if self._forces_publisher in subscribed:
+            self._forces.message.header.stamp = stamp
+            self._forces.effort[:] = solution.constraint_force
+            self._forces_publisher.publish(self._forces.message)
+        if self._states_publisher in subscribed:
+            residual = self._dynamics.residual(state, inputs)
+            self._states.message.header.stamp = stamp
+            self._states.position[:] = residual.position
+            self._states.velocity[:] = residual.velocity
+            self._states.effort[:] = solution.joint_multipliers * self._row_scale
+            self._states_publisher.publish(self._states.message)
+        names = [name for name, p in self._wrench_publishers.items() if p in subscribed]
+        if names:
+            self._wrenches.update(state.q, solution.joint_multipliers)
+        for name in names:
+            message = self._wrench_message
+            message.header.stamp = stamp
+            message.header.frame_id = self._wrenches.frame_id(name)
+            force, torque = message.wrench.force, message.wrench.torque
+            values = self._wrenches.on_child(name).tolist()
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = values
+            self._wrench_publishers[name].publish(message)

@@ -1,0 +1,195 @@
+"""Markers of a mechanism: loop frames, loop-closure errors, forces, targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import Point, Vector3
+from numpy.typing import NDArray
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from uk_dynamics.viewing.scene.arrow_scale import ArrowScale
+from uk_dynamics.viewing.scene.marks import Marks
+
+Array = NDArray[np.float64]
+
+FRAMES, GAPS, FORCES, TORQUES, LABELS, TARGETS, ERRORS = NAMESPACES = (
+    "loop_frames",
+    "gaps",
+    "forces",
+    "torques",
+    "labels",
+    "targets",
+    "task_errors",
+)
+LIFETIME = 1.0  # s; markers vanish when the node has ended
+
+# Lengths as fractions of the mechanism's size.
+_AXIS, _LINE, _SHAFT, _HEAD, _TEXT, _BALL = 0.05, 0.004, 0.012, 0.03, 0.035, 0.04
+_VISIBLE = 1e-3  # shorter arrows and lines are not drawn
+
+
+def _colour(red: int, green: int, blue: int, alpha: float = 1.0) -> ColorRGBA:
+    return ColorRGBA(r=red / 255, g=green / 255, b=blue / 255, a=alpha)
+
+
+# Okabe and Ito's palette, as in the browser; loop-closure errors are yellow, since RViz is dark.
+_FORCE = _colour(213, 94, 0)
+_TORQUE = _colour(204, 121, 167)
+_SHARED = _colour(140, 140, 140)
+_GAP = _colour(240, 228, 66)
+_TARGET = _colour(0, 158, 115, 0.7)
+_LETTERS = _colour(240, 240, 240)
+_AXES = (_colour(213, 60, 40), _colour(60, 170, 60), _colour(40, 90, 220))
+
+
+class MarkerMessages:
+    """Makes the messages of one mechanism; markers that disappear are deleted.
+
+    A marker has a namespace and an id: the index of its constraint in ``constraints``, or of its
+    task in ``tasks``; lines of all constraints are one marker.
+    """
+
+    def __init__(
+        self, frame_id: str, constraints: tuple[str, ...], tasks: tuple[str, ...], size: float
+    ) -> None:
+        """Prepare.
+
+        Args:
+            frame_id: Link whose axes are the world's.
+            constraints: Names of the constraints with forces.
+            tasks: Names of the tasks with targets.
+            size: Size of the mechanism, in m.
+        """
+        self._frame_id = frame_id
+        self._constraints = constraints
+        self._tasks = tasks
+        self._size = size
+        self._force_scale, self._torque_scale = ArrowScale(), ArrowScale()
+        self._drawn: set[tuple[str, int]] = set()
+
+    def forget(self) -> None:
+        """Forget the markers drawn: all subscribers are new, nothing has to be deleted."""
+        self._drawn.clear()
+
+    def array(self, marks: Marks, stamp: Time, longest: float) -> MarkerArray:
+        """All visible markers, and the deletion of those that have disappeared.
+
+        Args:
+            marks: What is drawn.
+            stamp: That of the state.
+            longest: Length of the longest arrow as a fraction of the mechanism's size.
+        """
+        message = MarkerArray()
+        drawn = set()
+        for marker in self._markers(marks, longest * self._size):
+            marker.header.frame_id = self._frame_id
+            marker.header.stamp = stamp
+            marker.action = Marker.ADD
+            marker.lifetime = Duration(sec=int(LIFETIME), nanosec=int(LIFETIME % 1.0 * 1e9))
+            drawn.add((marker.ns, marker.id))
+            message.markers.append(marker)
+        for namespace, number in sorted(self._drawn - drawn):
+            gone = Marker(ns=namespace, id=number, action=Marker.DELETE)
+            gone.header.frame_id = self._frame_id
+            gone.header.stamp = stamp
+            message.markers.append(gone)
+        self._drawn = drawn
+        return message
+
+    def _markers(self, marks: Marks, longest: float) -> Iterator[Marker]:
+        yield from self._frames(marks)
+        gaps = np.linalg.norm(marks.closure_errors, axis=1) > _VISIBLE * self._size
+        yield from self._segments(GAPS, marks.children[gaps], marks.closure_errors[gaps], _GAP)
+        per_force = self._force_scale.factor(marks.forces, longest)
+        per_torque = self._torque_scale.factor(marks.torques, longest)
+        for k, name in enumerate(self._constraints):
+            origin, unique = marks.children[k], bool(marks.determined[k])
+            for namespace, vector, factor, colour, unit in (
+                (FORCES, marks.forces[k], per_force, _FORCE, "N"),
+                (TORQUES, marks.torques[k], per_torque, _TORQUE, "N m"),
+            ):
+                arrow = factor * vector
+                if np.linalg.norm(arrow) <= _VISIBLE * self._size:
+                    continue
+                yield self._arrow(namespace, k, origin, arrow, colour if unique else _SHARED)
+                if namespace == FORCES:
+                    text = f"{name} {np.linalg.norm(vector):.3g} {unit}"
+                    text += "" if unique else " (not unique)"
+                    yield self._label(k, origin + 1.1 * arrow, text)
+        missing = marks.task_targets - marks.task_points
+        for k in range(len(self._tasks)):
+            yield self._ball(k, marks.task_targets[k])
+        far = np.linalg.norm(missing, axis=1) > _VISIBLE * self._size
+        yield from self._segments(ERRORS, marks.task_points[far], missing[far], _TARGET)
+
+    def _frames(self, marks: Marks) -> Iterator[Marker]:
+        """Axes of all loop frames, red, green and blue, on parents and children."""
+        if not len(marks.parents):
+            return
+        marker = self._marker(FRAMES, 0, Marker.LINE_LIST)
+        marker.scale.x = 0.5 * _LINE * self._size
+        for origins, axes in (
+            (marks.parents, marks.parent_axes),
+            (marks.children, marks.child_axes),
+        ):
+            for origin, frame in zip(origins, axes, strict=True):
+                for k, colour in enumerate(_AXES):
+                    tip = origin + _AXIS * self._size * frame[:, k]
+                    marker.points += [_point(origin), _point(tip)]
+                    marker.colors += [colour, colour]
+        yield marker
+
+    def _segments(
+        self, namespace: str, origins: Array, vectors: Array, colour: ColorRGBA
+    ) -> Iterator[Marker]:
+        if not len(origins):
+            return
+        marker = self._marker(namespace, 0, Marker.LINE_LIST, colour)
+        marker.scale.x = _LINE * self._size
+        for origin, vector in zip(origins, vectors, strict=True):
+            marker.points += [_point(origin), _point(origin + vector)]
+        yield marker
+
+    def _arrow(
+        self, namespace: str, number: int, origin: Array, vector: Array, colour: ColorRGBA
+    ) -> Marker:
+        marker = self._marker(namespace, number, Marker.ARROW, colour)
+        # a short arrow has a short head
+        length = float(np.linalg.norm(vector))
+        marker.scale = Vector3(
+            x=_SHAFT * self._size,
+            y=2.0 * _SHAFT * self._size,
+            z=min(_HEAD * self._size, 0.4 * length),
+        )
+        marker.points = [_point(origin), _point(origin + vector)]
+        return marker
+
+    def _label(self, number: int, position: Array, text: str) -> Marker:
+        marker = self._marker(LABELS, number, Marker.TEXT_VIEW_FACING, _LETTERS)
+        marker.pose.position = _point(position)
+        marker.scale.z = _TEXT * self._size
+        marker.text = text
+        return marker
+
+    def _ball(self, number: int, position: Array) -> Marker:
+        marker = self._marker(TARGETS, number, Marker.SPHERE, _TARGET)
+        marker.pose.position = _point(position)
+        marker.scale = Vector3(**dict.fromkeys("xyz", _BALL * self._size))
+        return marker
+
+    def _marker(
+        self, namespace: str, number: int, kind: int, colour: ColorRGBA | None = None
+    ) -> Marker:
+        marker = Marker(ns=namespace, id=number, type=kind)
+        if colour is not None:
+            marker.color = colour
+        return marker
+
+
+def _point(position: Array) -> Point:
+    x, y, z = position.tolist()
+    return Point(x=x, y=y, z=z)

@@ -1,0 +1,301 @@
+"""Messages to arrays and arrays to messages, by name.
+
+Outgoing messages are made once; their fields are written in place. A reader of incoming messages
+never raises for what a message holds: it returns the problem as text, and its arrays stay as they
+were.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from uk_dynamics.mechanism.resolution.actuators import Actuators
+from uk_dynamics.model.robot_model import RobotModel
+
+Array = NDArray[np.float64]
+
+# Larger numbers are mistakes of the sender, and their squares overflow.
+LARGEST = 1e100
+_REPRESENTABLE = 1e-9
+_SHOWN = 3
+
+
+def view(values: array[float]) -> Array:
+    """A ``float64[]`` field as an array that shares its memory; NumPy refuses empty buffers."""
+    return np.frombuffer(values) if len(values) else np.zeros(0)
+
+
+def first_unusable(values: Array) -> int | None:
+    """Index of the first number that is not finite or absurdly large, None where there is none."""
+    if math.hypot(*values.tolist()) < LARGEST:  # the usual case, and fast; false for nan
+        return None
+    usable = np.abs(values) < LARGEST  # false for nan
+    return None if usable.all() else int(np.argmin(usable))
+
+
+class JointStateMessage:
+    """A JointState that is sent again and again.
+
+    Attributes:
+        message: The message.
+        position, velocity, effort: Its fields, written in place; empty where not used.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        position: bool = False,
+        velocity: bool = False,
+        effort: bool = False,
+    ) -> None:
+        size = len(names)
+        self.message = JointState(name=list(names))
+        self.message.position = _zeros(size * position)
+        self.message.velocity = _zeros(size * velocity)
+        self.message.effort = _zeros(size * effort)
+        self.position = view(self.message.position)
+        self.velocity = view(self.message.velocity)
+        self.effort = view(self.message.effort)
+
+
+class MotionMessage:
+    """A JointTrajectory of one point that is sent again and again.
+
+    Attributes:
+        message: The message.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        point = JointTrajectoryPoint()
+        size = len(names)
+        point.positions, point.velocities, point.accelerations = (_zeros(size) for _ in range(3))
+        self.message = JointTrajectory(joint_names=list(names), points=[point])
+        # the fields hold copies of what they were set to
+        self._fields = tuple(map(view, (point.positions, point.velocities, point.accelerations)))
+
+    def write(self, stamp: Time, *motion: Array | float) -> JointTrajectory:
+        """Write the stamp, positions, velocities and accelerations; return the message."""
+        self.message.header.stamp = stamp
+        for field, values in zip(self._fields, motion, strict=True):
+            field[:] = values
+        return self.message
+
+
+class EffortsMessage:
+    """A Float64MultiArray that is sent again and again.
+
+    Attributes:
+        message: The message.
+        efforts: Its data, written in place.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.message = Float64MultiArray()
+        self.message.data = _zeros(size)
+        self.efforts = view(self.message.data)
+
+
+class NameIndex:
+    """Where wanted names are in a message; remembered as long as the names stay the same.
+
+    Attributes:
+        wanted: The names looked for.
+        problem: Why the names of the last message are not valid; empty when they are.
+        unknown: Names of the last message that are not wanted.
+        source: Indices of the wanted names in the message.
+        target: Indices of the same names among the wanted ones.
+        same: Whether the names of the message are the wanted ones in their order.
+    """
+
+    def __init__(self, wanted: Sequence[str], *, complete: bool) -> None:
+        """Prepare.
+
+        Args:
+            wanted: The names looked for.
+            complete: Whether a message must have all of them.
+        """
+        self.wanted = tuple(wanted)
+        self.problem = ""
+        self.unknown: tuple[str, ...] = ()
+        self.source: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self.target: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self.same = False
+        self._complete = complete
+        self._places = {name: place for place, name in enumerate(wanted)}
+        self._names: list[str] | None = None
+
+    def sort(self, values: Array, out: Array) -> None:
+        """Copy the wanted numbers of a field.
+
+        Args:
+            values: In the order of the message, (names,).
+            out: In the order of the wanted names, (wanted,); those not in the message stay.
+        """
+        if self.same:
+            out[:] = values
+        else:
+            out[self.target] = values[self.source]
+
+    def look_up(self, names: list[str]) -> str:
+        """Find the names of a message; return the problem, empty when there is none."""
+        if names != self._names:
+            self._names = list(names)
+            known = [(here, self._places[n]) for here, n in enumerate(names) if n in self._places]
+            self.source = np.array([here for here, _ in known], dtype=np.intp)
+            self.target = np.array([there for _, there in known], dtype=np.intp)
+            self.same = self.wanted == tuple(names)
+            self.unknown = tuple(name for name in names if name not in self._places)
+            self.problem = self._check(names)
+        return self.problem
+
+    def unusable(self, values: Array, field: str) -> str:
+        """Problem with the first number of a wanted name that cannot be used, empty if none."""
+        wanted = values if self.same else values[self.source]
+        bad = first_unusable(wanted)
+        if bad is None:
+            return ""
+        return f"{field} of {self.wanted[int(self.target[bad])]} is {wanted[bad]:g}"
+
+    def _check(self, names: list[str]) -> str:
+        if len(set(names)) < len(names):
+            seen: set[str] = set()
+            twice = dict.fromkeys(n for n in names if n in seen or seen.add(n))
+            return f"{_listed(twice)} more than once"
+        if not names:
+            return "no names"
+        if not self._complete:
+            return ""
+        present = set(names)
+        missing = [name for name in self.wanted if name not in present]
+        return f"{_listed(missing)} missing" if missing else ""
+
+
+class StateReader:
+    """Complete joint states to q, v and measured efforts.
+
+    Attributes:
+        q: Configuration of the last valid message, (nq,), in m or rad.
+        v: Velocity, (nv,), in m/s or rad/s.
+        effort: Measured generalized forces, (nv,), in N or N·m; zero where not measured.
+    """
+
+    def __init__(self, model: RobotModel) -> None:
+        """Prepare for a robot whose joints all have one degree of freedom."""
+        self.q = np.zeros(model.nq)
+        self.v = np.zeros(model.nv)
+        self.effort = np.zeros(model.nv)
+        self._index = NameIndex(model.velocity_names, complete=True)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Names of the last message that are not joints of the mechanism."""
+        return self._index.unknown
+
+    def read(self, message: JointState) -> str:
+        """Read q, v and effort, or return what is wrong with the message."""
+        index = self._index
+        if problem := index.look_up(message.name):
+            return problem
+        count = len(message.name)
+        for field, values in (("position", message.position), ("velocity", message.velocity)):
+            if len(values) != count:
+                return _wrong_length(field, len(values), count)
+        if len(message.effort) not in (0, count):
+            return _wrong_length("effort", len(message.effort), count)
+        position, velocity = view(message.position), view(message.velocity)
+        effort = view(message.effort)
+        for field, values in (("position", position), ("velocity", velocity), ("effort", effort)):
+            if len(values) and (problem := index.unusable(values, field)):
+                return problem
+        # nq = nv, and a joint has the same index in both
+        index.sort(position, self.q)
+        index.sort(velocity, self.v)
+        if len(effort):
+            index.sort(effort, self.effort)
+        else:
+            self.effort[:] = 0.0
+        return ""
+
+
+class EffortReader:
+    """Commands to motor efforts.
+
+    Attributes:
+        efforts: Those of the last valid message, (motors,), in N or N·m.
+    """
+
+    def __init__(self, actuators: Actuators, joint_names: Sequence[str]) -> None:
+        """Prepare.
+
+        Args:
+            actuators: Motors in the order of an effort array.
+            joint_names: Names of the nv velocities, for commands by joint.
+        """
+        self.efforts = np.zeros(len(actuators))
+        self._actuators = actuators
+        self._index = NameIndex(joint_names, complete=False)
+        self._tau = np.zeros(len(joint_names))
+        self._inverse = np.linalg.pinv(actuators.matrix)
+
+    def read_array(self, message: Float64MultiArray) -> str:
+        """Read one number per motor in declared order, or return what is wrong."""
+        names = self._actuators.names
+        if len(message.data) != len(names):
+            return (
+                f"{len(message.data)} numbers, expected {len(names)}: {', '.join(names[:8])}"
+                + " ..." * (len(names) > 8)
+            )
+        data = view(message.data)
+        if (bad := first_unusable(data)) is not None:
+            return f"effort of {names[bad]} is {data[bad]:g}"
+        self.efforts[:] = data
+        return ""
+
+    def read_joint_state(self, message: JointState) -> str:
+        """Read efforts by joint name, zero for joints left out, or return what is wrong."""
+        index = self._index
+        if problem := index.look_up(message.name):
+            return problem
+        if index.unknown:
+            return f"{_listed(index.unknown)} unknown"
+        if len(message.effort) != len(message.name):
+            return _wrong_length("effort", len(message.effort), len(message.name))
+        effort = view(message.effort)
+        if problem := index.unusable(effort, "effort"):
+            return problem
+        tau = self._tau
+        tau[:] = 0.0
+        tau[index.target] = effort[index.source]
+        efforts = self._inverse @ tau
+        error = np.abs(self._actuators.matrix @ efforts - tau)
+        if len(error) and error.max() > _REPRESENTABLE * (1.0 + np.abs(tau).max()):
+            return f"no motors can produce this effort of {index.wanted[int(error.argmax())]}"
+        self.efforts[:] = efforts
+        return ""
+
+
+def _zeros(size: int) -> array[float]:
+    """Memory of a ``float64[]`` field."""
+    return array("d", bytes(8 * size))
+
+
+def _wrong_length(field: str, found: int, expected: int) -> str:
+    if not found:
+        return f"no {field}"
+    return f"{found} numbers in {field}, expected {expected}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = list(names)
+    shown = ", ".join(f'"{name:.40}"' for name in names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

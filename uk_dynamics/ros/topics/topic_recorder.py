@@ -1,0 +1,110 @@
+"""Records the topics of running nodes as MCAP, as they are serialized."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.ros.parameters.common import EFFORT_COMMANDS
+from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.topics.qos import RECORDING_QOS
+from uk_dynamics.simulation.recording.mcap_file import GrowingFile
+from uk_dynamics.simulation.recording.mcap_log import CHUNK, MISSING
+from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
+from uk_dynamics.simulation.recording.mcap_topics import START, description
+
+# The writer keeps an index entry for every chunk until the end: large chunks keep the index small,
+# and a timer ends them. Writers that cannot end a chunk (mcap before 1.5) get small chunks.
+_CHUNK = 1 << 20  # bytes
+_LONGEST = 1.0  # s, from a message to the file
+_TOPICS: tuple[tuple[str, type], ...] = (
+    ("joint_states", JointState),
+    (EFFORT_COMMANDS, Float64MultiArray),
+    ("forward_dynamics/dynamics", JointTrajectory),
+    ("forward_dynamics/constraint_states", JointState),
+    ("forward_dynamics/constraint_forces", JointState),
+    ("servo_controller/task_states", JointState),
+    ("servo_controller/task_references", JointTrajectory),
+    ("/diagnostics", DiagnosticArray),
+    ("/clock", Clock),
+)
+
+
+class TopicRecorder:
+    """Writes all messages that a node receives; close it at the end.
+
+    Attributes:
+        counts: Messages written, by topic.
+    """
+
+    def __init__(self, node: Node, mechanism: Mechanism, path: Path) -> None:
+        """Start recording.
+
+        Args:
+            node: Node that subscribes; relative topics are in its namespace.
+            mechanism: The mechanism.
+            path: File to write, ``.mcap``.
+
+        Raises:
+            InputError: The library is missing, or the file cannot be written.
+        """
+        try:
+            from mcap.writer import Writer
+        except ImportError:
+            raise InputError(MISSING, file=str(path)) from None
+        self.counts: dict[str, int] = {}
+        self._file = GrowingFile(path)
+        self._open = True
+        ends = hasattr(Writer, "flush")
+        self._writer: Any = Writer(self._file, chunk_size=_CHUNK if ends else CHUNK)
+        self._writer.start(profile="ros2", library="uk_dynamics")
+        actuators = mechanism.actuators
+        self._writer.add_metadata(
+            START, description(mechanism.name, actuators.names, actuators.effort_limits)
+        )
+        schemas: dict[str, int] = {}
+        for topic, kind in _TOPICS:
+            name = f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}"
+            if name not in schemas:
+                schemas[name] = self._writer.register_schema(
+                    name, "ros2msg", SCHEMAS[name].encode()
+                )
+            full = node.resolve_topic_name(topic)
+            self.counts[full] = 0
+            channel = self._writer.register_channel(full, "cdr", schemas[name])
+            node.create_subscription(
+                kind, topic, self._receiver(full, channel), RECORDING_QOS, raw=True
+            )
+        if ends:
+            node.create_timer(_LONGEST, self._flush, clock=steady_clock())
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._open = False
+        self._writer.finish()
+        self._file.close(finished=True)
+
+    def _flush(self) -> None:
+        if self._open:
+            self._writer.flush()
+
+    def _receiver(self, topic: str, channel: int) -> Callable[[bytes], None]:
+        def receive(message: bytes) -> None:
+            if not self._open:
+                return
+            now = time.time_ns()
+            self._writer.add_message(channel, now, message, now)
+            self.counts[topic] += 1
+
+        return receive

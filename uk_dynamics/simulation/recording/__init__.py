@@ -1,0 +1,1 @@
+"""Trajectories and their files: MCAP, npz, csv."""

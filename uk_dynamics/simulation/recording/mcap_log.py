@@ -1,0 +1,176 @@
+"""MCAP files with ROS 2 messages: written safely against crashes, read even if truncated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.recording.mcap_file import UNFINISHED, GrowingFile
+from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
+
+# Data reach the file a chunk at a time: a crash loses at most this much, in bytes.
+CHUNK = 16384
+_MAGIC = 8  # bytes at the start
+MISSING = (
+    "recordings in MCAP need mcap-ros2-support; install it (pip install mcap-ros2-support, or"
+    ' ".[record]" of the sources), or use .npz'
+)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One recorded message.
+
+    Attributes:
+        topic: Its topic.
+        type: Its type, such as ``sensor_msgs/msg/JointState``.
+        time: When it was logged, in ns.
+        content: Its fields as attributes; None if it was not decoded.
+        data: Serialised (CDR).
+    """
+
+    topic: str
+    type: str
+    time: int
+    content: Any
+    data: bytes
+
+
+class McapWriter:
+    """Writes messages given as nested mappings; use it as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Create the file.
+
+        Raises:
+            InputError: The library is missing, or the file cannot be written.
+        """
+        try:
+            from mcap_ros2.writer import Writer
+        except ImportError:
+            raise InputError(MISSING, file=str(path)) from None
+        self._file = GrowingFile(path)
+        self._writing = False
+        self._writer: Any = Writer(cast(Any, self._file), chunk_size=CHUNK)
+        self._schemas: dict[str, Any] = {}
+
+    def __enter__(self) -> McapWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Finish the file; after an interrupted write it is valid up to the last chunk."""
+        finished = False
+        try:
+            if not self._writing:
+                self._writer.finish()
+                finished = True
+        finally:
+            self._file.close(finished=finished)
+
+    def note(self, name: str, values: Mapping[str, str]) -> None:
+        """Write a metadata record."""
+        self._writer.add_metadata(name, dict(values))
+
+    def write(self, topic: str, type_: str, content: Mapping[str, Any], time: int) -> None:
+        """Write a message.
+
+        Args:
+            topic: Its topic.
+            type_: Its type, one of ``SCHEMAS``.
+            content: Its fields by name.
+            time: In ns.
+        """
+        self._writing = True  # remains set if Ctrl-C or a full disk interrupts the record
+        if type_ not in self._schemas:
+            self._schemas[type_] = self._writer.register_msgdef(type_, SCHEMAS[type_])
+        self._writer.write_message(topic, self._schemas[type_], content, time, time)
+        self._writing = False
+
+
+class McapReader:
+    """Reads a recording, even a truncated one.
+
+    Attributes:
+        notes: Metadata by name, as far as read.
+        cut: Whether the file is truncated, as far as read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Check that the file exists and can be decoded.
+
+        Raises:
+            InputError: The library is missing, or there is no such file.
+        """
+        try:
+            import mcap.stream_reader  # noqa: F401
+            import mcap_ros2.decoder  # noqa: F401
+        except ImportError:
+            raise InputError(MISSING, file=str(path)) from None
+        if not path.is_file():
+            raise InputError("there is no such file", file=str(path))
+        self._path = path
+        self.notes: dict[str, dict[str, str]] = {}
+        self.cut = False
+
+    def messages(self, *, decode: bool = True) -> Iterator[Message]:
+        """All messages in the order of the file, up to where it is truncated.
+
+        Args:
+            decode: Whether to decode the fields.
+
+        Raises:
+            InputError: It is not an MCAP file.
+        """
+        from mcap.records import Channel, DataEnd, Metadata, Schema
+        from mcap.records import Message as Record
+        from mcap_ros2.decoder import DecoderFactory
+
+        schemas: dict[int, Any] = {}
+        channels: dict[int, Any] = {}
+        decoders: dict[int, Any] = {}
+        factory = DecoderFactory()
+        self.cut = True
+        for record in self._records():
+            if isinstance(record, Schema):
+                schemas[record.id] = record
+            elif isinstance(record, Channel):
+                channels[record.id] = record
+            elif isinstance(record, Metadata):
+                self.notes[record.name] = dict(record.metadata)
+            elif isinstance(record, DataEnd):
+                self.cut = UNFINISHED in self.notes
+            elif isinstance(record, Record):
+                channel = channels[record.channel_id]
+                schema = schemas[channel.schema_id]
+                content = None
+                if decode:
+                    if schema.id not in decoders:
+                        decoders[schema.id] = factory.decoder_for("cdr", schema)
+                    content = decoders[schema.id](record.data)
+                yield Message(channel.topic, schema.name, record.log_time, content, record.data)
+
+    def _records(self) -> Iterator[Any]:
+        """Records up to the end, or to where the file is truncated."""
+        from mcap.exceptions import InvalidMagic
+        from mcap.stream_reader import StreamReader
+
+        with self._path.open("rb") as file:
+            try:
+                yield from StreamReader(file).records
+            except InvalidMagic:
+                if file.tell() <= _MAGIC:
+                    raise InputError("is not an MCAP recording", file=str(self._path)) from None
+            except Exception:  # noqa: BLE001 truncated: errors of mcap, zstandard or struct
+                return

@@ -1,0 +1,67 @@
+"""Definitions of the recorded ROS 2 messages, so that ROS need not be installed."""
+
+from __future__ import annotations
+
+_PARTS = {
+    "builtin_interfaces/Time": "int32 sec\nuint32 nanosec",
+    "builtin_interfaces/Duration": "int32 sec\nuint32 nanosec",
+    "std_msgs/Header": "builtin_interfaces/Time stamp\nstring frame_id",
+    "std_msgs/MultiArrayDimension": "string label\nuint32 size\nuint32 stride",
+    "std_msgs/MultiArrayLayout": "MultiArrayDimension[] dim\nuint32 data_offset",
+    "diagnostic_msgs/KeyValue": "string key\nstring value",
+    "diagnostic_msgs/DiagnosticStatus": """\
+byte OK=0
+byte WARN=1
+byte ERROR=2
+byte STALE=3
+byte level
+string name
+string message
+string hardware_id
+KeyValue[] values""",
+    "trajectory_msgs/JointTrajectoryPoint": """\
+float64[] positions
+float64[] velocities
+float64[] accelerations
+float64[] effort
+builtin_interfaces/Duration time_from_start""",
+}
+_STAMPED = ("std_msgs/Header", "builtin_interfaces/Time")
+
+_OWN_FIELDS = {
+    "sensor_msgs/msg/JointState": (
+        """\
+std_msgs/Header header
+string[] name
+float64[] position
+float64[] velocity
+float64[] effort""",
+        _STAMPED,
+    ),
+    "std_msgs/msg/Float64MultiArray": (
+        "MultiArrayLayout layout\nfloat64[] data",
+        ("std_msgs/MultiArrayLayout", "std_msgs/MultiArrayDimension"),
+    ),
+    "trajectory_msgs/msg/JointTrajectory": (
+        "std_msgs/Header header\nstring[] joint_names\nJointTrajectoryPoint[] points",
+        (
+            *_STAMPED,
+            "trajectory_msgs/JointTrajectoryPoint",
+            "builtin_interfaces/Duration",
+        ),
+    ),
+    "rosgraph_msgs/msg/Clock": (
+        "builtin_interfaces/Time clock",
+        ("builtin_interfaces/Time",),
+    ),
+    "diagnostic_msgs/msg/DiagnosticArray": (
+        "std_msgs/Header header\nDiagnosticStatus[] status",
+        (*_STAMPED, "diagnostic_msgs/DiagnosticStatus", "diagnostic_msgs/KeyValue"),
+    ),
+}
+
+# Format of MCAP's ros2msg encoding: own fields, then each type that occurs in them.
+SCHEMAS = {
+    name: "\n".join([fields, *(f"{'=' * 80}\nMSG: {part}\n{_PARTS[part]}" for part in used)])
+    for name, (fields, used) in _OWN_FIELDS.items()
+}

@@ -1,0 +1,37 @@
+"""Contents of a recording: topics of the nodes, and metadata at its start and end."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+STATES = "/joint_states"
+COMMANDS = "/effort_controller/commands"
+MOTION = "/forward_dynamics/dynamics"
+ROWS = "/forward_dynamics/constraint_states"
+TASKS = "/servo_controller/task_states"
+REFERENCES = "/servo_controller/task_references"
+DIAGNOSTICS = "/diagnostics"
+START, END = "uk_dynamics", "uk_dynamics.end"
+SECOND = 1_000_000_000  # ns
+
+
+def description(mechanism: str, motors: tuple[str, ...], effort_limits: Array) -> dict[str, str]:
+    """Metadata at the start of a recording.
+
+    Args:
+        mechanism: Its name.
+        motors: Their names.
+        effort_limits: (motors,), in N or N·m, infinite where none is declared.
+    """
+    limits = [limit if math.isfinite(limit) else None for limit in effort_limits.tolist()]
+    return {
+        "mechanism": mechanism,
+        "motors": json.dumps(motors),
+        "effort_limits": json.dumps(limits),
+    }

@@ -1,0 +1,129 @@
+"""Samples of a motion over time, with the names of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.exceptions import UnknownNameError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Column names of a trajectory.
+
+    Attributes:
+        positions: Of q.
+        velocities: Of v and qdd.
+        motors: Of efforts.
+        constraint_rows: Of residual and multipliers.
+        task_rows: Of tracking_error.
+    """
+
+    positions: tuple[str, ...]
+    velocities: tuple[str, ...]
+    motors: tuple[str, ...]
+    constraint_rows: tuple[str, ...]
+    task_rows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Switching:
+    """Constraints switched on or off at one instant.
+
+    Attributes:
+        t: Time, in s.
+        changes: On or off, by name of the constraint.
+        energy_lost: Kinetic energy dissipated by the jump of the velocities, in J.
+    """
+
+    t: float
+    changes: Mapping[str, bool]
+    energy_lost: float
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Computational cost of a simulation.
+
+    Attributes:
+        steps: Accepted integration steps.
+        evaluations: Evaluations of the constrained acceleration.
+        wall_time: In s.
+    """
+
+    steps: int
+    evaluations: int
+    wall_time: float
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectoryData:
+    """K samples of a motion; arrays have one row per sample.
+
+    Attributes:
+        name: Name of the mechanism.
+        names: Column names.
+        t: Times, (K,), in s.
+        q: Configurations, (K, nq), in m or rad.
+        v: Velocities, (K, nv), in m/s or rad/s.
+        qdd: Accelerations, (K, nv), in m/s² or rad/s².
+        efforts: Motor efforts, (K, motors), in N or N·m; at a control instant, those that
+            start there.
+        effort_limits: Of the motors, (motors,), infinite where none is declared.
+        residual: Constraint residuals ψ, (K, m), in m or rad.
+        residual_rate: Rates of the rows, (K, m), in m/s or rad/s.
+        multipliers: Of the rows, with the contribution of friction, (K, m), in N or N·m.
+        tracking_error: Task residuals, (K, mt), in m or rad.
+        kinetic: Kinetic energy, (K,), in J.
+        potential: Potential energy, (K,), in J.
+        rank: Rank of the structural constraints, (K,).
+        condition: Condition number of the independent rows, (K,).
+        status: Name of each solution's status, (K,).
+        warnings: One line each: joints outside their limits, motors at theirs, unreachable tasks,
+            inconsistent constraints.
+        statistics: Computational cost.
+        switchings: Constraints switched on and off during the motion.
+    """
+
+    name: str
+    names: Names
+    t: Array
+    q: Array
+    v: Array
+    qdd: Array
+    efforts: Array
+    effort_limits: Array
+    residual: Array
+    residual_rate: Array
+    multipliers: Array
+    tracking_error: Array
+    kinetic: Array
+    potential: Array
+    rank: NDArray[np.int_]
+    condition: Array
+    status: tuple[str, ...]
+    warnings: tuple[str, ...]
+    statistics: Statistics
+    switchings: tuple[Switching, ...] = ()
+
+    @property
+    def energy(self) -> Array:
+        """Total mechanical energy, (K,), in J."""
+        return self.kinetic + self.potential
+
+    def position(self, name: str) -> Array:
+        """Samples of one position coordinate, (K,), in m or rad.
+
+        Raises:
+            UnknownNameError: There is no such coordinate.
+        """
+        if name not in self.names.positions:
+            raise UnknownNameError("position", name, self.names.positions)
+        column: Array = self.q[:, self.names.positions.index(name)]
+        return column

@@ -1,0 +1,124 @@
+"""Trajectories as files: all in ``.npz`` and ``.mcap``, a column per coordinate in ``.csv``."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.recording import mcap_trajectory
+from uk_dynamics.simulation.recording.trajectory_data import (
+    Names,
+    Statistics,
+    Switching,
+    TrajectoryData,
+)
+from uk_dynamics.whole_file import whole_file
+
+_SWITCHING = ("t", "energy_lost", "event", "name", "on")
+SUFFIXES = (".npz", ".mcap", ".csv")
+_NAMES = "_names"  # ends the keys of column names in .npz
+
+
+def save(trajectory: TrajectoryData, path: Path) -> None:
+    """Write a trajectory; see :meth:`Trajectory.save`."""
+    writers = {".npz": _save_npz, ".mcap": mcap_trajectory.save, ".csv": _save_csv}
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        raise unknown_suffix(path)
+    try:
+        with whole_file(path) as temporary:
+            writer(trajectory, temporary)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+    except InputError as error:
+        raise InputError(error.problem, file=str(path)) from None
+
+
+def unknown_suffix(path: Path) -> InputError:
+    """What to raise for a file that cannot be written."""
+    problem = f'cannot write "{path.suffix}" files; use .npz, .mcap or .csv'
+    return InputError(problem, file=str(path))
+
+
+def load(path: Path) -> TrajectoryData:
+    """Read a trajectory; see :meth:`Trajectory.load`."""
+    if path.suffix.lower() == ".mcap":
+        return mcap_trajectory.load(path)
+    try:
+        with np.load(path) as data:
+            return _from_arrays(dict(data))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", file=str(path)) from None
+    except (KeyError, ValueError, TypeError, AttributeError, zipfile.BadZipFile):
+        raise InputError("is no trajectory saved as .npz", file=str(path)) from None
+
+
+def _save_npz(trajectory: TrajectoryData, path: Path) -> None:
+    arrays: dict[str, Any] = {
+        f.name: getattr(trajectory, f.name)
+        for f in fields(trajectory)
+        if f.name not in ("names", "statistics", "switchings")
+    }
+    for key in ("status", "warnings"):
+        arrays[key] = np.array(arrays[key], dtype=str)
+    for key, names in asdict(trajectory.names).items():
+        arrays[key + _NAMES] = np.array(names, dtype=str)
+    # Constraints switched together share their row of times and losses.
+    single = [
+        (i, n, on) for i, s in enumerate(trajectory.switchings) for n, on in s.changes.items()
+    ]
+    arrays["switching_t"] = np.array([s.t for s in trajectory.switchings])
+    arrays["switching_energy_lost"] = np.array([s.energy_lost for s in trajectory.switchings])
+    arrays["switching_event"] = np.array([i for i, _, _ in single], dtype=int)
+    arrays["switching_name"] = np.array([n for _, n, _ in single], dtype=str)
+    arrays["switching_on"] = np.array([on for _, _, on in single], dtype=bool)
+    with path.open("wb") as file:  # given a name, NumPy might append another suffix to it
+        np.savez_compressed(file, **arrays, **asdict(trajectory.statistics))
+
+
+def _from_arrays(data: dict[str, Any]) -> TrajectoryData:
+    names = {f.name: tuple(data.pop(f.name + _NAMES).tolist()) for f in fields(Names)}
+    statistics = {f.name: data.pop(f.name).item() for f in fields(Statistics)}
+    parts = {key: data.pop(f"switching_{key}").tolist() for key in _SWITCHING}
+    changes: list[dict[str, bool]] = [{} for _ in parts["t"]]
+    for event, name, on in zip(parts["event"], parts["name"], parts["on"], strict=True):
+        changes[event][name] = on
+    return TrajectoryData(
+        switchings=tuple(map(Switching, parts["t"], changes, parts["energy_lost"])),
+        name=str(data.pop("name")),
+        names=Names(**names),
+        status=tuple(data.pop("status").tolist()),
+        warnings=tuple(data.pop("warnings").tolist()),
+        statistics=Statistics(**statistics),
+        **data,
+    )
+
+
+def _save_csv(trajectory: TrajectoryData, path: Path) -> None:
+    names = trajectory.names
+    columns: dict[str, list[Any]] = {"t": trajectory.t.tolist()}
+    for prefix, labels, values in (
+        ("q", names.positions, trajectory.q),
+        ("v", names.velocities, trajectory.v),
+        ("qdd", names.velocities, trajectory.qdd),
+        ("effort", names.motors, trajectory.efforts),
+        ("residual", names.constraint_rows, trajectory.residual),
+        ("residual_rate", names.constraint_rows, trajectory.residual_rate),
+        ("multiplier", names.constraint_rows, trajectory.multipliers),
+        ("tracking_error", names.task_rows, trajectory.tracking_error),
+    ):
+        for label, column in zip(labels, values.T, strict=True):
+            columns[f"{prefix}.{label}"] = column.tolist()
+    for name in ("kinetic", "potential", "rank", "condition"):
+        columns[name] = getattr(trajectory, name).tolist()
+    columns["status"] = list(trajectory.status)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)  # writes floats with all digits that tell them apart
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))

@@ -1,0 +1,103 @@
+"""Time integration of a plant, with fixed steps or with error control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+
+from uk_dynamics.core.integration.adaptive import (
+    ADAPTIVE_METHODS,
+    AdaptiveMethod,
+    AdaptiveStepper,
+    Tolerances,
+)
+from uk_dynamics.core.integration.fixed_step import (
+    ConfigurationSpace,
+    rk4_step,
+    semi_implicit_euler_step,
+)
+from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.simulation.plant import Plant
+
+FIXED_METHODS = {"rk4": (rk4_step, 4), "semi_implicit_euler": (semi_implicit_euler_step, 1)}
+METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
+
+_SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
+
+
+@dataclass
+class Advance:
+    """Integrates the motion of a plant.
+
+    Attributes:
+        space: Configuration space.
+        plant: What moves.
+        method: One of METHODS.
+        step: Fixed step, in s.
+        tolerances: Error control of the adaptive methods.
+        steps: Accepted steps so far.
+        evaluations: Evaluations of the acceleration so far.
+    """
+
+    space: ConfigurationSpace
+    plant: Plant
+    method: str
+    step: float
+    tolerances: Tolerances
+    steps: int = 0
+    evaluations: int = 0
+    _step_size: float | None = field(default=None, repr=False)
+
+    def run(self, state: State, stops: Array) -> Iterator[State]:
+        """States at the given times.
+
+        Args:
+            state: Initial state.
+            stops: Increasing times after the start, in s; the last one is the end.
+
+        Raises:
+            SimulationError: The loops cannot be kept closed or the step size vanishes.
+        """
+        if self.method in FIXED_METHODS:
+            return self._fixed(state, stops)
+        return self._adaptive(state, stops)
+
+    def _fixed(self, state: State, stops: Array) -> Iterator[State]:
+        one_step, cost = cast(
+            "tuple[Callable[..., tuple[Array, Array]], int]", FIXED_METHODS[self.method]
+        )
+        for stop in stops:
+            count = max(1, int(np.ceil((stop - state.t) / self.step - 1e-9)))
+            h = (stop - state.t) / count
+            start = state.t
+            for k in range(count):
+                q, v = one_step(self.space, self.plant.acceleration, state.t, state.q, state.v, h)
+                t = float(stop) if k == count - 1 else start + (k + 1) * h
+                state = State(t, *self.plant.project(t, q, v))
+                self.steps += 1
+                self.evaluations += cost
+            yield state
+
+    def _adaptive(self, state: State, stops: Array) -> Iterator[State]:
+        stepper = AdaptiveStepper(
+            self.space,
+            self.plant.acceleration,
+            state.t,
+            state.q,
+            state.v,
+            float(stops[-1]),
+            method=cast(AdaptiveMethod, self.method),
+            tolerances=self.tolerances,
+            project=self.plant.project,
+            first_step=self._step_size,
+        )
+        for stop in stops:
+            while stepper.t < stop - _SAME_TIME:
+                stepper.step()
+            yield State(float(stop), *stepper.sample(float(stop)))
+        self._step_size = stepper.step_size
+        self.steps += stepper.steps
+        self.evaluations += stepper.evaluations

@@ -1,0 +1,119 @@
+"""Distribution of the points to workers; a worker that dies loses no point.
+
+Points are sent in chunks. When a worker dies, Dask reports all chunks that it had: the one that
+killed it and those that were queued. Their points are repeated one by one, and those whose worker
+dies again are repeated with nothing else running: a point whose worker dies then has failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.sweeps.simulate_point import Row, simulate_points
+from uk_dynamics.sweeps.store import optional
+from uk_dynamics.sweeps.sweep_specification import Point
+
+#: Row of a point, and the columns of its trajectory if they are stored.
+Answer = tuple[Row, dict[str, Any] | None]
+
+_MOST_IN_CHUNK = 16  # points
+_CHUNK = 1.0  # s, duration of a chunk, which an interruption loses
+_TASKS_PER_THREAD = 3  # queued, so that no worker idles and the scheduler is not flooded
+
+
+def answers(client: Any, points: list[Point]) -> Iterator[list[Answer]]:
+    """Results of all points, in the order of completion.
+
+    Args:
+        client: Of Dask.
+        points: To simulate.
+
+    Raises:
+        InputError: The scheduler is lost.
+    """
+    waiting = _TASKS_PER_THREAD * max(1, sum(client.nthreads().values()))
+    left = points
+    for largest, concurrent in ((len(points) // (4 * waiting), waiting), (1, waiting), (1, 1)):
+        chunks, left = _Chunks(left, largest), []
+        for chunk, found in _results(client, chunks, concurrent):
+            if found is None:
+                left += chunk
+            else:
+                chunks.adapt(found)
+                yield found
+    yield [_failed(point, "the process that simulated it died, each time") for point in left]
+
+
+class _Chunks:
+    """Chunks of points, whose size adapts to the time of a simulation."""
+
+    def __init__(self, points: list[Point], most: int) -> None:
+        """Start with chunks of one point.
+
+        Args:
+            points: In this order.
+            most: Points in a chunk.
+        """
+        self._points, self._most = points, max(1, min(most, _MOST_IN_CHUNK))
+        self._at, self._size = 0, 1
+
+    def take(self) -> list[Point]:
+        """The next chunk; empty when there is none."""
+        chunk = self._points[self._at : self._at + self._size]
+        self._at += len(chunk)
+        return chunk
+
+    def adapt(self, found: list[Answer]) -> None:
+        """Adapt the size to the time of these points."""
+        mean = sum(row.get("wall_time", _CHUNK) for row, _ in found) / len(found)
+        self._size = max(1, min(self._most, int(_CHUNK / max(mean, 1e-3))))
+
+
+def _results(
+    client: Any, chunks: _Chunks, most: int
+) -> Iterator[tuple[list[Point], list[Answer] | None]]:
+    """Each chunk with its results, or with None if its worker died.
+
+    Args:
+        client: Of Dask.
+        chunks: To simulate.
+        most: Largest number of submitted chunks.
+
+    Raises:
+        InputError: The scheduler is lost.
+    """
+    running: dict[Any, list[Point]] = {}
+    stream = optional("distributed").as_completed()
+
+    def submit() -> None:
+        if chunk := chunks.take():
+            future = client.submit(simulate_points, chunk, pure=False)
+            running[future] = chunk
+            stream.add(future)
+
+    for _ in range(most):
+        submit()
+    while running:
+        future = next(stream)
+        chunk = running.pop(future)
+        yield chunk, _found(future, chunk)
+        submit()
+
+
+def _found(future: Any, chunk: list[Point]) -> list[Answer] | None:
+    """Results of a chunk; None if its worker died."""
+    if future.status == "cancelled":
+        raise InputError("the connection to the scheduler was lost; start again to resume")
+    failure = future.exception()
+    if failure is None:
+        found: list[Answer] = future.result()
+        return found
+    if isinstance(failure, optional("distributed").KilledWorker):
+        return None
+    return [_failed(point, f"the worker could not simulate it: {failure!r}") for point in chunk]
+
+
+def _failed(point: Point, problem: str) -> Answer:
+    return {"point": point.key, **point.values, "status": "failed", "error": problem}, None

@@ -1,0 +1,171 @@
+"""The specification of a sweep, and its points."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError
+from uk_dynamics.mechanism.files.file_location import find_file
+from uk_dynamics.mechanism.files.schema_check import check_schema
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.wording import place_text
+from uk_dynamics.mechanism.files.yaml_file import read_yaml
+from uk_dynamics.mechanism.resolution.robot_resolution import read_description
+from uk_dynamics.sweeps.values import check_values, combinations
+
+
+@dataclass(frozen=True)
+class Point:
+    """One simulation, with all data that a worker needs.
+
+    Attributes:
+        key: Hash of everything that determines the result.
+        values: Varied values by address.
+        mechanism: Data of the mechanism file with the values in it.
+        tasks: Data of the tasks file with the values in it; None for no tasks.
+        robot: Digest of the robot description of the mechanism.
+        simulation: Arguments of the simulation.
+        positions: Initial positions of joints, in m or rad.
+        velocities: Initial velocities of joints, in m/s or rad/s.
+        files: Names of mechanism and tasks file, and the directory of the mechanism file.
+        trajectory: Whether all samples are stored.
+    """
+
+    key: str
+    values: Mapping[str, Any]
+    mechanism: Mapping[str, Any]
+    tasks: Mapping[str, Any] | None
+    robot: str
+    simulation: Mapping[str, Any]
+    positions: Mapping[str, float]
+    velocities: Mapping[str, float]
+    files: tuple[str, str, str]
+    trajectory: bool
+
+
+@dataclass(frozen=True)
+class SweepSpec:
+    """A sweep file.
+
+    Attributes:
+        file: Name of the file as the user gave it, for errors.
+        data: Its checked data.
+        mechanism: Data of the mechanism file.
+        tasks: Data of the tasks file, None for no tasks.
+        files: As in :class:`Point`.
+    """
+
+    file: str
+    data: Mapping[str, Any]
+    mechanism: Mapping[str, Any]
+    tasks: Mapping[str, Any] | None
+    files: tuple[str, str, str]
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> SweepSpec:
+        """Read a sweep file and the files that it names.
+
+        Raises:
+            MechanismFileError: A file is missing or malformed, or values do not combine.
+        """
+        shown = os.fspath(path)
+        data = check_schema(read_yaml(Path(path), shown), "sweep", shown)
+        check_values(data, shown)
+        mechanism, name, folder = _read(data, "mechanism", path)
+        tasks, tasks_name = None, ""
+        if "tasks" in data:
+            tasks, tasks_name, _ = _read(data, "tasks", path)
+        elif any(address.startswith("tasks.") for address in data["vary"]):
+            raise MechanismFileError(
+                "there is no tasks file to vary; add tasks", file=shown, place="vary"
+            )
+        return cls(shown, data, mechanism, tasks, (name, tasks_name, folder))
+
+    def points(self) -> list[Point]:
+        """All points in declared order, the last address varying fastest.
+
+        Raises:
+            MechanismFileError: An address is invalid.
+        """
+        return [self._point(values) for values in combinations(self.data, self.file)]
+
+    def _point(self, values: Mapping[str, Any]) -> Point:
+        parts: dict[str, Any] = {
+            "mechanism": self.mechanism,
+            "tasks": self.tasks,
+            "simulation": self.data["simulation"],
+            "positions": {},
+            "velocities": {},
+        }
+        for address, value in values.items():
+            section, _, path = address.partition(".")
+            try:
+                parts[section] = _with(parts[section], path.split("."), value)
+            except KeyError as error:
+                place = place_text(("vary", address))
+                problem = f'"{error.args[0]}" is not inside a mapping; use the keys of the file'
+                raise MechanismFileError(problem, file=self.file, place=place) from None
+        model = parts["mechanism"].get("model", {})
+        parts["robot"] = self._robot(json.dumps(model, sort_keys=True))
+        trajectory = bool(self.data.get("trajectories", False))
+        content = json.dumps([parts, self.files, trajectory], sort_keys=True)
+        key = hashlib.sha256(content.encode()).hexdigest()[:20]
+        return Point(key=key, values=values, files=self.files, trajectory=trajectory, **parts)
+
+    @functools.cached_property
+    def _robot(self) -> Callable[[str], str]:
+        """Digest of a robot; each robot is read once."""
+        return functools.cache(self._digest)
+
+    def _digest(self, model: str) -> str:
+        """Digest of the URDF, xacro expanded, that a mechanism's ``model`` names.
+
+        Args:
+            model: As JSON.
+
+        Returns:
+            Empty if there is no robot: the points fail with the reason.
+        """
+        name, _, folder = self.files
+        text = json.dumps({"schema": 1, "model": json.loads(model)})
+        try:
+            spec = MechanismSpec.from_text(text, file=name, directory=folder)
+            description = read_description(spec, None)
+        except UkDynamicsError:
+            return ""
+        return hashlib.sha256(description.text.encode()).hexdigest()
+
+
+def _read(
+    sweep: Mapping[str, Any], kind: Any, path: str | os.PathLike[str]
+) -> tuple[dict[str, Any], str, str]:
+    """Data, displayed name and directory of the mechanism or tasks file of a sweep."""
+    name = sweep[kind]
+    relative = Path(path).parent / name
+    try:
+        found, shown = (relative, name) if relative.is_file() else find_file(name, kind)
+        data = read_yaml(found, shown)
+    except InputError as error:
+        raise error.caused_by(os.fspath(path), kind) from None
+    if not isinstance(data, dict):
+        raise MechanismFileError(f"this is not a {kind} file", file=shown)
+    return data, shown, str(found.parent.absolute())
+
+
+def _with(data: Any, path: list[str], value: Any) -> Any:
+    """The same data with one entry replaced; missing mappings on its path are created.
+
+    Only the last key of the path may contain dots.
+    """
+    if not isinstance(data, dict):
+        raise KeyError(path[0])
+    if len(path) == 1:
+        return {**data, path[0]: value}
+    return {**data, path[0]: _with(data.get(path[0], {}), path[1:], value)}

@@ -1,0 +1,1 @@
+"""Layouts for Foxglove and PlotJuggler."""

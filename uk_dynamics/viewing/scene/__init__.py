@@ -1,0 +1,1 @@
+"""Shapes, arrows and marks of a mechanism."""

@@ -1,0 +1,178 @@
+"""What is drawn over a mechanism: closure errors, forces in its joints, targets of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.constraints.references.references import Followed
+from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.core.equation.solution import Solution
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.model.kinematics.workspace import Workspace
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Points and vectors in world axes, a row for each constraint (or task) that has frames.
+
+    Attributes:
+        parents: Origins of the frames on the parents, (k, 3), in m.
+        children: Origins of the frames on the children, (k, 3), in m.
+        parent_axes, child_axes: Axes of these frames, as columns, (k, 3, 3).
+        closure_errors: What is missing from the child's origin to where it should be, (k, 3), in m.
+        forces: Force on each child at its frame, (k, 3), in N; its opposite acts on the parent.
+        torques: Torque on each child, (k, 3), in N·m.
+        determined: Whether force and torque are unique, (k,).
+        task_points: Origins of the frames that tasks move, (n, 3), in m.
+        task_targets: Where tasks want them, (n, 3), in m.
+    """
+
+    parents: Array
+    children: Array
+    parent_axes: Array
+    child_axes: Array
+    closure_errors: Array
+    forces: Array
+    torques: Array
+    determined: NDArray[np.bool_]
+    task_points: Array
+    task_targets: Array
+
+
+class Marker:
+    """Finds the marks of a mechanism, in memory of its own.
+
+    Attributes:
+        constraints: Names of the constraints that have frames, (k,).
+        tasks: Names of the tasks that have frames, (n,).
+    """
+
+    def __init__(self, mechanism: Mechanism, tasks: Tasks | None = None) -> None:
+        """Look up the frames.
+
+        Args:
+            mechanism: What is shown.
+            tasks: The tasks it follows, if any.
+        """
+        self._mechanism = mechanism
+        self._workspace = mechanism.model.workspace()
+        self._frames = _framed(mechanism.constraints)
+        self.constraints = tuple(self._frames)
+        self._tasks = tasks
+        self._task_workspace = tasks.model.workspace() if tasks else None
+        self._task_frames = _framed(tasks.constraints) if tasks else {}
+        self.tasks = tuple(self._task_frames)
+
+    def marks(
+        self,
+        state: State,
+        residual: Array,
+        solution: Solution | None,
+        task_time: float | None = None,
+        followed: Mapping[str, Followed] | None = None,
+    ) -> Marks:
+        """Everything to be drawn at a state.
+
+        Args:
+            state: Where the mechanism is.
+            residual: ψ of all rows there, 0 where they do not act, (m,).
+            solution: Its dynamics there; None: no forces.
+            task_time: Time of the tasks' references, in s; None: that of the state.
+            followed: What replaces references of the tasks file, by task name.
+        """
+        constraints = self._mechanism.constraints
+        self._workspace.update_positions(state.q)
+        wrenches = constraints.wrenches(self._workspace)
+        parents, children = _origins(self._workspace, self._frames)
+        count = len(self._frames)
+        closure_errors, forces, torques = (np.zeros((count, 3)) for _ in range(3))
+        determined = np.ones(count, dtype=bool)
+        missing = _missing(wrenches, residual * constraints.position_rows)
+        for k, name in enumerate(self._frames):
+            rows = constraints.slices[name]
+            closure_errors[k] = missing[rows].sum(axis=0)
+            if solution is not None:
+                total = (solution.joint_multipliers[rows, None] * wrenches[rows]).sum(axis=0)
+                forces[k] = total[:3]
+                torques[k] = total[3:] - np.cross(children[k], total[:3])
+                determined[k] = solution.determined[rows].all()
+        points, targets = self._task_marks(state, task_time, followed)
+        pairs = _pairs(self._frames)
+        return Marks(
+            parents=parents,
+            children=children,
+            parent_axes=self._workspace.rotation[pairs[:, 0]].copy(),
+            child_axes=self._workspace.rotation[pairs[:, 1]].copy(),
+            closure_errors=closure_errors,
+            forces=forces,
+            torques=torques,
+            determined=determined,
+            task_points=points,
+            task_targets=targets,
+        )
+
+    def tracking_error(
+        self,
+        state: State,
+        task_time: float | None = None,
+        followed: Mapping[str, Followed] | None = None,
+    ) -> Array:
+        """Error of each task row, (mt,), in m or rad."""
+        t = state.t if task_time is None else task_time
+        if self._tasks is None or self._task_workspace is None:
+            return np.zeros(0)
+        self._task_workspace.update(state.q, state.v)
+        rows = self._tasks.evaluate(self._task_workspace, state.q, state.v, t, followed)
+        return rows.residual / self._tasks.constraints.reference_scale
+
+    def _task_marks(
+        self,
+        state: State,
+        task_time: float | None,
+        followed: Mapping[str, Followed] | None,
+    ) -> tuple[Array, Array]:
+        if self._tasks is None or self._task_workspace is None:
+            return np.zeros((0, 3)), np.zeros((0, 3))
+        residual = self.tracking_error(state, task_time, followed)  # updates the workspace
+        constraints = self._tasks.constraints
+        _, points = _origins(self._task_workspace, self._task_frames)
+        wrenches = constraints.wrenches(self._task_workspace)
+        missing = _missing(wrenches, residual * constraints.position_rows)
+        targets = points.copy()
+        for k, name in enumerate(self._task_frames):
+            targets[k] += missing[constraints.slices[name]].sum(axis=0)
+        return points, targets
+
+
+def _framed(constraints: ConstraintSet) -> dict[str, tuple[int, int]]:
+    """Frames of parent and child by name of each constraint that has both."""
+    return {
+        c.name: (c.parent, c.child)
+        for c in constraints.constraints
+        if c.parent is not None and c.child is not None
+    }
+
+
+def _pairs(frames: dict[str, tuple[int, int]]) -> NDArray[np.intp]:
+    """Frames of parents and children, (k, 2)."""
+    return np.array(list(frames.values()), dtype=np.intp).reshape(-1, 2)
+
+
+def _origins(workspace: Workspace, frames: dict[str, tuple[int, int]]) -> tuple[Array, Array]:
+    pairs = _pairs(frames)
+    return workspace.translation[pairs[:, 0]].copy(), workspace.translation[pairs[:, 1]].copy()
+
+
+def _missing(wrenches: Array, residual: Array) -> Array:
+    """Translation that would take the residual of each row away, (m, 3), in m."""
+    forces = wrenches[:, :3]
+    lengths = np.einsum("ij,ij->i", forces, forces)
+    return -forces * (residual / np.where(lengths > 0.0, lengths, 1.0))[:, None]

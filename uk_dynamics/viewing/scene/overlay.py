@@ -1,0 +1,142 @@
+"""Marks of a mechanism in a scene: loop frames, closure errors, forces, targets of tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.viewing.scene.arrow_scale import ArrowScale
+from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
+from uk_dynamics.viewing.scene.marks import Marks
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+Array = NDArray[np.float64]
+
+# Okabe and Ito's palette, as in plots
+FORCE = (213, 94, 0)
+TORQUE = (204, 121, 167)
+UNDETERMINED = (140, 140, 140)
+CLOSURE_ERROR = (0, 0, 0)
+TARGET = (0, 158, 115)
+
+_LONGEST = 0.35  # of an arrow, as part of the scene's size
+_THIN, _HEAD = 0.006, 0.016  # radii, as parts of the scene's size
+
+
+class Overlay:
+    """Draws marks; what is switched off costs nothing.
+
+    Attributes:
+        show_frames, show_forces, show_torques, show_targets: What is drawn.
+        force_scale: Further factor on the length of arrows.
+    """
+
+    def __init__(self, server: ViserServer, size: float) -> None:
+        """Prepare.
+
+        Args:
+            server: Shows the scene.
+            size: Of the scene, in m.
+        """
+        self._scene = server.scene
+        self._size = size
+        self._force_scale, self._torque_scale = ArrowScale(), ArrowScale()
+        self._made = False
+        self.show_frames = self.show_forces = self.show_targets = True
+        self.show_torques = False
+        self.force_scale = 1.0
+
+    def show(self, marks: Marks) -> None:
+        """Draw the marks, or move those drawn before."""
+        if not self._made:
+            self._make(marks)
+        if len(marks.children):
+            self._show_constraints(marks)
+        if len(marks.task_points):
+            self._show_tasks(marks)
+
+    def _show_constraints(self, marks: Marks) -> None:
+        self._frames.visible = self._closure_errors.visible = self.show_frames
+        if self.show_frames:
+            axes = np.concatenate((marks.parent_axes, marks.child_axes))
+            self._frames.batched_wxyzs = quaternions_wxyz(axes).astype(np.float32)
+            self._frames.batched_positions = np.concatenate((marks.parents, marks.children))
+            self._closure_errors.points = _segments(marks.children, marks.closure_errors, 0.0)
+        longest = _LONGEST * self._size * self.force_scale
+        self._forces.visible = self.show_forces
+        per_force = self._force_scale.factor(marks.forces, longest)
+        if self.show_forces:
+            arrows = marks.forces * per_force
+            self._forces.points = _segments(marks.children, arrows, 1e-3 * self._size)
+            self._colour(self._forces, marks, FORCE)
+        self._torques.visible = self.show_torques
+        per_torque = self._torque_scale.factor(marks.torques, longest)
+        if self.show_torques:
+            arrows = marks.torques * per_torque
+            self._torques.points = _segments(marks.children, arrows, 1e-3 * self._size)
+            self._colour(self._torques, marks, TORQUE)
+
+    def _show_tasks(self, marks: Marks) -> None:
+        self._errors.visible = self.show_targets
+        for target, position in zip(self._targets, marks.task_targets, strict=True):
+            target.visible = self.show_targets
+            target.position = position
+        if self.show_targets:
+            missing = marks.task_targets - marks.task_points
+            self._errors.points = _segments(marks.task_points, missing, 0.0)
+
+    def _make(self, marks: Marks) -> None:
+        self._made = True
+        scene, size = self._scene, self._size
+        nothing = np.zeros((len(marks.children), 2, 3))
+        if len(nothing):
+            self._frames = scene.add_batched_axes(
+                "/loops/frames",
+                quaternions_wxyz(np.concatenate((marks.parent_axes, marks.child_axes))),
+                np.concatenate((marks.parents, marks.children)),
+                axes_length=0.05 * size,
+                axes_radius=0.003 * size,
+            )
+            self._closure_errors = scene.add_line_segments(
+                "/loops/closure_errors", nothing, CLOSURE_ERROR, thickness=0.01 * size
+            )
+            self._forces, self._torques = (
+                scene.add_arrows(
+                    f"/loops/{name}",
+                    _segments(marks.children, 0.0 * marks.forces, 1e-3 * size),
+                    np.tile(colour, (len(nothing), 1)),
+                    shaft_radius=_THIN * size,
+                    head_radius=_HEAD * size,
+                    head_length=2.5 * _HEAD * size,
+                )
+                for name, colour in (("forces", FORCE), ("torques", TORQUE))
+            )
+        if len(marks.task_points):
+            self._targets = [
+                scene.add_icosphere(
+                    f"/tasks/target_{index}", 0.02 * size, color=TARGET, opacity=0.7
+                )
+                for index in range(len(marks.task_points))
+            ]
+            self._errors = scene.add_line_segments(
+                "/tasks/errors",
+                _segments(marks.task_points, 0.0 * marks.task_points, 0.0),
+                TARGET,
+                thickness=0.006 * size,
+            )
+
+    def _colour(self, arrows: object, marks: Marks, colour: tuple[int, int, int]) -> None:
+        colours = np.where(marks.determined[:, None], colour, UNDETERMINED).astype(np.uint8)
+        if not np.array_equal(arrows.colors, colours):  # type: ignore[attr-defined]
+            arrows.colors = colours  # type: ignore[attr-defined]
+
+
+def _segments(points: Array, vectors: Array, least: float) -> NDArray[np.float32]:
+    """From points along vectors, (k, 2, 3); vectors that vanish get a least length along z."""
+    short = np.linalg.norm(vectors, axis=1) < least
+    vectors = np.where(short[:, None], [0.0, 0.0, least], vectors)
+    return np.stack((points, points + vectors), axis=1).astype(np.float32)
