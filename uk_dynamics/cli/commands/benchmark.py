@@ -45,20 +45,19 @@ _INTRODUCTION = """\
 # Benchmarks
 
 Written by `uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/benchmarks.md`.
-Times are medians of the processor time of calls that alternate between the engines, so that all of
-them meet the same conditions. The error is the largest difference from the interpreted acceleration
-over five states, relative to the largest acceleration: an engine that is 3 % off is not a faster
-engine. Before timing, mass matrix and bias forces of every other engine are compared with ours.
-"Compiled" includes forces, multipliers and status, "acceleration alone" does not; "C alone" is
-"compiled" as a C program calls it. "Interpreted" is the reference implementation in Python.
+Medians of the processor time of interleaved calls, so that all engines run under the same load. The
+error is the largest difference from the interpreted acceleration over five states, relative to the
+largest acceleration: an engine that is 3 % off is not a faster engine. Before timing, mass matrix
+and bias forces of every other engine are compared with ours. "Compiled" also computes forces,
+multipliers and status, "acceleration alone" does not; "C alone" is "compiled" called from C.
 
-Exudyn provides accelerations only at the start of its implicit solver, and that is what is timed
-and compared; its explicit solvers do not accept loops. What users pay is the implicit step below.
+Exudyn computes accelerations only when its implicit solver starts, which is what is timed and
+compared; its explicit solvers do not support loops. Users pay for the implicit step listed below.
 
 Simulations in other engines are neither projected nor stabilised beyond what the engine does by
 itself. On ladders the interpreted evaluators are measured; Pinocchio's `lcaba`, articulated bodies
-in C++, is faster on all ladders that fit into its memory. If other programs use the computer,
-compare only within one table.
+in C++, is faster than they are on all ladders that fit its memory. If other programs use the
+computer, compare only within one table.
 """
 
 
