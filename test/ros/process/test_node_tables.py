@@ -99,6 +99,7 @@ def _own(found: list[tuple[str, list[str]]]) -> dict[str, str]:
     return {n: types[0] for n, types in found if n not in COMMON and "/_action/" not in n}
 
 
+@pytest.mark.retry(reason="DDS may leave the graph that a busy machine hears of incomplete")
 @pytest.mark.parametrize("name", NODES)
 def test_topics_and_services(ros: Ros, start_node, tmp_path, name):
     start_node(name, parameters=_settings(name, tmp_path))
