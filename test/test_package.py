@@ -26,7 +26,7 @@ KEYS = {
 }
 # pip requirement by what is imported, where the two differ
 REQUIREMENTS = {"pinocchio": "pin", "urdf_parser_py": "urdf-parser-py", "yaml": "PyYAML"}
-# what only launch files use, directly or through uk_dynamics.ros.process.launch_files; pip brings none of it
+# what only launch files and uk_dynamics.ros.process use; pip brings none of it
 LAUNCHING = {"launch", "launch_ros"}
 # used where it is installed, never required
 OPTIONAL = {

@@ -74,9 +74,9 @@ def factorize(
         natural_scale: How large each row is over the configurations, (m,), as the norm of
             A_i L⁻ᵀ, or of A_i diag(1/√M_jj) for forms that do not divide by M (per root kg). Give
             it where rows can vanish, as they do where a mechanism is singular. Default: as large
-            as now; see :mod:`uk_dynamics.core.linalg.rank_rule`.
+            as now; see ``rank_rule``.
         rank_tolerance: A row is dependent when what those before it leave of it is at most this
-            part of its scale, see :mod:`uk_dynamics.core.linalg.rank_rule`. For forms with an explicit
+            part of its scale, see ``rank_rule``. For forms with an explicit
             pseudoinverse: of its own measure on rows of that size.
         method: Form of the equation; ``auto`` takes ``udwadia_kalaba``, ``nullspace`` where M is
             singular, and ``hierarchical`` where there are clearances. The factorisation has

@@ -8,48 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import random_urdf
 from support.mechanism_builder import shipped
+from support.traced_values import values
 
 from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
-from uk_dynamics.compilation.trace.symbols import Graph, Symbol, as_objects
+from uk_dynamics.compilation.trace.symbols import Graph, as_objects
 from uk_dynamics.core.linalg import rotations as so3
 from uk_dynamics.core.linalg.symbolic_where import at_least, below, where
 from uk_dynamics.model.robot_model import RobotModel
 
 ARRAYS = ("mass", "bias", "jacobian", "jacobian_rate", "rotation", "translation")
-OPERATIONS = {
-    "+": lambda x, y: x + y,
-    "-": lambda x, y: x - y,
-    "*": lambda x, y: x * y,
-    "/": lambda x, y: x / y,
-    "<": lambda x, y: x < y,
-    "<=": lambda x, y: x <= y,
-    "negate": lambda x: -x,
-    "choose": lambda condition, yes, no: yes if condition else no,
-    "fabs": abs,
-}
-
-
-def value(x, inputs, known=None):
-    """What a symbol is for given inputs."""
-    known = {} if known is None else known
-    if not isinstance(x, Symbol):
-        return float(x)
-    if x not in known:
-        if x.operation == "input":
-            known[x] = inputs[x.operands[0]]
-        else:
-            function = OPERATIONS.get(x.operation) or getattr(math, x.operation)
-            known[x] = function(*(value(y, inputs, known) for y in x.operands))
-    return known[x]
-
-
-def values(array, **inputs):
-    named = {
-        f"{name}[{i}]": float(x) for name, xs in inputs.items() for i, x in enumerate(np.ravel(xs))
-    }
-    known = {}
-    flat = [value(x, named, known) for x in np.ravel(array)]
-    return np.array(flat).reshape(np.shape(array))
 
 
 def check_tree(model, seed):

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.all_joints import ROBOT, URDF
 from support.kind_samples import KINDS, sample
 from support.mechanism_builder import mechanism
-from test_compilation_terms import value
-from test_constraints_derivatives import ROBOT, URDF
+from support.traced_values import value
 
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.trace.symbols import Symbol

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.all_joints import ROBOT, STEP, TOLERANCE, URDF
 from support.kind_samples import rows_on, sample
 
 from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
-from uk_dynamics.constraints.kinds.kind import SampleRobot
 from uk_dynamics.constraints.kinds.pairs.hinge import Hinge
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.constraints.references.references import ReferenceSample, Sinusoid
@@ -16,51 +16,12 @@ from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame
 
-STEP = 1e-5
-# Central differences: h² times third derivatives (of order 1e2 at unit speeds) plus rounding eps/h.
-TOLERANCE = 2e-7
-
-JOINTS = ("j1", "j2", "j4", "j6")
-ROBOT = SampleRobot(JOINTS, ("a", "left", "right"))
 # Kinds whose rows follow from the motion of two frames, all of them functions of positions.
 PAIRS = [
     name
     for name, kind in kinds().items()
     if kind.frames == ("parent", "child") and kind.order == "position"
 ]
-
-
-def _link(name: str) -> str:
-    return (
-        f'<link name="{name}"><inertial><origin xyz="0.1 0.02 -0.03"/><mass value="1.3"/>'
-        '<inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0.001" ixz="0" iyz="0.002"/>'
-        "</inertial></link>"
-    )
-
-
-def _joint(name: str, kind: str, parent: str, child: str, axis: str) -> str:
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f'<origin xyz="0.2 -0.1 0.3" rpy="0.3 0.5 -0.4"/><axis xyz="{axis}"/>'
-        '<limit lower="-9" upper="9" effort="10" velocity="10"/></joint>'
-    )
-
-
-# A trunk with two branches; every joint type that URDF knows moves something.
-_CHAIN = [
-    ("j1", "revolute", "base", "a", "0 1 0"),
-    ("j2", "prismatic", "a", "b", "0.6 0 0.8"),
-    ("j3", "floating", "b", "c", "1 0 0"),
-    ("j4", "continuous", "c", "left", "0 0 1"),
-    ("j5", "planar", "b", "d", "0 0 1"),
-    ("j6", "revolute", "d", "right", "1 0 0"),
-]
-URDF = (
-    '<robot name="all_joints">'
-    + "".join(_link(name) for name in ("base", "a", "b", "c", "left", "d", "right"))
-    + "".join(_joint(*entry) for entry in _CHAIN)
-    + "</robot>"
-)
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from support.all_joints import STEP, TOLERANCE, URDF
 from support.kind_samples import rows_on
-from test_constraints_derivatives import STEP, TOLERANCE, URDF
 
 from uk_dynamics.constraints.kinds.frames.center_of_mass import CenterOfMass
 from uk_dynamics.constraints.kinds.frames.frame import Frame

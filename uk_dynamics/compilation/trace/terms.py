@@ -39,7 +39,7 @@ def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
     """Run the interpreted code once on symbols.
 
     Args:
-        mechanism: One that :func:`uk_dynamics.compilation.build.limits.obstacles` has nothing against.
+        mechanism: One without :func:`~uk_dynamics.compilation.build.limits.obstacles`.
     """
     model = mechanism.model
     graph = Graph()

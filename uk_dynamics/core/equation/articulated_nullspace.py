@@ -1,8 +1,8 @@
 """The null-space form of the fundamental equation for trees with local loops, in linear time.
 
-It is the form of :mod:`uk_dynamics.core.equation.nullspace` with the same rank rule: a sparse A whose rows
-each stay in one cluster has Z in blocks, and N = Z (ZᵀMZ)⁻¹ Zᵀ is applied by the articulated-body
-elimination instead of being formed.
+It is the form of :mod:`uk_dynamics.core.equation.nullspace` with the same rank rule: a sparse A
+whose rows each stay in one cluster has Z in blocks, and N = Z (ZᵀMZ)⁻¹ Zᵀ is applied by the
+articulated-body elimination instead of being formed.
 """
 
 from __future__ import annotations

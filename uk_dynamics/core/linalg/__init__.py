@@ -1,1 +1,1 @@
-"""Linear algebra of constrained motion: rank rule, row basis, mass factors, rotations, bounded least squares."""
+"""Rank rule, row basis, mass factors, rotations, bounded least squares."""

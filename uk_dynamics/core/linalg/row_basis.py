@@ -1,6 +1,6 @@
 """Which rows are independent by the rank rule: pivoted QR of scaled rows (LAPACK dgeqp3).
 
-The rule itself is in :mod:`uk_dynamics.core.linalg.rank_rule`. Column pivoting finds the row with the
+The rule itself is in ``rank_rule``. Column pivoting finds the row with the
 largest residual norm, so that |R_kk| falls monotonically and bounds the residual norm of every row
 behind it.
 """

@@ -111,7 +111,7 @@ def servo_efforts(
             deviation from the free motion in the metric of M, as the Udwadia–Kalaba force has it.
         feedback: Part of b_t that is served by the acceleration of least Euclidean norm instead,
             (mt,), review (72).
-        rank_tolerance: Of the rows of A_t N S by :mod:`uk_dynamics.core.linalg.rank_rule`; the natural
+        rank_tolerance: Of the rows of A_t N S by ``rank_rule``; the natural
             scale of a row is what perfectly placed motors would give it.
 
     Returns:

@@ -79,7 +79,7 @@ class StateProjection:
     def _linearize(self, t: float, inputs: Inputs, q: Array) -> tuple[Factorization, Array]:
         """Factorisation and residual at a configuration.
 
-        The rank tolerance follows the loop-closure error; see :mod:`uk_dynamics.core.linalg.rank_rule`.
+        The rank tolerance follows the loop-closure error; see ``rank_rule``.
         """
         self._workspace.update_positions(q)
         A, residual = self._rows.position(self._workspace, t, q, inputs)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_core_five_bar import FiveBar
+from support.five_bar_arrays import FiveBar
 
 from uk_dynamics.core.equation.published.pseudoinverse import ALGORITHMS, pseudoinverse
 from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
