@@ -47,7 +47,10 @@ def draw_tree(figure: Figure) -> None:
         axis.axis("off")
     left.plot(*np.array([opened, leaning]).T, ":", color="0.1", lw=1.5)
     left.annotate(
-        "two rows of A, b:\nx and z of the gap", (0.404, 0.2), (0.05, 0.25), arrowprops=ARROW
+        "two rows of A, b: x and z\nof the loop-closure error",
+        (0.404, 0.2),
+        (0.05, 0.25),
+        arrowprops=ARROW,
     )
     left.set_title("the tree of the URDF, one pin cut", fontsize="medium")
     right.annotate("Aᵀλ, the force of the pin", closed, (0.02, 0.28), arrowprops=ARROW)
@@ -58,7 +61,7 @@ ARROW = {"arrowstyle": "->", "color": "0.3"}
 
 
 def draw_nearest(figure: Figure) -> None:
-    """Among the accelerations that the constraints allow, the nearest in the metric of M."""
+    """Among the accelerations that the constraints allow, the closest in the metric of M."""
     figure.set_size_inches(5.2, 3.6)
     axis = figure.subplots()
     M = np.array([[1.0, 0.55], [0.55, 1.6]])
@@ -95,8 +98,8 @@ FREQUENCIES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 300.0, 5
 STEPS = (1e-3, 2e-3, 4e-3)  # s
 
 
-def gap(frequency: float, step: float) -> float:
-    """Largest gap of the four-bar in 10 s of free motion with RK4 and no projection, in m."""
+def largest_error(frequency: float, step: float) -> float:
+    """Largest loop-closure error of the four-bar in 10 s of RK4 without projection, in m."""
     text = shipped_files("mechanism")["four_bar"].read_text(encoding="utf-8")
     defaults = f"\ndefaults: {{stabilization: {{frequency: {frequency}, damping_ratio: 1.0}}}}\n"
     mechanism = ukd.Mechanism.from_spec(MechanismSpec.from_text(text + defaults))
@@ -111,23 +114,23 @@ def gap(frequency: float, step: float) -> float:
     return max(float(np.abs(dynamics.residual(state).position).max()) for state in states)
 
 
-def draw_gaps(figure: Figure) -> None:
+def draw_stabilisation(figure: Figure) -> None:
     """Stabilisation that is too weak, right, and too strong for the step."""
     figure.set_size_inches(6.4, 3.4)
     axis = figure.subplots()
     for step, colour, style in zip(STEPS, (BLUE, ORANGE, GREEN), ("o-", "s--", "^:"), strict=True):
-        gaps = [gap(frequency, step) for frequency in FREQUENCIES]
-        axis.plot(FREQUENCIES, gaps, style, color=colour, ms=4, label=f"step {1e3 * step:g} ms")
+        errors = [largest_error(frequency, step) for frequency in FREQUENCIES]
+        axis.plot(FREQUENCIES, errors, style, color=colour, ms=4, label=f"step {1e3 * step:g} ms")
     axis.set_xscale("symlog", linthresh=0.5, linscale=0.4)
     axis.set_yscale("log")
     axis.set_xticks([0, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500])
     axis.set_xticklabels(["0", "0.5", "1", "2", "5", "10", "20", "50", "100", "200", "500"])
-    axis.set(xlabel="stabilisation frequency [Hz]", ylabel="largest gap of the pin [m]")
+    axis.set(xlabel="stabilisation frequency [Hz]", ylabel="largest loop-closure error [m]")
     axis.grid(True, alpha=0.3)
     axis.legend(edgecolor="none")
 
 
-DRAWN = {"tree_and_cut": draw_tree, "nearest": draw_nearest, "stabilisation": draw_gaps}
+DRAWN = {"tree_and_cut": draw_tree, "nearest": draw_nearest, "stabilisation": draw_stabilisation}
 
 
 def main() -> None:

@@ -12,8 +12,8 @@ from support.repository import ROOT
 pytestmark = pytest.mark.together("texts of the code")
 
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
-# First cells of the tables whose first heading is "it says".
-TABLES = re.findall(r"^\| it says .*\n\|[-|]+\n((?:\|.*\n)+)", PAGE, flags=re.MULTILINE)
+# First cells of the tables whose first heading is "message".
+TABLES = re.findall(r"^\| message .*\n\|[-|]+\n((?:\|.*\n)+)", PAGE, flags=re.MULTILINE)
 QUOTED = [text for table in TABLES for text in re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE)]
 
 

@@ -45,11 +45,11 @@ def tables(report: Report) -> list[Table]:
         ("A batch on one thread, time of one state", report.batch, "uk_dynamics evaluate_batch"),
     ):
         if rows:
-            header = ["mechanism", "engine", "time", f"times that of {ours}", "error of q̈"]
+            header = ["mechanism", "engine", "time", f"relative to {ours}", "error of q̈"]
             found.append((title, header, _speed_rows(rows, ours)))
     for title, runs in report.simulated:
-        ratio = "times that of the rollout in C"
-        header = ["engine", "time", ratio, "energy error", "loops open by", "with"]
+        ratio = "relative to the rollout in C"
+        header = ["engine", "time", ratio, "energy error", "loop-closure error", "with"]
         found.append((title, header, _simulated_rows(runs)))
     if report.growth:
         found.append(("Growth with the cells of loop_ladder", *_growth_table(report.growth)))
