@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
