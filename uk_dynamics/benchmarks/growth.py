@@ -121,7 +121,7 @@ def _engines(
     mechanism: Mechanism, count: int
 ) -> list[tuple[str, Callable[[], PinocchioPeer | MujocoPeer]]]:
     engines: list[tuple[str, Callable[[], PinocchioPeer | MujocoPeer]]] = [
-        ("MuJoCo default, mj_forward", lambda: MujocoPeer(mechanism)),
+        ("MuJoCo default, mj_forward", lambda: MujocoPeer(mechanism))
     ]
     if count <= _LARGEST_PEER:
         engines += [

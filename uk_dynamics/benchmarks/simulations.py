@@ -51,12 +51,7 @@ class Simulated:
 
 
 def simulations(
-    mechanism: Mechanism,
-    state: State,
-    duration: float,
-    error: float,
-    *,
-    longest_run: float = 15.0,
+    mechanism: Mechanism, state: State, duration: float, error: float, *, longest_run: float = 15.0
 ) -> list[Simulated]:
     """Find for every engine the coarsest setting that keeps the energy, and its time.
 

@@ -3,7 +3,4 @@
 from uk_dynamics.checks.checklist import check_file
 from uk_dynamics.checks.finding import Finding
 
-__all__ = [
-    "Finding",
-    "check_file",
-]
+__all__ = ["Finding", "check_file"]

@@ -36,9 +36,7 @@ _REPORTED_BY_CHECKS = ("moves no mass", "lower and upper limit", "principal mome
 
 
 def check_file(
-    file: str | Path,
-    tasks: str | Path | None = None,
-    positions: Mapping[str, float] | None = None,
+    file: str | Path, tasks: str | Path | None = None, positions: Mapping[str, float] | None = None
 ) -> tuple[Finding, ...]:
     """Check a mechanism file, and a tasks file if there is one.
 
@@ -61,9 +59,7 @@ def check_file(
 
 
 def check(
-    mechanism: Mechanism,
-    tasks: Tasks | None = None,
-    positions: Mapping[str, float] | None = None,
+    mechanism: Mechanism, tasks: Tasks | None = None, positions: Mapping[str, float] | None = None
 ) -> tuple[Finding, ...]:
     """Check a mechanism; see :func:`check_file`."""
     subject = Subject(mechanism, dict(positions or {}), tasks)

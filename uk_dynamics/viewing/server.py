@@ -41,10 +41,7 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamic
         server: ViserServer = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     # sharing would send the scene to a relay on the internet
     server.gui.configure_theme(
-        show_logo=False,
-        show_share_button=False,
-        brand_color=(0, 114, 178),
-        control_width="large",
+        show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large"
     )
     server.gui.main_panel.dock_right()
     server.scene.configure_default_lights(cast_shadow=False)

@@ -72,10 +72,7 @@ def register(commands: Commands) -> None:
         run,
     )
     parser.add_argument(
-        "files",
-        metavar="FILE",
-        nargs="*",
-        help=f"mechanisms (default: {', '.join(MECHANISMS)})",
+        "files", metavar="FILE", nargs="*", help=f"mechanisms (default: {', '.join(MECHANISMS)})"
     )
     parser.add_argument(
         "--parts",

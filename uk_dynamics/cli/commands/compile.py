@@ -33,12 +33,7 @@ def register(commands: Commands) -> None:
         commands, "compile", "compile a mechanism, or export it as C", _DESCRIPTION, _EXAMPLES, run
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument(
-        "file",
-        metavar="FILE",
-        nargs="?",
-        help=FILE,
-    )
+    what.add_argument("file", metavar="FILE", nargs="?", help=FILE)
     what.add_argument(
         "--clean", action="store_true", help="remove all compiled libraries from the cache instead"
     )

@@ -50,9 +50,7 @@ def register(commands: Commands) -> None:
     add_mechanism(parser)
     add_start_on_tasks(parser)
     parser.add_argument(
-        "--recording",
-        metavar="FILE",
-        help="play a recording of the mechanism (.npz or .mcap)",
+        "--recording", metavar="FILE", help="play a recording of the mechanism (.npz or .mcap)"
     )
     add_control(parser)
     parser.add_argument("--play", action="store_true", help="start the simulation at once")

@@ -11,15 +11,7 @@ from uk_dynamics.conversion.sdf.frames import MODEL, Frames, handled, is_true, n
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import Array, Pose
 
-_HANDLED = (
-    "pose",
-    "parent",
-    "child",
-    "axis",
-    "axis2",
-    "thread_pitch",
-    "screw_thread_pitch",
-)
+_HANDLED = ("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch")
 _AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2}
 _ENDLESS = 1e16  # SDF's older word for no limit
 

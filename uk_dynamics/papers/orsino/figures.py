@@ -85,10 +85,7 @@ def draw_accuracy(figure: Any, runs: Sequence[Accuracy]) -> None:
     figure.set_size_inches(9.0, 3.6)
     axes = figure.subplots(1, 2, sharey=True)
     condition = np.array([run.condition for run in runs])
-    for axis, names, field in (
-        (axes[0], FORMS, "accelerations"),
-        (axes[1], WAYS, "kernels"),
-    ):
+    for axis, names, field in ((axes[0], FORMS, "accelerations"), (axes[1], WAYS, "kernels")):
         errors = np.array([getattr(run, field) for run in runs])
         series = {name: errors[:, column] for column, name in enumerate(names)}
         what = "acceleration" if axis is axes[0] else "projector"

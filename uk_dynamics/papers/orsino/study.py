@@ -17,12 +17,7 @@ from uk_dynamics.papers.orsino.accuracy import (
     accuracy,
     redundant,
 )
-from uk_dynamics.papers.orsino.figures import (
-    draw_accuracy,
-    draw_machine,
-    draw_motion,
-    draw_slack,
-)
+from uk_dynamics.papers.orsino.figures import draw_accuracy, draw_machine, draw_motion, draw_slack
 from uk_dynamics.papers.orsino.motion import (
     DURATION,
     PERIOD,

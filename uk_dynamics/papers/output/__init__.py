@@ -5,10 +5,4 @@ from uk_dynamics.papers.output.page import text
 from uk_dynamics.papers.output.progress import heard
 from uk_dynamics.papers.output.study import Study
 
-__all__ = [
-    "Study",
-    "heard",
-    "text",
-    "write_page",
-    "write_results",
-]
+__all__ = ["Study", "heard", "text", "write_page", "write_results"]

@@ -11,11 +11,7 @@ from uk_dynamics.simulation.plots import COLOURS, LINE_STYLES
 
 
 def lines(
-    axis: Any,
-    x: ArrayLike,
-    series: Mapping[str, ArrayLike],
-    ylabel: str,
-    xlabel: str = "time [s]",
+    axis: Any, x: ArrayLike, series: Mapping[str, ArrayLike], ylabel: str, xlabel: str = "time [s]"
 ) -> None:
     """Draw lines that anybody can tell apart, with their units and names.
 

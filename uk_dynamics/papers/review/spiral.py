@@ -61,11 +61,7 @@ def study(*, quick: bool = False) -> Study:
     return Study(
         paper="review",
         title="Section 8.1: a particle on a logarithmic spiral",
-        tables=(
-            _start_table(start),
-            _error_table(moved, alone),
-            _force_table(mechanism, duration),
-        ),
+        tables=(_start_table(start), _error_table(moved, alone), _force_table(mechanism, duration)),
         figures=(
             Figure(
                 "spiral_trajectory",

@@ -63,12 +63,7 @@ def foxglove_layout(mechanism: Mechanism, namespace: str = "", tasks: Tasks | No
         "globalVariables": {},
         "userNodes": {},
         "playbackConfig": {"speed": 1},
-        "layout": {
-            "direction": "row",
-            "first": left,
-            "second": "Tab!plots",
-            "splitPercentage": 50,
-        },
+        "layout": {"direction": "row", "first": left, "second": "Tab!plots", "splitPercentage": 50},
     }
     return json.dumps(layout, indent=1, ensure_ascii=False) + "\n"
 

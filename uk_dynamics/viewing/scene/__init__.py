@@ -4,9 +4,4 @@ from uk_dynamics.viewing.scene.arrow_scale import ArrowScale
 from uk_dynamics.viewing.scene.marks import Marker, Marks
 from uk_dynamics.viewing.scene.stage import stage
 
-__all__ = [
-    "ArrowScale",
-    "Marker",
-    "Marks",
-    "stage",
-]
+__all__ = ["ArrowScale", "Marker", "Marks", "stage"]

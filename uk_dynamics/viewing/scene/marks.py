@@ -133,10 +133,7 @@ class Marker:
         return rows.residual / self._tasks.constraints.reference_scale
 
     def _task_marks(
-        self,
-        state: State,
-        task_time: float | None,
-        followed: Mapping[str, Followed] | None,
+        self, state: State, task_time: float | None, followed: Mapping[str, Followed] | None
     ) -> tuple[Array, Array]:
         if self._tasks is None or self._task_workspace is None:
             return np.zeros((0, 3)), np.zeros((0, 3))
