@@ -25,19 +25,12 @@ _LARGEST_PEER = 200  # cells, of engines whose memory grows with the third power
 
 @dataclass(frozen=True)
 class Growth:
-    """Times of one engine.
-
-    Attributes:
-        engine: Which.
-        seconds: By number of cells.
-        errors: Relative difference from evaluation by clusters, by number of cells.
-        notes: Why there is no time, by number of cells.
-    """
+    """Times of one engine."""
 
     engine: str
-    seconds: dict[int, float]
-    errors: dict[int, float]
-    notes: dict[int, str]
+    seconds: dict[int, float]  # by number of cells
+    errors: dict[int, float]  # relative difference from evaluation by clusters, by number of cells
+    notes: dict[int, str]  # why there is no time, by number of cells
 
     @property
     def slope(self) -> float | None:

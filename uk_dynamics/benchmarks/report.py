@@ -19,19 +19,13 @@ _PACKAGES = ("numpy", "scipy", "pin", "mujoco", "drake", "exudyn")
 
 @dataclass
 class Report:
-    """All that was measured in one run.
+    """All that was measured in one run."""
 
-    Attributes:
-        single: One evaluation at a time.
-        batch: Many states at once, times of one.
-        simulated: Whole simulations, and a title for them.
-        growth: With the number of loops.
-    """
-
-    single: list[Measured] = field(default_factory=list)
-    batch: list[Measured] = field(default_factory=list)
+    single: list[Measured] = field(default_factory=list)  # one evaluation at a time
+    batch: list[Measured] = field(default_factory=list)  # many states at once, times of one
+    # whole simulations, and a title for them
     simulated: list[tuple[str, list[Simulated]]] = field(default_factory=list)
-    growth: list[Growth] = field(default_factory=list)
+    growth: list[Growth] = field(default_factory=list)  # with the number of loops
 
 
 Table = tuple[str, list[str], list[list[str]]]

@@ -31,23 +31,14 @@ _TOLERANCES = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
 
 @dataclass(frozen=True)
 class Simulated:
-    """One engine's simulation.
+    """One engine's simulation."""
 
-    Attributes:
-        engine: Which, and how.
-        wall: Processor time of the whole simulation, in s.
-        error: Largest change of the energy, relative to the largest kinetic energy.
-        violation: Largest residual at the end, in m or rad.
-        setting: Step or tolerance that was needed.
-        reached: Whether the energy error is as small as asked.
-    """
-
-    engine: str
-    wall: float
-    error: float
-    violation: float
-    setting: str
-    reached: bool
+    engine: str  # which, and how
+    wall: float  # processor time of the whole simulation, in s
+    error: float  # largest change of the energy, relative to the largest kinetic energy
+    violation: float  # largest residual at the end, in m or rad
+    setting: str  # step or tolerance that was needed
+    reached: bool  # whether the energy error is as small as asked
 
 
 def simulations(

@@ -36,22 +36,15 @@ AnyPeer = PinocchioPeer | MujocoPeer | DrakePeer | ExudynPeer
 
 @dataclass(frozen=True)
 class Measured:
-    """One line of a table.
-
-    Attributes:
-        mechanism: Its name.
-        engine: Which engine, and how it was asked.
-        seconds: Of one evaluation, None where there is none.
-        error: Largest difference from the interpreted acceleration, relative to the largest
-            acceleration; None where it is not asked.
-        note: Why there is no time, or what it is the time of.
-    """
+    """One line of a table."""
 
     mechanism: str
-    engine: str
-    seconds: float | None
+    engine: str  # which engine, and how it was asked
+    seconds: float | None  # of one evaluation, None where there is none
+    # largest difference from the interpreted acceleration, relative to the largest acceleration;
+    # none where it is not asked
     error: float | None
-    note: str = ""
+    note: str = ""  # why there is no time, or what it is the time of
 
 
 def states(mechanism: Mechanism, count: int) -> list[State]:
@@ -66,12 +59,7 @@ def states(mechanism: Mechanism, count: int) -> list[State]:
 
 
 def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
-    """One evaluation from Python at a time.
-
-    Args:
-        mechanism: What to evaluate.
-        seconds: What the measurement may take, about.
-    """
+    """One evaluation from Python at a time."""
     chosen = states(mechanism, _STATES)
     tau = np.random.default_rng(1).standard_normal(mechanism.model.nv)
     inputs = Inputs(tau=tau, stabilize=False)

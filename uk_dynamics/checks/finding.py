@@ -11,19 +11,12 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem of a mechanism, with a remedy.
+    """A problem of a mechanism, with a remedy."""
 
-    Attributes:
-        check: Name of the check, such as ``inertia``.
-        severity: ``error``: the mechanism is wrong or does not work; ``warning``: it is probably
-            not as intended; ``note``: worth knowing.
-        subject: Names of the joints, links, rows or motors concerned.
-        problem: What is wrong.
-        remedy: What to do about it.
-    """
-
-    check: str
+    check: str  # name of the check, such as ``inertia``
+    # ``error``: the mechanism is wrong or does not work; ``warning``: it is probably not as
+    # intended; ``note``: worth knowing
     severity: Severity
-    subject: tuple[str, ...]
+    subject: tuple[str, ...]  # names of the joints, links, rows or motors concerned
     problem: str
     remedy: str

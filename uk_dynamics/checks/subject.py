@@ -19,16 +19,10 @@ from uk_dynamics.model.kinematics import Workspace
 
 @dataclass(frozen=True)
 class Subject:
-    """A mechanism under validation; expensive results are computed once, on first use.
-
-    Attributes:
-        mechanism: The mechanism.
-        positions: Joints that are held while the loops are closed, in rad or m.
-        tasks: Its tasks; None: there are none.
-    """
+    """A mechanism under validation; expensive results are computed once, on first use."""
 
     mechanism: Mechanism
-    positions: Mapping[str, float]
+    positions: Mapping[str, float]  # joints that are held while the loops are closed, in rad or m
     tasks: Tasks | None = None
 
     @cached_property

@@ -125,12 +125,7 @@ def _drop_output() -> None:
 
 
 def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Build the parser of all commands.
-
-    Args:
-        argv: Arguments to be parsed. Commands of other packages, which may load slowly, are loaded
-            only if the command is not a built-in one.
-    """
+    """Build the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="uk_dynamics",
         description=_DESCRIPTION,

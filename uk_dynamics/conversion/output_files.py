@@ -39,15 +39,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def relative_address(urdf: str, directory: Path) -> str:
-    """How a file names a URDF: as given if that is an address, relative to the file if near.
-
-    Args:
-        urdf: As the user gave it.
-        directory: Of the file.
-
-    Raises:
-        InputError: There is no such URDF.
-    """
+    """How a file names a URDF: as given if that is an address, relative to the file if near."""
     if "://" in urdf:
         return urdf
     path, base = resolve(urdf).resolve(), directory.absolute().resolve()

@@ -25,15 +25,7 @@ PAPERS = {
 
 
 def reproduce(paper: str, *, quick: bool = False) -> Study:
-    """Redo the study of a paper.
-
-    Args:
-        paper: Its name, one of :data:`PAPERS`.
-        quick: Shorter motions and fewer cases: some seconds instead of minutes.
-
-    Raises:
-        UnknownNameError: There is no paper of this name.
-    """
+    """Redo the study of a paper."""
     if paper not in PAPERS:
         raise UnknownNameError("paper", paper, PAPERS)
     module = importlib.import_module(f"{__name__}.{paper}")

@@ -24,15 +24,7 @@ _TASKS_PER_THREAD = 3  # queued, so that no worker idles and the scheduler is no
 
 
 def answers(client: Any, points: list[Point]) -> Iterator[list[Answer]]:
-    """Results of all points, in the order of completion.
-
-    Args:
-        client: Of Dask.
-        points: To simulate.
-
-    Raises:
-        InputError: The scheduler is lost.
-    """
+    """Results of all points, in the order of completion."""
     waiting = _TASKS_PER_THREAD * max(1, sum(client.nthreads().values()))
     left = points
     for largest, concurrent in ((len(points) // (4 * waiting), waiting), (1, waiting), (1, 1)):
@@ -50,12 +42,7 @@ class _Chunks:
     """Chunks of points, whose size adapts to the time of a simulation."""
 
     def __init__(self, points: list[Point], most: int) -> None:
-        """Start with chunks of one point.
-
-        Args:
-            points: In this order.
-            most: Points in a chunk.
-        """
+        """Start with chunks of one point."""
         self._points, self._most = points, max(1, min(most, _MOST_IN_CHUNK))
         self._at, self._size = 0, 1
 
@@ -74,16 +61,7 @@ class _Chunks:
 def _results(
     client: Any, chunks: _Chunks, most: int
 ) -> Iterator[tuple[list[Point], list[Answer] | None]]:
-    """Each chunk with its results, or with None if its worker died.
-
-    Args:
-        client: Of Dask.
-        chunks: To simulate.
-        most: Largest number of submitted chunks.
-
-    Raises:
-        InputError: The scheduler is lost.
-    """
+    """Each chunk with its results, or with None if its worker died."""
     running: dict[Any, list[Point]] = {}
     stream = optional("distributed").as_completed()
 

@@ -17,21 +17,13 @@ _WRITE_EVERY = 5.0  # s
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a sweep.
+    """Outcome of a sweep."""
 
-    Attributes:
-        total: Number of points.
-        found: Number of points that were on disk already.
-        ok: Number of points simulated now.
-        failed: Errors by point, including those on disk.
-        wall: Wall time in s.
-    """
-
-    total: int
-    found: int
-    ok: int
-    failed: dict[str, str]
-    wall: float
+    total: int  # number of points
+    found: int  # number of points that were on disk already
+    ok: int  # number of points simulated now
+    failed: dict[str, str]  # errors by point, including those on disk
+    wall: float  # wall time in s
 
 
 def sweep(

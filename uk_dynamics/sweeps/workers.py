@@ -16,15 +16,7 @@ _NEVER = 1e6  # s
 
 @contextmanager
 def connect(scheduler: str | None, workers: int | None) -> Iterator[Any]:
-    """A Dask client; without a scheduler, with local processes that end with it.
-
-    Args:
-        scheduler: Address of a Dask scheduler, or None.
-        workers: Number of local processes; None: one per core.
-
-    Raises:
-        InputError: Dask is not installed, or the scheduler cannot be reached.
-    """
+    """A Dask client; without a scheduler, with local processes that end with it."""
     distributed = optional("distributed")
     if scheduler is None:
         with local_workers(workers) as cluster, distributed.Client(cluster) as client:
@@ -40,14 +32,7 @@ def connect(scheduler: str | None, workers: int | None) -> Iterator[Any]:
 
 @contextmanager
 def local_workers(workers: int | None) -> Iterator[Any]:
-    """A Dask cluster of local processes.
-
-    Args:
-        workers: Number of processes; None: one per core.
-
-    Raises:
-        InputError: Dask is not installed.
-    """
+    """A Dask cluster of local processes."""
     distributed, config = optional("distributed"), optional("dask.config")
     cluster = distributed.LocalCluster(
         n_workers=workers,

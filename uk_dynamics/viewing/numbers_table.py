@@ -23,23 +23,14 @@ _NEAR_LIMIT = 0.95
 
 @dataclass(frozen=True)
 class Reading:
-    """Everything that is known about one instant.
+    """Everything that is known about one instant."""
 
-    Attributes:
-        snapshot: State and inputs.
-        solution: Dynamics there; None where the motion is not determined.
-        residual: Of the structural constraints.
-        energy: Mechanical energy.
-        tracking_error: Of each task row, (mt,), in m or rad.
-        message: What the user should know; empty when there is nothing.
-    """
-
-    snapshot: Snapshot
-    solution: Solution | None
-    residual: Residual
-    energy: Energy
-    tracking_error: Array
-    message: str
+    snapshot: Snapshot  # state and inputs
+    solution: Solution | None  # dynamics there; None where the motion is not determined
+    residual: Residual  # of the structural constraints
+    energy: Energy  # mechanical energy
+    tracking_error: Array  # of each task row, (mt,), in m or rad
+    message: str  # what the user should know; empty when there is nothing
 
 
 def status_line(reading: Reading) -> str:

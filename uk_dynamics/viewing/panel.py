@@ -93,18 +93,9 @@ class Panel:
         poser: Poser,
         links: tuple[str, ...],
         overlay: Overlay,
-        size: float,
+        size: float,  # of the scene, in m
     ) -> None:
-        """Add the controls.
-
-        Args:
-            server: Shows them.
-            source: What can be asked for.
-            poser: Which joints can be led, and how far.
-            links: Links that can be dragged.
-            overlay: Whose parts can be switched on and off.
-            size: Of the scene, in m.
-        """
+        """Add the controls."""
         self.wishes = Wishes()
         self._server = server
         self._loop = server.get_event_loop()
@@ -147,12 +138,7 @@ class Panel:
         return self._dragged
 
     def follow(self, positions: dict[str, float], t: float) -> None:
-        """Bring sliders to where the mechanism is; that asks for nothing.
-
-        Args:
-            positions: By joint name, in rad or m.
-            t: Time played back, in s.
-        """
+        """Set sliders to joint positions, in rad or m, and the time in s, without a request."""
         self._loop.call_soon_threadsafe(self._follow, positions, t)
 
     def move_handle(self, position: Array) -> None:

@@ -16,22 +16,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A state and what acts on the mechanism there.
+    """A state and what acts on the mechanism there."""
 
-    Attributes:
-        state: Where the mechanism is.
-        inputs: What acts on it.
-        efforts: Motor efforts, (motors,), in N or N·m.
-        message: What the user should know; empty when there is nothing.
-        mode: What goes on, such as ``running``, in a word or two.
-        task_time: Time of the tasks' references, in s; None: that of the state.
-        followed: What replaces references of the tasks file, by task name.
-    """
-
-    state: State
-    inputs: Inputs
-    efforts: Array
-    message: str = ""
-    mode: str = ""
-    task_time: float | None = None
+    state: State  # where the mechanism is
+    inputs: Inputs  # what acts on it
+    efforts: Array  # motor efforts, (motors,), in N or N·m
+    message: str = ""  # what the user should know; empty when there is nothing
+    mode: str = ""  # what goes on, such as ``running``, in a word or two
+    task_time: float | None = None  # time of the tasks' references, in s; None: that of the state
+    # what replaces references of the tasks file, by task name
     followed: Mapping[str, Followed] = field(default_factory=dict)

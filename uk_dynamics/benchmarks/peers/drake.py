@@ -32,16 +32,7 @@ class DrakePeer:
     """One mechanism in Drake."""
 
     def __init__(self, mechanism: Mechanism, *, step: float = 1e-3, check: bool = True) -> None:
-        """Convert the mechanism.
-
-        Args:
-            mechanism: What to convert.
-            step: Of its discrete time, in s.
-            check: Whether to find out first if Drake can solve it.
-
-        Raises:
-            PeerError: Drake is not installed, or cannot express something.
-        """
+        """Convert the mechanism."""
         if importlib.util.find_spec("pydrake") is None:
             raise PeerError("Drake is not installed")
         try:
@@ -63,11 +54,7 @@ class DrakePeer:
             self._check(step)
 
     def _check(self, step: float) -> None:
-        """Ask for an acceleration in a process apart, which Drake 1.51 may end.
-
-        Raises:
-            PeerError: It does, or fails otherwise.
-        """
+        """Ask for an acceleration in a process apart, which Drake 1.51 may end."""
         given = self._mechanism.spec, self._mechanism.model.description.text, step
         tried = subprocess.run(
             [sys.executable, "-m", __name__],
@@ -122,11 +109,7 @@ class DrakePeer:
 
 
 def _convert(mechanism: Mechanism, step: float) -> tuple[Any, list[Any]]:
-    """A plant and its joints in our order.
-
-    Raises:
-        PeerError: A joint or a loop of another kind.
-    """
+    """A plant and its joints in our order."""
     tree: Any = importlib.import_module("pydrake.multibody.tree")
     plants: Any = importlib.import_module("pydrake.multibody.plant")
     plant = plants.MultibodyPlant(step)

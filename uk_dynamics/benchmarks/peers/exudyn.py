@@ -24,14 +24,7 @@ class ExudynPeer:
     """One mechanism in Exudyn."""
 
     def __init__(self, mechanism: Mechanism) -> None:
-        """Convert the mechanism.
-
-        Args:
-            mechanism: What to convert.
-
-        Raises:
-            PeerError: Exudyn is not installed, or cannot express something.
-        """
+        """Convert the mechanism."""
         if importlib.util.find_spec("exudyn") is None:
             raise PeerError("Exudyn is not installed")
         try:
@@ -96,14 +89,7 @@ class ExudynPeer:
         return integrate
 
     def samples(self, state: State, duration: float, steps: int, parts: int = 100) -> list[State]:
-        """States along a motion without forces, which is integrated in so many parts.
-
-        Args:
-            state: Where it starts.
-            duration: In s.
-            steps: In all, a multiple of the parts.
-            parts: How many.
-        """
+        """States along a motion without forces, which is integrated in so many parts."""
         integrate = self._plan(duration / parts, steps // parts)
         data, current = self._system.systemData, self._exudyn.ConfigurationType.Current
         path = [state]
@@ -135,11 +121,7 @@ class ExudynPeer:
 
 
 def _convert(exudyn: Any, system: Any, mechanism: Mechanism) -> Any:
-    """Fill a system; the tree in it.
-
-    Raises:
-        PeerError: A joint or a loop of another kind.
-    """
+    """Fill a system; the tree in it."""
     items: Any = importlib.import_module("exudyn.itemInterface")
     chain = mechanism.model.bodies
     for body in chain:

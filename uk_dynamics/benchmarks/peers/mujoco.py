@@ -29,16 +29,7 @@ class MujocoPeer:
     """One mechanism in MuJoCo, with its default or its stiffest constraints."""
 
     def __init__(self, mechanism: Mechanism, *, stiff: bool = False, step: float = 1e-3) -> None:
-        """Convert the mechanism.
-
-        Args:
-            mechanism: What to convert.
-            stiff: Constraints as hard as they get, solved to the last digit.
-            step: Of the integrators, in s.
-
-        Raises:
-            PeerError: MuJoCo is not installed, or cannot express something.
-        """
+        """Convert the mechanism."""
         if importlib.util.find_spec("mujoco") is None:
             raise PeerError("MuJoCo is not installed")
         mujoco: Any = importlib.import_module("mujoco")
@@ -91,13 +82,7 @@ class MujocoPeer:
         self._mujoco.mj_step(self.model, self.data)
 
     def steps_from(self, state: State, tau: Array, count: int = 100) -> Callable[[], None]:
-        """A function that does ``mj_step`` along a motion, restarted every so many steps.
-
-        Args:
-            state: Where it begins.
-            tau: Generalized forces, (nv,).
-            count: Of steps.
-        """
+        """A function that does ``mj_step`` along a motion, restarted every so many steps."""
         left = 0
 
         def step() -> None:
@@ -122,11 +107,7 @@ class MujocoPeer:
 
 
 def _convert(mujoco: Any, mechanism: Mechanism, *, stiff: bool, step: float) -> Any:
-    """A mechanism as a MuJoCo specification; as XML, MuJoCo reads no trees deeper than 500.
-
-    Raises:
-        PeerError: A joint or a loop of another kind.
-    """
+    """A mechanism as a MuJoCo specification; as XML, MuJoCo reads no trees deeper than 500."""
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.option.timestep = step

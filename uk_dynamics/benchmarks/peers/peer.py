@@ -36,11 +36,7 @@ class Peer(Protocol):
 
 
 def check_same_machine(peer: Peer, mechanism: Mechanism, states: Sequence[State]) -> None:
-    """Compare mass matrix and bias forces.
-
-    Raises:
-        PeerError: They differ.
-    """
+    """Compare mass matrix and bias forces."""
     workspace = mechanism.model.workspace()
     for state in states:
         workspace.update(state.q, state.v)
@@ -60,11 +56,7 @@ CLOSURES = {"point": "point", "weld": "weld", "frame": "point"}
 
 
 def closures(mechanism: Mechanism) -> list[tuple[str, Constraint]]:
-    """What closes each loop, as ``point`` or ``weld``, and the constraint.
-
-    Raises:
-        PeerError: Something else does, or something that can be switched.
-    """
+    """What closes each loop, as ``point`` or ``weld``, and the constraint."""
     found = mechanism.constraints.constraints
     if not found:
         raise PeerError(f"{mechanism.name} has no loop")

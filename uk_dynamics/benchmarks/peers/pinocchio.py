@@ -25,12 +25,7 @@ class PinocchioPeer:
     """Accelerations without stabilisation: compare at states on the constraints."""
 
     def __init__(self, mechanism: Mechanism, algorithm: Algorithm = "constraintDynamics") -> None:
-        """Convert the loops.
-
-        Raises:
-            PeerError: Pinocchio cannot express a constraint, lacks the algorithm, or the memory
-                for its data, which grows with the third power of nv.
-        """
+        """Convert the loops."""
         if not hasattr(pin, algorithm):
             raise PeerError(f"Pinocchio {pin.__version__} has no {algorithm}")
         self._mechanism = mechanism

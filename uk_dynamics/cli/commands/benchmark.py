@@ -156,11 +156,7 @@ def _measure(arguments: argparse.Namespace) -> Report:
 
 
 def compared(files: list[str]) -> Iterator[Mechanism]:
-    """The mechanisms of these files, or the default ones whose robots are installed.
-
-    Raises:
-        InputError: A file of the list cannot be read.
-    """
+    """The mechanisms of these files, or the default ones whose robots are installed."""
     from uk_dynamics.mechanism import Mechanism
 
     for file in files or MECHANISMS:

@@ -28,16 +28,7 @@ def add_command(
     examples: str,
     run: Callable[[argparse.Namespace], int],
 ) -> argparse.ArgumentParser:
-    """Add a command to the command line.
-
-    Args:
-        commands: Sub-parsers of the command line.
-        name: Of the command.
-        summary: One line for the list of commands.
-        description: Text before the options.
-        examples: Text after the options.
-        run: Runs the command and returns the exit status.
-    """
+    """Add a command to the command line."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = commands.add_parser(
         name, help=summary, description=description, epilog=examples, formatter_class=raw
@@ -71,15 +62,7 @@ def add_json(parser: argparse._ActionsContainer, what: str) -> None:
 def add_joint_values(
     parser: argparse.ArgumentParser, option: str, dest: str, text: str, *, of: str = "JOINT"
 ) -> None:
-    """Add a repeatable option ``JOINT=VALUE``.
-
-    Args:
-        parser: Of the command.
-        option: Such as ``--set``.
-        dest: Name of its attribute, a list of pairs.
-        text: Help text.
-        of: What has the value.
-    """
+    """Add a repeatable option ``JOINT=VALUE``."""
     parser.add_argument(
         option,
         metavar=f"{of}=VALUE",
@@ -119,12 +102,7 @@ def start_state(
     tasks: Tasks | None,
     velocities: Mapping[str, float] | None = None,
 ) -> State:
-    """The initial state that the command line asks for.
-
-    Raises:
-        InputError: ``--start-on-tasks`` without tasks.
-        AssemblyError: The loops do not close, or the references are out of reach.
-    """
+    """The initial state that the command line asks for."""
     if arguments.start_on_tasks and tasks is None:
         raise InputError("--start-on-tasks needs --tasks: without them there is no reference")
     tracked = tasks if arguments.start_on_tasks else None
@@ -140,11 +118,7 @@ def assignment(text: str) -> tuple[str, float]:
 
 
 def switchings(given: Sequence[Sequence[str]]) -> list[tuple[float, dict[str, bool]]]:
-    """Read pairs of a time in s and ``constraint=on`` or ``constraint=off``.
-
-    Raises:
-        InputError: A pair is malformed.
-    """
+    """Read pairs of a time in s and ``constraint=on`` or ``constraint=off``."""
     events = []
     for time, change in given:
         name, _, value = change.partition("=")
@@ -183,11 +157,7 @@ def _number(text: str) -> float:
 
 
 def check_writable(path: str | None, suffixes: Sequence[str]) -> None:
-    """Refuse an output file before a long computation instead of after it.
-
-    Raises:
-        InputError: Its suffix is unknown, or its directory does not exist.
-    """
+    """Refuse an output file before a long computation instead of after it."""
     if path is None:
         return
     if Path(path).suffix.lower() not in suffixes:

@@ -27,17 +27,7 @@ def add_control(parser: argparse.ArgumentParser) -> None:
 def controller_factory(
     mechanism: Mechanism, tasks: Tasks | None, mode: str | None, period: float | None
 ) -> Callable[[], Controller | None]:
-    """Factory of the controller of a motion, which is None for zero motor efforts.
-
-    Args:
-        mechanism: What moves.
-        tasks: What to track.
-        mode: Without tasks, ``gravity`` or ``hold``.
-        period: Control period, in s; None: continuous.
-
-    Raises:
-        InputError: Both tasks and a mode are given.
-    """
+    """Factory of the controller, None for zero efforts; period in s, None: continuous control."""
     from uk_dynamics import GravityCompensation, Hold, ServoController
 
     if mode and tasks is not None:

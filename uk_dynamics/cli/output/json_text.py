@@ -11,11 +11,7 @@ from typing import Any
 
 
 def json_text(data: object) -> str:
-    """JSON text; NaN and infinity, which JSON cannot represent, become null.
-
-    Args:
-        data: Mappings, sequences, data classes, paths, texts and numbers.
-    """
+    """JSON text; NaN and infinity, which JSON cannot represent, become null."""
     return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False)
 
 

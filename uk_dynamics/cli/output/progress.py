@@ -25,13 +25,7 @@ class Bar(Protocol):
 
 @contextmanager
 def progress_bar(total: float, unit: str, shape: str | None = None) -> Iterator[Bar]:
-    """Show a progress bar.
-
-    Args:
-        total: All of the work.
-        unit: Unit of the work.
-        shape: Format of the bar, as tqdm has it; None: the usual one.
-    """
+    """Show a progress bar."""
     from tqdm import tqdm
 
     with tqdm(

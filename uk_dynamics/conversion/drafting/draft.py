@@ -24,21 +24,13 @@ from uk_dynamics.model.urdf import Array, RobotDescription, read_urdf
 
 @dataclass(frozen=True)
 class Draft:
-    """A mechanism file that has been drafted and loaded.
-
-    Attributes:
-        text: The file.
-        cuts: Loops that it closes.
-        suggestions: Loops that it mentions in comments.
-        motors: Motors that it declares.
-        report: What the mechanism is with it.
-    """
+    """A mechanism file that has been drafted and loaded."""
 
     text: str
-    cuts: tuple[CandidateCut, ...]
-    suggestions: tuple[CandidateCut, ...]
-    motors: tuple[str, ...]
-    report: MechanismReport
+    cuts: tuple[CandidateCut, ...]  # loops that it closes
+    suggestions: tuple[CandidateCut, ...]  # loops that it mentions in comments
+    motors: tuple[str, ...]  # motors that it declares
+    report: MechanismReport  # what the mechanism is with it
 
 
 def draft(
@@ -118,11 +110,7 @@ class _Drafter:
         self.motors = motor_guesses(description)
 
     def examine(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
-        """What the mechanism is with these cuts; None where they do not close.
-
-        Raises:
-            AssemblyError: There are none, and its mimic joints cannot be where they should.
-        """
+        """What the mechanism is with these cuts; None where they do not close."""
         try:
             return self._mechanism(cuts).report()
         except AssemblyError:

@@ -21,19 +21,14 @@ def _types() -> dict[str, dict[str, object]]:
 
 @dataclass(frozen=True)
 class SpatialChoice:
-    """Cuts of a draft with the type that was chosen for those in space.
+    """Cuts of a draft with the type that was chosen for those in space."""
 
-    Attributes:
-        cuts: All of them.
-        report: What the mechanism is with them.
-    """
-
-    cuts: tuple[CandidateCut, ...]
-    report: MechanismReport
+    cuts: tuple[CandidateCut, ...]  # all of them
+    report: MechanismReport  # what the mechanism is with them
 
 
 def choose_types(
-    cuts: Sequence[CandidateCut],
+    cuts: Sequence[CandidateCut],  # those to close; spatial ones as ball joints
     report: MechanismReport,
     motors: int,
     examine: Callable[[Sequence[CandidateCut]], MechanismReport | None],
@@ -41,12 +36,6 @@ def choose_types(
     """Try all spatial cuts as each type; take the one that leaves as many freedoms as motors.
 
     They stay ball joints where no type does, or several do. What was found is said with each.
-
-    Args:
-        cuts: Those to close; spatial ones as ball joints.
-        report: What the mechanism is with them.
-        motors: How many there are.
-        examine: What the mechanism is with other cuts; None where they do not close.
     """
     spatial = [cut for cut in cuts if cut.spatial]
     if not spatial:

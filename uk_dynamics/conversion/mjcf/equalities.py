@@ -19,15 +19,7 @@ _POWERS = 5
 def add_equalities(
     mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], robot: ImportedRobot
 ) -> None:
-    """Add all equality constraints, or a remark for each that has no counterpart.
-
-    Args:
-        mujoco: The module.
-        model: The compiled model.
-        names: Of its objects.
-        moved: Pose of each body's frame in the frame of its link.
-        robot: Takes the constraints.
-    """
+    """Add all equality constraints, or a remark for each that has no counterpart."""
     reader = _Equalities(mujoco, model, names, moved, robot)
     for index in range(model.neq):
         reader.add(index)

@@ -24,14 +24,7 @@ _LEAST = 1e-12  # of a spring or inertia: nothing
 
 
 def read_mjcf(path: Path) -> ImportedRobot:
-    """Take the model of an MJCF file.
-
-    Args:
-        path: The file.
-
-    Raises:
-        InputError: MuJoCo is not installed, or cannot compile the file.
-    """
+    """Take the model of an MJCF file."""
     if importlib.util.find_spec("mujoco") is None:
         raise InputError(
             'MJCF is read by MuJoCo, which is not installed; pip install "uk_dynamics[mjcf]"',

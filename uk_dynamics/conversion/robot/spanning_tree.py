@@ -45,17 +45,11 @@ _COST: Mapping[str, int] = {
 
 @dataclass(frozen=True)
 class Branch:
-    """A joint of the tree.
-
-    Attributes:
-        joint: The joint.
-        parent: Link towards the root.
-        child: Link that it carries.
-    """
+    """A joint of the tree."""
 
     joint: Edge
-    parent: str
-    child: str
+    parent: str  # link towards the root
+    child: str  # link that it carries
 
     @property
     def reversed(self) -> bool:
@@ -67,12 +61,6 @@ def spanning_tree(
     joints: Sequence[E], links: Sequence[str], root: str, driven: Container[object] = ()
 ) -> tuple[list[Branch], list[E], list[str]]:
     """Choose a tree of cheap joints, in the order of the file among equals.
-
-    Args:
-        joints: All joints; those of unknown kinds are passed over.
-        links: All links.
-        root: Where the tree begins.
-        driven: Names of joints that should have a coordinate, since motors act on them.
 
     Returns:
         The joints of the tree, parents first; those that close loops; and one link of each part

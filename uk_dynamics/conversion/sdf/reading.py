@@ -34,16 +34,7 @@ _AXES_IN_JOINT = 5  # since SDF 1.5
 
 
 def read_sdf(root: ET.Element, directory: Path, model: str | None = None) -> ImportedRobot:
-    """Take one model of an SDF file.
-
-    Args:
-        root: The ``<sdf>`` element.
-        directory: Where relative addresses start.
-        model: Its name, where there are several.
-
-    Raises:
-        InputError: There is no such model, or it cannot be understood.
-    """
+    """Take one model of an SDF file."""
     version = re.fullmatch(r"1\.([0-9]+)", root.get("version", "1.4").strip())
     if version is None:
         raise InputError(f'version "{root.get("version")}" is none of SDF, such as 1.9')

@@ -16,13 +16,9 @@ Array = NDArray[np.float64]
 
 @dataclass
 class Tally:
-    """Number of floating point operations so far.
+    """Number of floating point operations so far."""
 
-    Attributes:
-        flops: Additions, multiplications, divisions and roots.
-    """
-
-    flops: int = 0
+    flops: int = 0  # additions, multiplications, divisions and roots
 
 
 _current: ContextVar[Tally | None] = ContextVar("tally", default=None)

@@ -8,31 +8,19 @@ from uk_dynamics.core.equation.published import PseudoinverseMethod
 
 
 class Row(NamedTuple):
-    """One row of a table; a dash of the paper is None.
+    """One row of a table; a dash of the paper is None."""
 
-    Attributes:
-        result: How far the simulation was right.
-        violation: Σ Ψᵢ², in m².
-        evaluations: NFUNC.
-    """
-
-    result: str
-    violation: float | None
-    evaluations: int | None
+    result: str  # how far the simulation was right
+    violation: float | None  # Σ Ψᵢ², in m²
+    evaluations: int | None  # NFUNC
 
 
 class Printed(NamedTuple):
-    """One table.
+    """One table."""
 
-    Attributes:
-        tolerance: TOL, of the integrator and of the rank.
-        stabilized: With α = 1000, β = 100.
-        rows: By algorithm.
-    """
-
-    tolerance: float
-    stabilized: bool
-    rows: dict[PseudoinverseMethod, Row]
+    tolerance: float  # TOL, of the integrator and of the rank
+    stabilized: bool  # with α = 1000, β = 100
+    rows: dict[PseudoinverseMethod, Row]  # by algorithm
 
 
 NAMES: dict[PseudoinverseMethod, str] = {

@@ -29,12 +29,7 @@ _DRIFTS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-5)
 
 
 def whitened_rows(mechanism: Mechanism, state: State) -> Array:
-    """Rows of D = A M^{-1/2} at unit length, (12, 12).
-
-    Args:
-        mechanism: The five-bar.
-        state: Where.
-    """
+    """Rows of D = A M^{-1/2} at unit length, (12, 12)."""
     terms = mechanism.terms(state)
     factor = cast(DenseMass, mass_factor(terms.M))  # every body has a mass
     rows: Array = factor.whiten(terms.A.T).T

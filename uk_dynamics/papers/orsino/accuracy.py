@@ -26,17 +26,11 @@ _TOLERANCE = 1e-10  # of the recursion: far below what is independent, above rou
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Largest relative errors over some random systems.
+    """Largest relative errors over some random systems."""
 
-    Attributes:
-        condition: Of the independent rows.
-        accelerations: Of each of :data:`FORMS`; infinite where a form broke down.
-        kernels: Of the projectors of each of :data:`WAYS`.
-    """
-
-    condition: float
-    accelerations: tuple[float, ...]
-    kernels: tuple[float, ...]
+    condition: float  # of the independent rows
+    accelerations: tuple[float, ...]  # of each of :data:`FORMS`; infinite where a form broke down
+    kernels: tuple[float, ...]  # of the projectors of each of :data:`WAYS`
 
 
 def accuracy(condition: float, systems: int) -> Accuracy:

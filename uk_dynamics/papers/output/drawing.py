@@ -13,15 +13,7 @@ from uk_dynamics.simulation.plots import COLOURS, LINE_STYLES
 def lines(
     axis: Any, x: ArrayLike, series: Mapping[str, ArrayLike], ylabel: str, xlabel: str = "time [s]"
 ) -> None:
-    """Draw lines that anybody can tell apart, with their units and names.
-
-    Args:
-        axis: Matplotlib axes.
-        x: Abscissae, (K,).
-        series: Ordinates, (K,) each, by the name the legend gives them.
-        ylabel: Quantity and unit, such as ``"torque [N·m]"``.
-        xlabel: The same for the abscissae.
-    """
+    """Draw lines, (K,) each, by the names in the legend; labels are such as ``torque [N·m]``."""
     for index, (label, values) in enumerate(series.items()):
         axis.plot(
             x,

@@ -52,13 +52,7 @@ def _text_table(table: Table) -> str:
 
 
 def markdown(study: Study, pictures: str, command: str) -> str:
-    """A study as a page.
-
-    Args:
-        study: What to show.
-        pictures: Directory of the pictures, relative to the page.
-        command: What made the page.
-    """
+    """A study as a page."""
     parts = [f"# {study.title}", f"*Made by `{command}`; numbers as measured.*"]
     if study.findings:
         parts += ["## Findings", "\n".join(f"- {finding}" for finding in study.findings)]

@@ -29,14 +29,7 @@ class LinkShapes:
     def __init__(
         self, server: ViserServer, model: RobotModel, appearance: Appearance, size: float
     ) -> None:
-        """Add all links to a scene.
-
-        Args:
-            server: Shows the scene.
-            model: The robot.
-            appearance: Its shapes.
-            size: Of the scene, in m.
-        """
+        """Add all links to a scene."""
         self._server = server
         self._count = len(model.link_names)
         self._frames = [
@@ -56,12 +49,7 @@ class LinkShapes:
         self._translation = np.full((self._count, 3), np.nan)
 
     def move(self, rotation: Array, translation: Array) -> None:
-        """Move the links.
-
-        Args:
-            rotation: Of each frame of the model, links first, (n, 3, 3).
-            translation: Of each frame, (n, 3), in m.
-        """
+        """Move the links to rotations (n, 3, 3) and translations (n, 3), in m, links first."""
         rotation, translation = rotation[: self._count], translation[: self._count]
         angles = np.abs(rotation - self._rotation).max(axis=(1, 2))
         ways = np.abs(translation - self._translation).max(axis=1)

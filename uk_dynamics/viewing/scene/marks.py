@@ -20,30 +20,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Marks:
-    """Points and vectors in world axes, a row for each constraint (or task) that has frames.
+    """Points and vectors in world axes, a row for each constraint (or task) that has frames."""
 
-    Attributes:
-        parents: Origins of the frames on the parents, (k, 3), in m.
-        children: Origins of the frames on the children, (k, 3), in m.
-        parent_axes, child_axes: Axes of these frames, as columns, (k, 3, 3).
-        closure_errors: What is missing from the child's origin to where it should be, (k, 3), in m.
-        forces: Force on each child at its frame, (k, 3), in N; its opposite acts on the parent.
-        torques: Torque on each child, (k, 3), in N·m.
-        determined: Whether force and torque are unique, (k,).
-        task_points: Origins of the frames that tasks move, (n, 3), in m.
-        task_targets: Where tasks want them, (n, 3), in m.
-    """
-
-    parents: Array
-    children: Array
-    parent_axes: Array
+    parents: Array  # origins of the frames on the parents, (k, 3), in m
+    children: Array  # origins of the frames on the children, (k, 3), in m
+    parent_axes: Array  # axes of these frames, as columns, (k, 3, 3)
     child_axes: Array
     closure_errors: Array
-    forces: Array
-    torques: Array
-    determined: NDArray[np.bool_]
-    task_points: Array
-    task_targets: Array
+    forces: Array  # force on each child at its frame, (k, 3), in N; its opposite acts on the parent
+    torques: Array  # torque on each child, (k, 3), in N·m
+    determined: NDArray[np.bool_]  # whether force and torque are unique, (k,)
+    task_points: Array  # origins of the frames that tasks move, (n, 3), in m
+    task_targets: Array  # where tasks want them, (n, 3), in m
 
 
 class Marker:

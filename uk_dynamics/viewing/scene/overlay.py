@@ -36,12 +36,7 @@ class Overlay:
     """
 
     def __init__(self, server: ViserServer, size: float) -> None:
-        """Prepare.
-
-        Args:
-            server: Shows the scene.
-            size: Of the scene, in m.
-        """
+        """Prepare for a scene of a size in m."""
         self._scene = server.scene
         self._size = size
         self._force_scale, self._torque_scale = ArrowScale(), ArrowScale()

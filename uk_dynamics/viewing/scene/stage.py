@@ -16,16 +16,11 @@ _SMALLEST = 0.2  # m
 
 @dataclass(frozen=True)
 class Stage:
-    """Box around the frames of a mechanism at its initial guess.
+    """Box around the frames of a mechanism at its initial guess."""
 
-    Attributes:
-        low, high: Opposite corners, (3,), in m.
-        size: Length of its diagonal, in m; what is drawn is measured by it.
-    """
-
-    low: Array
+    low: Array  # opposite corners, (3,), in m
     high: Array
-    size: float
+    size: float  # length of its diagonal, in m; what is drawn is measured by it
 
 
 def stage(mechanism: Mechanism) -> Stage:
