@@ -23,7 +23,7 @@ _SHIPPED = "package://uk_dynamics/config/loop_ladder.yaml"
 
 
 def loop_ladder(cells: int, **replaced: str) -> Mechanism:
-    """A ladder of at least one cell; ``replaced`` gives substitutes of text in the mechanism file."""
+    """A ladder of at least one cell; ``replaced`` substitutes text of the mechanism file."""
     text = resources.resolve(_SHIPPED).read_text(encoding="utf-8")
     text = text.replace("{cells: 5}", f"{{cells: {cells}}}")
     for old, new in replaced.items():

@@ -1,7 +1,7 @@
 """The papers this package implements: the study of each, redone.
 
-A paper is a module here with a function ``study(*, quick=False) -> Study``; ``quick`` shortens it
-to a few seconds, for tests. Modules are imported when their study is asked for.
+Every paper is a folder with a function ``study(*, quick=False) -> Study`` in ``study.py``, imported on
+demand; ``quick`` shortens it to a few seconds, for tests.
 """
 
 from __future__ import annotations
@@ -28,6 +28,6 @@ def reproduce(paper: str, *, quick: bool = False) -> Study:
     """Redo the study of a paper."""
     if paper not in PAPERS:
         raise UnknownNameError("paper", paper, PAPERS)
-    module = importlib.import_module(f"{__name__}.{paper}")
+    module = importlib.import_module(f"{__name__}.{paper}.study")
     result: Study = module.study(quick=quick)
     return result
