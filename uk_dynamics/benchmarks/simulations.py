@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.peers.exudyn import ExudynPeer
 from uk_dynamics.benchmarks.peers.mujoco import MujocoPeer
@@ -17,10 +16,8 @@ from uk_dynamics.compilation.build import CompilationError
 from uk_dynamics.compilation.runtime import CompiledDynamics
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation import simulate
-
-Array = NDArray[np.float64]
 
 ROLLOUT = "uk_dynamics rollout in C (RK4, projected)"
 

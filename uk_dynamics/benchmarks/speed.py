@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.device import on_device
 from uk_dynamics.benchmarks.peers.drake import DrakePeer
@@ -21,9 +20,7 @@ from uk_dynamics.compilation.runtime import CompiledDynamics
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Inputs, State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 BATCH = 4096  # states
 _STATES = 5  # for accuracy

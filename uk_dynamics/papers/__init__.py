@@ -1,6 +1,6 @@
 """The papers this package implements: the study of each, redone.
 
-Every paper is a folder with a function ``study(*, quick=False) -> Study`` in ``study.py``, imported on
+Every paper is a folder with ``study(*, quick=False) -> Study`` in ``study.py``, imported on
 demand; ``quick`` shortens it to a few seconds, for tests.
 """
 

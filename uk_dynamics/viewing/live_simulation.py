@@ -6,17 +6,14 @@ import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation import Advance, Controller, Plant
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.snapshot import Snapshot
-
-Array = NDArray[np.float64]
 
 _TOLERANCES = Tolerances(1e-6, 1e-8)  # fixed steps do not use them
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism, Tasks
@@ -26,7 +25,6 @@ from uk_dynamics.viewing.source import Source
 if TYPE_CHECKING:
     from viser import ViserServer
 
-Array = NDArray[np.float64]
 
 FRAME_RATE = 40.0  # pictures per s
 _NUMBERS_PERIOD = 0.2  # s; faster nobody can read

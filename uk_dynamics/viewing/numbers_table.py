@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import Energy, Residual
+from uk_dynamics.mechanism.resolution import Array, Energy, Residual
 from uk_dynamics.viewing.snapshot import Snapshot
-
-Array = NDArray[np.float64]
 
 _MOST_ROWS = 24  # of multipliers: more are no help
 _BLUE, _VERMILION = "#0072B2", "#D55E00"

@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.source import Source
@@ -22,7 +22,6 @@ from uk_dynamics.viewing.source import Source
 if TYPE_CHECKING:
     from viser import ViserServer
 
-Array = NDArray[np.float64]
 
 _NOTHING = "nothing"
 _STEPS = 400  # of a slider

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.simulation import Trajectory
 from uk_dynamics.viewing.snapshot import Snapshot
-
-Array = NDArray[np.float64]
 
 
 class Playback:

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism import Mechanism
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array
 
 _STEP = 0.1  # rad or m: a joint is led in steps no longer than this, so that it keeps its branch
 _LEAST_STEP = 2e-3

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from uk_dynamics.constraints.references import Followed
-from uk_dynamics.mechanism.resolution import Inputs, State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.viewing.snapshot import Snapshot
-
-Array = NDArray[np.float64]
 
 
 class Source(Protocol):

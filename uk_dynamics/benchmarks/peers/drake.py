@@ -16,14 +16,11 @@ import sys
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.peers.peer import PeerError, closures
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model.kinematics import Body
-
-Array = NDArray[np.float64]
 
 _LEAST_MASS = 1e-13  # kg, of bodies without: Drake divides inertias by it
 

@@ -11,13 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.peers.peer import PeerError, closures
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, State
 
 
 class ExudynPeer:

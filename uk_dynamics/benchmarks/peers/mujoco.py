@@ -8,15 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from uk_dynamics.benchmarks.peers.peer import PeerError, closures
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model.kinematics import Body
-
-Array = NDArray[np.float64]
 
 # MuJoCo refuses moving bodies without mass; what this adds is below the check of the mass matrix.
 _LEAST_MASS, _LEAST_INERTIA = 1e-13, 1e-13

@@ -6,13 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.peers.peer import PeerError, closures
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 
-Array = NDArray[np.float64]
 Algorithm = Literal["constraintDynamics", "lcaba"]
 
 # mu = 0 gives NaN on redundant rows, mu = 1e-12 drifts; these do neither. lcaba divides by mu

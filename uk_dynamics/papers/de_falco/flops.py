@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.core.equation.published import by_gram_schmidt, by_greville
 from uk_dynamics.papers.de_falco.operation_count import CountedArray, charge, counted, counting
 from uk_dynamics.papers.output.study import Table
 
-Array = NDArray[np.float64]
 Inverse = Callable[[Any], Any]
 Formula = Callable[[int, int], int]
 

@@ -6,16 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ellipj
 
 from uk_dynamics.core.equation import Method, from_alpha_beta
 from uk_dynamics.core.equation.published import PseudoinverseMethod
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
-from uk_dynamics.mechanism.resolution import State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, State
 
 ALPHA, BETA = 1000.0, 100.0  # 1/s, the stabilisation that the paper found by trying
 REGULAR, FLAT = -60.0, 10.0  # degrees; the motion from the second one passes the flat configuration

@@ -8,18 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import DOP853, RK45, ode
 
 from uk_dynamics.core.integration import AdaptiveMethod, AdaptiveStepper, Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.papers.de_falco.machine import Solver, angles, exact_angle, state_at
 from uk_dynamics.papers.output.progress import step_done
 
-Array = NDArray[np.float64]
 Integrator = Literal["adams", "DOP853", "RK45"]
 
 #: Angle up to which a motion counts as correct, in rad; the paper does not say its own.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.core.recursion import (
     Recursion,
@@ -15,8 +14,7 @@ from uk_dynamics.core.recursion import (
     restrict_projector,
 )
 from uk_dynamics.exceptions import InputError
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array
 
 SIZE, ROWS, LEVELS = 20, 12, 4
 FORMS = ("Z Zᵀ", "covariance, (4.16)", "covariance, Joseph's form")

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
 from uk_dynamics.core import factorize
 from uk_dynamics.core.recursion import Hierarchical
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.files import MechanismSpec
-from uk_dynamics.mechanism.resolution import State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, State
 
 DURATION = 16.0  # s, the paper's
 PERIOD = 8.0  # s

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Inputs, State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 
 @dataclass(frozen=True)

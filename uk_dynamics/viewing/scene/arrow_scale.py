@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array
 
 _FORGETTING = 0.995  # per picture: the scale follows the largest vector of the last seconds
 _SMALLEST = 1e-9

@@ -12,10 +12,8 @@ from uk_dynamics.constraints.references import Followed
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism import Mechanism, Tasks
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model.kinematics import Workspace
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

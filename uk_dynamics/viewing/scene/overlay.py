@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.viewing.scene.arrow_scale import ArrowScale
 from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
 from uk_dynamics.viewing.scene.marks import Marks
@@ -14,7 +15,6 @@ from uk_dynamics.viewing.scene.marks import Marks
 if TYPE_CHECKING:
     from viser import ViserServer
 
-Array = NDArray[np.float64]
 
 # Okabe and Ito's palette, as in plots
 FORCE = (213, 94, 0)

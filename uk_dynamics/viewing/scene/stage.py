@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.mechanism import Mechanism
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array
 
 _SMALLEST = 0.2  # m
 
