@@ -7,7 +7,6 @@ from pathlib import Path
 
 from uk_dynamics.checks.actuation import actuation
 from uk_dynamics.checks.closure import closure
-from uk_dynamics.checks.finding import SEVERITIES, Finding
 from uk_dynamics.checks.inertias import inertias
 from uk_dynamics.checks.limits import limits
 from uk_dynamics.checks.massless import massless
@@ -16,7 +15,7 @@ from uk_dynamics.checks.planarity import planarity
 from uk_dynamics.checks.reach import reach
 from uk_dynamics.checks.redundancy import redundancy
 from uk_dynamics.checks.singularity import singularity
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import SEVERITIES, Finding, Subject
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism, Tasks
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from uk_dynamics.checks.finding import Finding
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.model.urdf import Link, inertia_problem
 
 _WIDE = 3.0  # radius of gyration relative to the size of the machine
 _REMEDY = (
     "export mass and inertia from CAD again, about the centre of mass and in the axes of <inertial>"
 )
+_warning = partial(Finding, "inertia", "warning")
 
 
 def inertias(subject: Subject) -> Iterator[Finding]:
@@ -24,7 +25,7 @@ def inertias(subject: Subject) -> Iterator[Finding]:
             continue  # it does not move
         problem, _ = inertia_problem(link.mass, link.inertia)
         if problem:
-            yield Finding("inertia", "warning", (link.name,), problem, _REMEDY)
+            yield _warning((link.name,), problem, _REMEDY)
         elif link.mass > 0.0:
             yield from _radius(link, subject.size)
 
@@ -33,9 +34,7 @@ def _radius(link: Link, size: float) -> Iterator[Finding]:
     moment = float(np.linalg.eigvalsh(link.inertia)[-1])
     radius = float(np.sqrt(moment / link.mass))
     if radius > _WIDE * size:
-        yield Finding(
-            "inertia",
-            "warning",
+        yield _warning(
             (link.name,),
             f"its radius of gyration is {radius:.3g} m, and the size of the machine is"
             f" {size:.3g} m",

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from uk_dynamics.checks.finding import Finding
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.model.urdf import moves_no_mass
 
 _SLIGHT = 1e-10  # of the largest inertia at a joint of the same kind
 
 _REMEDY = "give the link an <inertial>, or the joint an armature (joints: {NAME: {armature: ...}})"
+_warning = partial(Finding, "massless", "warning")
 
 
 def massless(subject: Subject) -> Iterator[Finding]:
@@ -33,9 +34,7 @@ def massless(subject: Subject) -> Iterator[Finding]:
     for name in moves_no_mass(description.links, description.joints):
         indices = [i for i, v in enumerate(model.velocity_names) if v.partition(".")[0] == name]
         if name not in undetermined and not model.armature[indices].all():
-            yield Finding(
-                "massless",
-                "warning",
+            yield _warning(
                 (name,),
                 "moves no mass: only constraints determine its motion, and the mass matrix is"
                 " singular",
@@ -54,9 +53,7 @@ def _slight(subject: Subject) -> Iterator[Finding]:
         largest = float(inertia[chosen].max(initial=0.0))
         for index in chosen.tolist():
             if 0.0 < inertia[index] < _SLIGHT * largest:
-                yield Finding(
-                    "massless",
-                    "warning",
+                yield _warning(
                     (model.velocity_names[index],),
                     f"moves an inertia of {inertia[index]:.2g}, others one of {largest:.2g}:"
                     " rounding errors exceed so small an inertia",

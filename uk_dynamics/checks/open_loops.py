@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from uk_dynamics.checks.finding import Finding
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.model import coincident_frames
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from uk_dynamics.checks.finding import Finding
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.model import loop_directions
 
 _ROUNDING = 1e-6  # rad

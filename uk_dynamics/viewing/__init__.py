@@ -11,8 +11,7 @@ from uk_dynamics.viewing.server import (
     load_viser,
     open_server,
 )
-from uk_dynamics.viewing.snapshot import Snapshot
-from uk_dynamics.viewing.source import Source
+from uk_dynamics.viewing.source import Snapshot, Source
 
 __all__ = [
     "FRAME_RATE",

@@ -13,7 +13,7 @@ from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation import Advance, Controller, Plant
 from uk_dynamics.viewing.poser import Poser
-from uk_dynamics.viewing.snapshot import Snapshot
+from uk_dynamics.viewing.source import Snapshot
 
 _TOLERANCES = Tolerances(1e-6, 1e-8)  # fixed steps do not use them
 

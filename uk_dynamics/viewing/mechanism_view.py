@@ -19,8 +19,7 @@ from uk_dynamics.viewing.scene.link_shapes import LinkShapes
 from uk_dynamics.viewing.scene.marks import Marker
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.scene.stage import Stage, stage
-from uk_dynamics.viewing.snapshot import Snapshot
-from uk_dynamics.viewing.source import Source
+from uk_dynamics.viewing.source import Snapshot, Source
 
 if TYPE_CHECKING:
     from viser import ViserServer

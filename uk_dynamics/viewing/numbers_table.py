@@ -11,7 +11,7 @@ import numpy as np
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, Energy, Residual
-from uk_dynamics.viewing.snapshot import Snapshot
+from uk_dynamics.viewing.source import Snapshot
 
 _MOST_ROWS = 24  # of multipliers: more are no help
 _BLUE, _VERMILION = "#0072B2", "#D55E00"

@@ -10,7 +10,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.simulation import Trajectory
-from uk_dynamics.viewing.snapshot import Snapshot
+from uk_dynamics.viewing.source import Snapshot
 
 
 class Playback:

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, add_mechanism
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.output.printing import json_text, table
 
 if TYPE_CHECKING:
     from uk_dynamics.checks import Finding

@@ -15,8 +15,7 @@ from uk_dynamics.cli.options.arguments import (
     count,
     start_state,
 )
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.output.printing import json_text, table
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.analysis import MechanismReport, TaskReport

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.output.printing import json_text, table
 
 if TYPE_CHECKING:
     from uk_dynamics.conversion import Import

@@ -12,8 +12,7 @@ from uk_dynamics.cli.options.arguments import (
     add_joint_values,
     add_json,
 )
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.output.printing import json_text, table
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_file, add_json
-from uk_dynamics.cli.output.json_text import print_files
+from uk_dynamics.cli.output.printing import print_files
 
 _DESCRIPTION = """\
 Write layouts for PlotJuggler (XML) and Foxglove (JSON) that show the topics of a mechanism's nodes,

@@ -45,7 +45,7 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write both files and print their paths or the summary."""
     from uk_dynamics import Trajectory
-    from uk_dynamics.cli.output.json_text import json_text
+    from uk_dynamics.cli.output.printing import json_text
     from uk_dynamics.cli.output.report_page import write_report
     from uk_dynamics.cli.output.simulation_summary import summarize
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
-from uk_dynamics.cli.output.json_text import json_text
+from uk_dynamics.cli.output.printing import json_text, table
 from uk_dynamics.cli.output.progress import Bar, progress_bar
-from uk_dynamics.cli.output.table import table
 
 if TYPE_CHECKING:
     from uk_dynamics.papers.output import Study

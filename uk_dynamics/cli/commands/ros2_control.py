@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_file
-from uk_dynamics.cli.output.json_text import json_text, print_files
+from uk_dynamics.cli.output.printing import json_text, print_files
 from uk_dynamics.exceptions import InputError
 
 _MOST = 10000  # Hz

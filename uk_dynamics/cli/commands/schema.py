@@ -37,7 +37,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema."""
-    from uk_dynamics.cli.output.json_text import json_text
+    from uk_dynamics.cli.output.printing import json_text
     from uk_dynamics.mechanism.files import load_schema
 
     print(json_text(load_schema(arguments.kind)))

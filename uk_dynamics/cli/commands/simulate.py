@@ -21,7 +21,7 @@ from uk_dynamics.cli.options.arguments import (
     switchings,
 )
 from uk_dynamics.cli.options.controllers import add_control, controller_factory
-from uk_dynamics.cli.output.json_text import json_text
+from uk_dynamics.cli.output.printing import json_text
 from uk_dynamics.cli.output.progress import progress_bar
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError

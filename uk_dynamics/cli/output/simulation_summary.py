@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.output.printing import table
 
 if TYPE_CHECKING:
     from uk_dynamics.simulation import Trajectory

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from uk_dynamics.conversion.drafting.candidate_cuts import CandidateCut, candidate_cuts
-from uk_dynamics.conversion.drafting.joint_table import joint_table
-from uk_dynamics.conversion.drafting.motor_guesses import motor_guesses, motor_lines
+from uk_dynamics.conversion.drafting.motor_guesses import MotorGuess, motor_guesses, motor_lines
 from uk_dynamics.conversion.drafting.spatial_cuts import choose_types
 from uk_dynamics.conversion.output_files import relative_address
 from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow
@@ -19,7 +18,7 @@ from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.analysis import MechanismReport
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.model import RobotModel
-from uk_dynamics.model.urdf import Array, RobotDescription, read_urdf
+from uk_dynamics.model.urdf import Array, Joint, RobotDescription, read_urdf
 
 
 @dataclass(frozen=True)
@@ -200,3 +199,22 @@ class _Drafter:
                 " stands for a loop that is closed here, remove it from the URDF.",
                 2,
             )
+
+
+def joint_table(description: RobotDescription, motors: Mapping[str, MotorGuess]) -> Iterator[str]:
+    """The joints with their limits, as a comment."""
+    driven = {motor.joint for motor in motors.values()}
+    moving = [joint for joint in description.joints if joint.type != "fixed"]
+    width = max([len(joint.name) for joint in moving], default=5)
+    yield f"# {'joint':{width}}  {'kind':9}  {'lower':>8}  {'upper':>8}  {'effort':>8}"
+    for joint in moving:
+        remark = "  motor (guess)" if joint.name in driven else ""
+        numbers = "  ".join(f"{text:>8}" for text in _limits(joint))
+        yield f"# {joint.name:{width}}  {joint.type:9}  {numbers}{remark}".rstrip()
+
+
+def _limits(joint: Joint) -> tuple[str, str, str]:
+    def shown(value: float) -> str:
+        return f"{value:.4g}" if np.isfinite(value) else "-"
+
+    return shown(joint.lower), shown(joint.upper), shown(joint.effort_limit)

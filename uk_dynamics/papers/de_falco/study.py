@@ -251,8 +251,7 @@ def _draw(outcomes: dict[str, Outcome], column: int, ylabel: str, figure: Any) -
         t = [point[0] for point in outcome.trace]
         values = [max(point[column], 1e-34) for point in outcome.trace]
         axis.semilogy(t, values, label=label, color=COLOURS[index], linewidth=1.0)
-    axis.set_xlabel("time [s]")
-    axis.set_ylabel(ylabel)
+    axis.set(xlabel="time [s]", ylabel=ylabel)
     axis.grid(True, alpha=0.3)
     axis.margins(x=0.0)
     axis.legend(fontsize="small", edgecolor="none")

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.viewing.scene.arrow_scale import ArrowScale
 from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
 from uk_dynamics.viewing.scene.marks import Marks
+from uk_dynamics.viewing.scene.stage import ArrowScale
 
 if TYPE_CHECKING:
     from viser import ViserServer

@@ -1,4 +1,4 @@
-"""The room that a mechanism takes."""
+"""The size of a scene, and the length of its arrows."""
 
 from __future__ import annotations
 
@@ -28,3 +28,29 @@ def stage(mechanism: Mechanism) -> Stage:
     points = workspace.translation
     low, high = points.min(axis=0), points.max(axis=0)
     return Stage(low, high, max(float(np.linalg.norm(high - low)), _SMALLEST))
+
+
+_FORGETTING = 0.995  # per picture: the scale follows the largest vector of the last seconds
+_SMALLEST = 1e-9
+
+
+class ArrowScale:
+    """Length per force (or torque) such that the largest of the last seconds fits the picture."""
+
+    def __init__(self) -> None:
+        """Nothing has been drawn yet."""
+        self._largest = _SMALLEST
+
+    def factor(self, vectors: Array, longest: float) -> float:
+        """Take the vectors of a picture and tell how they are drawn.
+
+        Args:
+            vectors: Forces in N or torques in N·m, (k, 3).
+            longest: Length of the longest arrow, in m.
+
+        Returns:
+            Length per force, in m/N, or per torque, in 1/N.
+        """
+        now = float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
+        self._largest = max(self._largest * _FORGETTING, now, _SMALLEST)
+        return longest / self._largest

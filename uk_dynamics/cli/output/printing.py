@@ -1,10 +1,11 @@
-"""Results as JSON."""
+"""Results as tables of labels and values, and as JSON."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -37,3 +38,19 @@ def print_files(mechanism: str, files: Sequence[Path], *, json: bool) -> None:
         print(json_text({"mechanism": mechanism, "files": files}))
     else:
         print("\n".join(map(str, files)))
+
+
+_WIDTH = 100
+
+
+def table(rows: Iterable[tuple[str, str]], indent: int = 2) -> str:
+    """Aligned pairs of label and value; long values are wrapped."""
+    pairs = list(rows)
+    left = max((len(label) for label, _ in pairs), default=0)
+    lines = []
+    for label, value in pairs:
+        start = f"{'':{indent}}{label:{left}}  "
+        wrapped = textwrap.wrap(value, _WIDTH - len(start), break_on_hyphens=False) or [""]
+        lines.append((start + wrapped[0]).rstrip())
+        lines += [f"{'':{len(start)}}{line}" for line in wrapped[1:]]
+    return "\n".join(lines)
