@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from uk_dynamics.core.equation.published import PseudoinverseMethod
 
-Row = tuple[str, float | None, int | None]  # result, Σ Ψᵢ² in m², NFUNC; None: a dash
+
+class Row(NamedTuple):
+    """One row of a table; a dash of the paper is None."""
+
+    result: str
+    violation: float | None  # Σ Ψᵢ², m²
+    evaluations: int | None  # NFUNC
 
 
 class Printed(NamedTuple):
@@ -26,8 +32,8 @@ NAMES: dict[PseudoinverseMethod, str] = {
 }
 
 
-def _printed(tolerance: float, stabilized: bool, *rows: Row) -> Printed:
-    return Printed(tolerance, stabilized, dict(zip(NAMES, rows, strict=True)))
+def _printed(tolerance: float, stabilized: bool, *rows: tuple[Any, ...]) -> Printed:
+    return Printed(tolerance, stabilized, dict(zip(NAMES, map(Row._make, rows), strict=True)))
 
 
 PRINTED: dict[int, Printed] = {

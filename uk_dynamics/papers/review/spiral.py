@@ -8,10 +8,10 @@ import numpy as np
 
 from uk_dynamics import Mechanism, Trajectory, simulate
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.papers.output.drawing import lines
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
-from uk_dynamics.papers.review.motion import Array, Motion, integrate
+from uk_dynamics.papers.review.motion import Motion, integrate
 
 DURATION = 60.0  # s
 _SHORT = 6.0  # s, of a quick study

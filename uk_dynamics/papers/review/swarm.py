@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics import Mechanism, Trajectory, simulate
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.papers.output.drawing import lines, plane
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
-from uk_dynamics.papers.review.motion import Array, Motion, integrate
+from uk_dynamics.papers.review.motion import Motion, integrate
 from uk_dynamics.simulation.plots import COLOURS
 
 DURATION = 3.0  # s
@@ -143,7 +144,7 @@ def _beta_table(runs: dict[str, Trajectory | Motion]) -> Table:
 
 
 def _distance_table(moved: Trajectory, corrected: Motion) -> Table:
-    rows = []
+    rows: list[tuple[str | float, ...]] = []
     for name, motion in (("consistent start", moved), ("from rest", corrected)):
         distances = np.array([_distances(at) for at in places(motion)])
         ends = (distances[0].min(), distances[0].max(), distances[-1].min(), distances[-1].max())
