@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -62,30 +64,17 @@ def simulations(
     steps = [
         (f"step {_LONGEST / 2**k * 1e3:.3g} ms", _LONGEST / 2**k) for k in range(_MOST_HALVINGS)
     ]
-    try:
-        run = _rollout(mechanism, state, duration)
-        found.append(_refined(ROLLOUT, run, steps, error, longest_run))
-    except CompilationError:
-        pass
-    try:
-        peer = PinocchioPeer(mechanism)
-        run = _rk4(mechanism, state, duration, lambda s: peer.acceleration(s, _zero(mechanism)))
-        found.append(_refined("Pinocchio constraintDynamics, RK4", run, steps, error, longest_run))
-    except PeerError:
-        pass
-    for stiff in (False, True):
-        try:
-            MujocoPeer(mechanism, stiff=stiff)
-        except PeerError:
-            continue
-        engine = f"MuJoCo {'stiff' if stiff else 'default'}, RK4"
-        run = _mujoco(mechanism, state, duration, stiff=stiff)
-        found.append(_refined(engine, run, steps, error, longest_run))
-    try:
-        run = _exudyn(mechanism, state, duration)
-        found.append(_refined("Exudyn, trapezoidal rule", run, steps, error, longest_run))
-    except PeerError:
-        pass
+    engines: dict[str, Callable[[Mechanism, State, float], Run]] = {
+        ROLLOUT: _rollout,
+        "Pinocchio constraintDynamics, RK4": _pinocchio,
+        "MuJoCo default, RK4": partial(_mujoco, stiff=False),
+        "MuJoCo stiff, RK4": partial(_mujoco, stiff=True),
+        "Exudyn, trapezoidal rule": _exudyn,
+    }
+    for engine, prepare in engines.items():
+        with suppress(CompilationError, PeerError):
+            run = prepare(mechanism, state, duration)
+            found.append(_refined(engine, run, steps, error, longest_run))
     return found
 
 
@@ -105,10 +94,6 @@ def _refined(
             break
     assert best is not None
     return best
-
-
-def _zero(mechanism: Mechanism) -> Array:
-    return np.zeros(mechanism.model.nv)
 
 
 def _drift(mechanism: Mechanism, path: list[State]) -> tuple[float, float]:
@@ -156,10 +141,12 @@ def _rollout(mechanism: Mechanism, state: State, duration: float) -> Run:
     return run
 
 
-def _rk4(
-    mechanism: Mechanism, state: State, duration: float, accelerate: Callable[[State], Array]
-) -> Run:
+def _pinocchio(mechanism: Mechanism, state: State, duration: float) -> Run:
     """The classic method without projection, as a user of the solver would write it."""
+    peer, zero = PinocchioPeer(mechanism), np.zeros(mechanism.model.nv)
+
+    def accelerate(at: State) -> Array:
+        return peer.acceleration(at, zero)
 
     def run(step: float) -> tuple[float, float, float]:
         count = int(np.ceil(duration / step))
@@ -185,10 +172,12 @@ def _rk4(
 
 
 def _mujoco(mechanism: Mechanism, state: State, duration: float, *, stiff: bool) -> Run:
+    MujocoPeer(mechanism, stiff=stiff)  # refuses what it cannot express
+
     def run(step: float) -> tuple[float, float, float]:
         peer = MujocoPeer(mechanism, stiff=stiff, step=step)
         peer.prepare_simulation()
-        peer.set(state, _zero(mechanism))
+        peer.set(state, np.zeros(mechanism.model.nv))
         count = int(np.ceil(duration / step))
         keep = max(1, count // 100)
         path = [state]

@@ -29,10 +29,13 @@ _IN_HAND = 2.0  # s after its last move a slider still belongs to the user, who 
 
 
 class Wishes:
-    """What the user asked for since the last look; only the latest place of each slider counts."""
+    """What the user asked for since the last look; of each control only the latest target."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._clear()
+
+    def _clear(self) -> None:
         self._actions: list[str] = []
         self._joints: dict[str, float] = {}
         self._frame: tuple[str, Array] | None = None
@@ -59,12 +62,10 @@ class Wishes:
             self._seek = t
 
     def fulfil(self, source: Source) -> bool:
-        """Pass everything on to a source; tell whether it was posed."""
+        """Pass everything on to a source; return whether it was posed."""
         with self._lock:
-            actions, self._actions = self._actions, []
-            joints, self._joints = self._joints, {}
-            frame, self._frame = self._frame, None
-            seek, self._seek = self._seek, None
+            actions, joints, frame, seek = self._actions, self._joints, self._frame, self._seek
+            self._clear()
         for action in actions:
             source.control(action)
         if seek is not None:

@@ -8,7 +8,6 @@ of their force that does not depend on the step: accelerations are off by 0.03 t
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import pickle
 import subprocess
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.benchmarks.peers.peer import PeerError, closures
+from uk_dynamics.benchmarks.peers.peer import PeerError, closures, load, single_joints
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model.kinematics import Body
@@ -30,12 +29,7 @@ class DrakePeer:
 
     def __init__(self, mechanism: Mechanism, *, step: float = 1e-3, check: bool = True) -> None:
         """Convert the mechanism."""
-        if importlib.util.find_spec("pydrake") is None:
-            raise PeerError("Drake is not installed")
-        try:
-            importlib.import_module("pydrake.multibody.plant")
-        except ImportError as error:
-            raise PeerError(f"Drake cannot be imported: {error}") from error
+        load("pydrake.multibody.plant", "Drake")
         self._mechanism = mechanism
         self.plant, joints = _convert(mechanism, step)
         self._context = self.plant.CreateDefaultContext()
@@ -114,10 +108,7 @@ def _convert(mechanism: Mechanism, step: float) -> tuple[Any, list[Any]]:
     plant.set_discrete_contact_approximation(plants.DiscreteContactApproximation.kSap)
     plant.mutable_gravity_field().set_gravity_vector(mechanism.model.gravity)
     places, joints = [plant.world_body()], []
-    for number, body in enumerate(mechanism.model.bodies):
-        if body.kind not in ("revolute", "prismatic"):
-            problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in Drake"
-            raise PeerError(problem)
+    for number, body in enumerate(single_joints(mechanism, "Drake")):
         added = plant.AddRigidBody(f"body_{number}", _inertia(tree, body))
         frame = tree.FixedOffsetFrame(
             f"frame_{number}",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from uk_dynamics.benchmarks.peers.peer import PeerError, closures
+from uk_dynamics.benchmarks.peers.peer import closures, load, single_joints
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model.kinematics import Body
@@ -27,9 +26,7 @@ class MujocoPeer:
 
     def __init__(self, mechanism: Mechanism, *, stiff: bool = False, step: float = 1e-3) -> None:
         """Convert the mechanism."""
-        if importlib.util.find_spec("mujoco") is None:
-            raise PeerError("MuJoCo is not installed")
-        mujoco: Any = importlib.import_module("mujoco")
+        mujoco = load("mujoco", "MuJoCo")
         self._mujoco = mujoco
         self._mechanism = mechanism
         self.model: Any = _convert(mujoco, mechanism, stiff=stiff, step=step).compile()
@@ -113,10 +110,7 @@ def _convert(mujoco: Any, mechanism: Mechanism, *, stiff: bool, step: float) -> 
     if stiff:
         spec.option.iterations, spec.option.tolerance = 200, 1e-14
     places = [spec.worldbody]
-    for number, body in enumerate(mechanism.model.bodies):
-        if body.kind not in ("revolute", "prismatic"):
-            problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in MuJoCo"
-            raise PeerError(problem)
+    for number, body in enumerate(single_joints(mechanism, "MuJoCo")):
         places.append(_add_body(mujoco, places[body.parent + 1], number, body, mechanism))
     frames = mechanism.model.body_frames
     sites: set[int] = set()

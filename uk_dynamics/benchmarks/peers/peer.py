@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,12 +13,40 @@ from uk_dynamics.constraints.rows import Constraint
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.model.kinematics import Body
 
 _SAME = 1e-9  # relative: files and conversions of units lose no more
 
 
 class PeerError(InputError):
     """Another engine cannot be compared: it cannot express the mechanism, or has another one."""
+
+
+def load(module: str, engine: str) -> Any:
+    """A module of another engine.
+
+    Raises:
+        PeerError: It is not installed, or cannot be imported.
+    """
+    if importlib.util.find_spec(module.partition(".")[0]) is None:
+        raise PeerError(f"{engine} is not installed")
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise PeerError(f"{engine} cannot be imported: {error}") from error
+
+
+def single_joints(mechanism: Mechanism, engine: str) -> tuple[Body, ...]:
+    """The bodies of a mechanism whose joints have one freedom each.
+
+    Raises:
+        PeerError: A joint has more.
+    """
+    for body in mechanism.model.bodies:
+        if body.kind not in ("revolute", "prismatic"):
+            problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in {engine}"
+            raise PeerError(problem)
+    return tuple(mechanism.model.bodies)
 
 
 class Peer(Protocol):

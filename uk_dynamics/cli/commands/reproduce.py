@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
 from uk_dynamics.cli.output.printing import json_text, table
-from uk_dynamics.cli.output.progress import Bar, progress_bar
+from uk_dynamics.cli.output.progress import progress_bar
 
 if TYPE_CHECKING:
     from uk_dynamics.papers.output import Study
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if all(bound["holds"] for study in studies for bound in study["bounds"]) else MISSED
 
 
-def _study(paper: str, bar: Bar, *, quick: bool) -> Study:
+def _study(paper: str, bar: Any, *, quick: bool) -> Study:
     from uk_dynamics.papers import reproduce
     from uk_dynamics.papers.output import heard
 

@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from typing import Any
 
 
-class Bar(Protocol):
-    """A progress bar."""
-
-    n: float
-
-    def update(self, n: float = 1) -> object:
-        """Add finished work."""
-
-    def set_description_str(self, desc: str) -> None:
-        """Set the text before the bar."""
-
-    def set_postfix_str(self, s: str) -> None:
-        """Set the text after the bar."""
-
-
-@contextmanager
-def progress_bar(total: float, unit: str, shape: str | None = None) -> Iterator[Bar]:
-    """Show a progress bar."""
+def progress_bar(total: float, unit: str, shape: str | None = None) -> Any:
+    """A tqdm bar as a context; ``shape`` is its format, None the usual one."""
     from tqdm import tqdm
 
-    with tqdm(
+    return tqdm(
         total=total, unit=unit, file=sys.stderr, disable=None, leave=False, bar_format=shape
-    ) as bar:
-        yield bar
+    )
