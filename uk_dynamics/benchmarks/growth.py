@@ -43,12 +43,7 @@ class Growth:
 
 
 def growth(cells: Sequence[int] = CELLS, seconds: float = 4.0) -> list[Growth]:
-    """Measure ladders.
-
-    Args:
-        cells: Numbers of cells.
-        seconds: What each of them may take, about; three rounds are made in any case.
-    """
+    """Measure ladders, each for about ``seconds``, and at least three rounds."""
     found: dict[str, Growth] = {}
     for count in cells:
         times, errors, notes = _measure(loop_ladder(count), count, seconds)

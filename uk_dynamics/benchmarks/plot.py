@@ -13,10 +13,6 @@ from uk_dynamics.whole_file import whole_file
 def plot(report: Report, path: str | Path) -> None:
     """Draw bars for single evaluations and curves for the growth.
 
-    Args:
-        report: What was measured.
-        path: Where to write; its ending says the format.
-
     Raises:
         InputError: matplotlib is not installed.
     """

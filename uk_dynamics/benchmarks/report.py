@@ -108,13 +108,7 @@ def as_text(report: Report) -> str:
 
 
 def as_page(report: Report, introduction: str, picture: str | None) -> str:
-    """A page in Markdown.
-
-    Args:
-        report: What was measured.
-        introduction: What stands above the tables.
-        picture: Address of the plot as seen from the page, None for none.
-    """
+    """A page in Markdown."""
     parts = [introduction.rstrip(), machine()]
     if picture is not None:
         parts.append(f"![Times of all engines]({picture})")

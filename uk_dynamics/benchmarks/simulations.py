@@ -43,15 +43,7 @@ class Simulated:
 def simulations(
     mechanism: Mechanism, state: State, duration: float, error: float, *, longest_run: float = 15.0
 ) -> list[Simulated]:
-    """Find for every engine the coarsest setting that keeps the energy, and its time.
-
-    Args:
-        mechanism: A conservative one.
-        state: Where it starts, loops closed.
-        duration: In s.
-        error: Largest change of the energy, relative to the largest kinetic energy.
-        longest_run: Settings are refined no further after a run that takes longer, in s.
-    """
+    """Find for every engine the coarsest setting that keeps the energy, and its time."""
     found = [
         _refined(
             "uk_dynamics simulate (DOP853, projected)",

@@ -37,12 +37,7 @@ _REPORTED_BY_CHECKS = ("moves no mass", "lower and upper limit", "principal mome
 def check_file(
     file: str | Path, tasks: str | Path | None = None, positions: Mapping[str, float] | None = None
 ) -> tuple[Finding, ...]:
-    """Check a mechanism file, and a tasks file if there is one.
-
-    Args:
-        file: Mechanism file, or the name of a shipped one.
-        tasks: Tasks file, or the name of a shipped one.
-        positions: Joints to hold while the loops are closed, in rad or m.
+    """Check a mechanism file, and a tasks file; ``positions``, rad or m, are held in assembly.
 
     Returns:
         Findings, errors first; for an invalid file, a single one.

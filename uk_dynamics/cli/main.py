@@ -79,9 +79,6 @@ examples:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
 
-    Args:
-        argv: Arguments without the program's name; None: those of the process.
-
     Returns:
         Exit status: 0, 2 for a user error, 130 when interrupted, 141 when the output pipe is
         closed.

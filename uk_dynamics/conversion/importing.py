@@ -43,11 +43,6 @@ class Import:
 def import_file(path: Path, *, model: str | None = None, urdf: Path | None = None) -> Import:
     """Read a file of another format.
 
-    Args:
-        path: SDF, MJCF, or a YAML of closed loops.
-        model: Name of the model in an SDF file with several.
-        urdf: URDF of a YAML file.
-
     Raises:
         InputError: The file cannot be read, is of no such kind, or does not make sense.
     """

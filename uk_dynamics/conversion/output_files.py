@@ -13,10 +13,6 @@ from uk_dynamics.whole_file import whole_file
 def write_files(texts: Mapping[Path, str], *, force: bool) -> None:
     """Write texts; missing directories are made.
 
-    Args:
-        texts: By path.
-        force: Whether existing files may be replaced.
-
     Raises:
         InputError: A file exists, before anything is written, or cannot be written.
     """

@@ -121,11 +121,6 @@ def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> st
 
     Passive joints are left out.
 
-    Args:
-        mechanism: With motors and encoders.
-        plugin: Hardware plugin.
-        namespace: Of the topics of a plugin that communicates over topics.
-
     Raises:
         InputError: A motor cannot be commanded through one joint.
     """
@@ -182,11 +177,6 @@ def _param(parent: ET.Element, name: str, value: str) -> None:
 
 def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> str:
     """Parameters of controller_manager and its controllers, as YAML.
-
-    Args:
-        mechanism: With motors.
-        rate: Updates per second.
-        namespace: Of controller_manager.
 
     Raises:
         InputError: A motor cannot be commanded through one joint.

@@ -30,20 +30,12 @@ def sweep(
     spec: SweepSpec,
     store: Store,
     *,
-    scheduler: str | None = None,
-    workers: int | None = None,
+    scheduler: str | None = None,  # address of a Dask scheduler; None starts local workers
+    workers: int | None = None,  # number of local processes; None: one per core
     retry_failed: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
     """Simulate all points that are not on disk yet; an interrupted sweep can be resumed.
-
-    Args:
-        spec: The sweep.
-        store: Results on disk.
-        scheduler: Address of a Dask scheduler; None starts local workers.
-        workers: Number of local processes; None: one per core.
-        retry_failed: Whether points that failed before are repeated.
-        progress: Called with the numbers of finished and failed points.
 
     Raises:
         InputError: Dask is not installed, or the scheduler cannot be reached or is lost.

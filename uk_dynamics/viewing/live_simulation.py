@@ -37,22 +37,12 @@ class LiveSimulation:
         start: State,
         *,
         controller: Callable[[], Controller | None],
-        step: float = 0.002,
+        step: float = 0.002,  # integration and control step, in s
         real_time_factor: float = 1.0,
         playing: bool = False,
-        most_work: float = 0.025,
+        most_work: float = 0.025,  # s of computing per picture: the view must not freeze
     ) -> None:
-        """Stand at the start.
-
-        Args:
-            mechanism: What moves.
-            start: Where it stands, loops closed.
-            controller: Makes the controller of the motors, once for every start.
-            step: Integration and control step, in s.
-            real_time_factor: Simulated time per real time.
-            playing: Whether it runs at once.
-            most_work: Computing per picture, in s: a slow simulation must not freeze the view.
-        """
+        """Stand at the start."""
         self._mechanism = mechanism
         self._poser = Poser(mechanism)
         self._make_controller = controller

@@ -46,14 +46,7 @@ class MechanismView:
         *,
         tasks: Tasks | None = None,
     ) -> None:
-        """Build the scene.
-
-        Args:
-            server: Shows it.
-            mechanism: What is shown.
-            source: Where it is.
-            tasks: The tasks it follows, if any.
-        """
+        """Build the scene."""
         self.pictures = 0
         self.snapshot: Snapshot | None = None
         self._server = server
@@ -78,11 +71,7 @@ class MechanismView:
         self._numbers_due = 0.0
 
     def run(self, stopped: Callable[[], bool]) -> None:
-        """Show pictures until told to stop; all of the source happens in this thread.
-
-        Args:
-            stopped: Tells when to stop.
-        """
+        """Show pictures until told to stop; all of the source happens in this thread."""
         period = 1.0 / FRAME_RATE
         last = time.perf_counter()
         while not stopped():
@@ -93,11 +82,7 @@ class MechanismView:
             time.sleep(max(rest, 0.001))
 
     def update(self, elapsed: float) -> None:
-        """Fulfil what the user asked for and show one picture.
-
-        Args:
-            elapsed: Real time since the last one, in s.
-        """
+        """Fulfil what the user asked for and show one picture; elapsed real time in s."""
         posed = self._panel.wishes.fulfil(self._source)
         snapshot = self._source.frame(elapsed)
         now = time.perf_counter()

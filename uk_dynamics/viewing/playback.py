@@ -35,12 +35,6 @@ class Playback:
     ) -> None:
         """Stand at the first sample.
 
-        Args:
-            mechanism: What was recorded.
-            trajectory: The recording.
-            real_time_factor: Recorded time per real time.
-            playing: Whether it runs at once.
-
         Raises:
             InputError: The recording is of another mechanism.
         """

@@ -18,12 +18,9 @@ PORT = 8080
 
 
 def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamics") -> ViserServer:
-    """Start to serve an empty scene.
+    """Start to serve an empty scene; port 0: any free one.
 
-    Args:
-        host: Address to listen at; others than loopback let anybody on the network move things.
-        port: Port to listen at; 0: any that is free.
-        title: Shown at the top of the panel.
+    A host other than loopback gives everyone on the network access to the controls.
 
     Raises:
         InputError: Viser is not installed, or nothing can listen there.

@@ -52,8 +52,4 @@ class Source(Protocol):
         """Lead the origin of a link to a point in world axes, (3,), in m."""
 
     def frame(self, elapsed: float) -> Snapshot:
-        """Go on by some real time and tell where the mechanism is now.
-
-        Args:
-            elapsed: Since the last call, in s.
-        """
+        """Advance by elapsed real time, in s, and return where the mechanism is."""

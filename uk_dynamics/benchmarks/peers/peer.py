@@ -23,11 +23,7 @@ class PeerError(InputError):
 
 
 def load(module: str, engine: str) -> Any:
-    """A module of another engine.
-
-    Raises:
-        PeerError: It is not installed, or cannot be imported.
-    """
+    """A module of another engine."""
     if importlib.util.find_spec(module.partition(".")[0]) is None:
         raise PeerError(f"{engine} is not installed")
     try:
@@ -37,11 +33,7 @@ def load(module: str, engine: str) -> Any:
 
 
 def single_joints(mechanism: Mechanism, engine: str) -> tuple[Body, ...]:
-    """The bodies of a mechanism whose joints have one freedom each.
-
-    Raises:
-        PeerError: A joint has more.
-    """
+    """The bodies of a mechanism whose joints have one freedom each."""
     for body in mechanism.model.bodies:
         if body.kind not in ("revolute", "prismatic"):
             problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in {engine}"

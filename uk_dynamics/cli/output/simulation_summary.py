@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
     """The largest errors of a trajectory, its energy and cost.
 
-    Args:
-        trajectory: The motion.
-        conservative: Whether the energy should be constant: no motors, no dissipation, no
-            constraint that drives the mechanism.
-
     Returns:
         Values for JSON: times in s, energies in J, residuals and errors in m or rad (0 and an empty
         name if there are none).

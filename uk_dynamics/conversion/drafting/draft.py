@@ -39,14 +39,7 @@ def draft(
     positions: Mapping[str, float] | None = None,
     xacro: Mapping[str, str] | None = None,
 ) -> Draft:
-    """Draft a mechanism file.
-
-    Args:
-        urdf: Path or ``package://`` address of a URDF or xacro file.
-        directory: Where the mechanism file will be.
-        positions: Joints with the positions at which the loops are closed, in rad or m; the others
-            are at zero, or at the limit next to it.
-        xacro: Arguments of a xacro file.
+    """Draft a mechanism file; loops are closed at ``positions``, in rad or m, others at or near 0.
 
     Raises:
         UrdfError: The description cannot be used.
@@ -70,10 +63,9 @@ def draft(
         chosen.remove(doubtful[-1])
         report = drafter.examine(chosen)
     others = [cut for cut in cuts if cut not in chosen]
-    choice = choose_types(chosen, report, len(drafter.motors), drafter.examine)
-    chosen, report = list(choice.cuts), choice.report
-    text = drafter.text(chosen, others, doubtful, report)
-    return Draft(text, tuple(chosen), tuple(others), tuple(drafter.motors), report)
+    closed, report = choose_types(chosen, report, len(drafter.motors), drafter.examine)
+    text = drafter.text(closed, others, doubtful, report)
+    return Draft(text, closed, tuple(others), tuple(drafter.motors), report)
 
 
 def _configuration(model: RobotModel, given: Mapping[str, float]) -> Array:

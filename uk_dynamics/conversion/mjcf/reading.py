@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,22 @@ from uk_dynamics.conversion.mjcf.actuators import add_actuators
 from uk_dynamics.conversion.mjcf.equalities import add_equalities
 from uk_dynamics.conversion.mjcf.names import Names
 from uk_dynamics.conversion.mjcf.remarks import add_remarks
-from uk_dynamics.conversion.mjcf.shapes import shapes
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import compose, inverse, moved_link, moved_visual
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, about_axis, from_quaternion
+from uk_dynamics.model.urdf import (
+    WORLD,
+    Box,
+    Cylinder,
+    Joint,
+    Link,
+    Pose,
+    Shape,
+    Sphere,
+    Visual,
+    about_axis,
+    from_quaternion,
+)
 
 _LEAST = 1e-12  # of a spring or inertia: nothing
 
@@ -193,3 +205,34 @@ def _rotation(quaternion: Any) -> Any:
     """Rotation matrix of MuJoCo's w x y z."""
     w, x, y, z = quaternion
     return from_quaternion([x, y, z, w])
+
+
+def shapes(
+    mujoco: Any, model: Any, names: Names, robot: ImportedRobot
+) -> Iterator[tuple[int, Visual]]:
+    """The shapes with the numbers of their bodies; what URDF cannot draw becomes remarks."""
+    for index in range(model.ngeom):
+        body = int(model.geom_bodyid[index])
+        w, x, y, z = model.geom_quat[index]
+        pose = Pose(np.array(model.geom_pos[index]), from_quaternion([x, y, z, w]))
+        colour = tuple(float(value) for value in model.geom_rgba[index])
+        parts = list(_parts(mujoco.mjtGeom, model.geom_type[index], model.geom_size[index]))
+        if not parts:
+            kind = str(mujoco.mjtGeom(int(model.geom_type[index])).name)
+            kind = kind.removeprefix("mjGEOM_").lower()
+            robot.lost(f"geom {names.of('geom', index)}", f"its shape ({kind}) is not drawn")
+        for offset, shape in parts:
+            yield body, Visual(names.body(body), compose(pose, offset), shape, colour)
+
+
+def _parts(kinds: Any, kind: int, size: Any) -> Iterator[tuple[Pose, Shape]]:
+    a, b, c = (float(value) for value in size)
+    if kind == kinds.mjGEOM_BOX:
+        yield Pose(), Box((2.0 * a, 2.0 * b, 2.0 * c))
+    elif kind == kinds.mjGEOM_SPHERE:
+        yield Pose(), Sphere(a)
+    elif kind in (int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_CAPSULE)):
+        yield Pose(), Cylinder(a, 2.0 * b)
+        if kind == kinds.mjGEOM_CAPSULE:
+            for end in (b, -b):
+                yield Pose(np.array([0.0, 0.0, end])), Sphere(a)

@@ -21,11 +21,11 @@ from uk_dynamics.conversion.robot.poses import (
     quaternion,
     relative,
 )
-from uk_dynamics.conversion.robot.spanning_tree import Branch, spanning_tree
 from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers, read_pose
 from uk_dynamics.conversion.sdf.joints import SdfJoint, read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
 from uk_dynamics.conversion.sdf.loop_closures import close_loop, drop_dangling, single_joints
+from uk_dynamics.conversion.sdf.spanning_tree import Branch, spanning_tree
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose
 
@@ -60,9 +60,7 @@ def _choose(models: list[ET.Element], name: str | None) -> ET.Element:
         return models[names.index(name)]
     if not models:
         raise InputError("there is no <model>; an <include> is not followed: give its file")
-    moving = [
-        model for model in models if model.findtext("static", "").strip() not in ("true", "1")
-    ]
+    moving = [model for model in models if not is_true(model.findtext("static"))]
     if len(moving) != 1:
         raise InputError(f"there are the models {', '.join(names)}; choose one by --model")
     return moving[0]
@@ -188,7 +186,6 @@ class _Reader:
 
     def _branch(self, branch: Branch) -> None:
         joint = branch.joint
-        assert isinstance(joint, SdfJoint)
         place = compose(self.placed, joint.pose)
         self.where[branch.child] = place
         own = compose(self.placed, self.frames.pose(branch.child))
@@ -204,9 +201,8 @@ class _Reader:
         elif joint.kind == "ball":
             self.robot.add_ball(whole)
         elif len(axes) == 1:
-            step = axes[0]
             self.robot.joints.append(
-                replace(step, parent=whole.parent, child=whole.child, pose=whole.pose)
+                replace(axes[0], parent=whole.parent, child=whole.child, pose=whole.pose)
             )
         else:
             self.robot.add_chain(whole, axes[::-1] if branch.reversed else axes)

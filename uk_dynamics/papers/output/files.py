@@ -108,11 +108,6 @@ def write_results(study: Study, directory: Path) -> list[Path]:
 def write_page(study: Study, directory: Path, command: str) -> list[Path]:
     """Write ``directory/<paper>.md`` and its pictures below ``directory/<paper>``.
 
-    Args:
-        study: What the page shows.
-        directory: Where, such as ``docs/papers``.
-        command: What makes this page again.
-
     Returns:
         The files written.
 

@@ -20,13 +20,7 @@ _BUTTONS = (
 
 
 def foxglove_layout(mechanism: Mechanism, namespace: str = "", tasks: Tasks | None = None) -> str:
-    """The layout as JSON.
-
-    Args:
-        mechanism: Whose topics are shown.
-        namespace: Of its nodes.
-        tasks: What ``servo_controller`` follows; None: it is not shown.
-    """
+    """The layout as JSON; without tasks ``servo_controller`` is not shown."""
     prefix = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     panels: dict[str, Any] = {"3D!machine": _scene(mechanism, prefix)}
     panels["DiagnosticSummary!nodes"] = {"topicToRender": DIAGNOSTICS, "minLevel": 0}

@@ -41,12 +41,7 @@ class Marker:
     """
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks | None = None) -> None:
-        """Look up the frames.
-
-        Args:
-            mechanism: What is shown.
-            tasks: The tasks it follows, if any.
-        """
+        """Look up the frames."""
         self._mechanism = mechanism
         self._workspace = mechanism.model.workspace()
         self._frames = _framed(mechanism.constraints)
@@ -59,20 +54,12 @@ class Marker:
     def marks(
         self,
         state: State,
-        residual: Array,
-        solution: Solution | None,
+        residual: Array,  # ψ of all rows there, 0 where they do not act, (m,)
+        solution: Solution | None,  # its dynamics there; None: no forces
         task_time: float | None = None,
         followed: Mapping[str, Followed] | None = None,
     ) -> Marks:
-        """Everything to be drawn at a state.
-
-        Args:
-            state: Where the mechanism is.
-            residual: ψ of all rows there, 0 where they do not act, (m,).
-            solution: Its dynamics there; None: no forces.
-            task_time: Time of the tasks' references, in s; None: that of the state.
-            followed: What replaces references of the tasks file, by task name.
-        """
+        """Everything to be drawn at a state; references at ``task_time``, s, by default its own."""
         constraints = self._mechanism.constraints
         self._workspace.update_positions(state.q)
         wrenches = constraints.wrenches(self._workspace)

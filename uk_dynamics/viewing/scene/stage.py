@@ -42,11 +42,7 @@ class ArrowScale:
         self._largest = _SMALLEST
 
     def factor(self, vectors: Array, longest: float) -> float:
-        """Take the vectors of a picture and tell how they are drawn.
-
-        Args:
-            vectors: Forces in N or torques in N·m, (k, 3).
-            longest: Length of the longest arrow, in m.
+        """The scale for vectors (k, 3), in N or N·m, whose longest arrow may have a length in m.
 
         Returns:
             Length per force, in m/N, or per torque, in 1/N.
