@@ -26,15 +26,15 @@ _SWINGING = {"crank": -0.5}  # rad
 PARTS = ("single", "batch", "simulation", "growth")
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 
-_DESCRIPTION = """\
+_HELP = """\
+compare speed and accuracy with other engines
+
 Compare this package with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step,
 rollout; default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in
 the same run, time and accuracy. Before timing, mass matrix and bias forces of every other engine
 are compared with ours. Engines that are not installed, or do not support a constraint, are
 skipped with a note.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics benchmark                                     everything, takes some minutes
   uk_dynamics benchmark five_bar --parts single --quick
@@ -63,14 +63,7 @@ computer, compare only within one table.
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "benchmark",
-        "compare speed and accuracy with other engines",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "benchmark", _HELP, run)
     parser.add_argument(
         "files", metavar="FILE", nargs="*", help=f"mechanisms (default: {', '.join(MECHANISMS)})"
     )

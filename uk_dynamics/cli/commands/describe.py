@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 _ON_REFERENCE = 1e-9  # m or rad
 
-_DESCRIPTION = """\
+_HELP = """\
+links, joints, mobility, redundant rows, actuation
+
 Read a mechanism, close its loops, and report its links, joints and mobility, the constraint rows
 and which of them are redundant, whether the motors drive all degrees of freedom, and which
 constraints are holonomic: equations between positions, not only between velocities.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics describe five_bar
   uk_dynamics describe five_bar --set crank=0          in another configuration
@@ -39,14 +39,7 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "describe",
-        "links, joints, mobility, redundant rows, actuation",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "describe", _HELP, run)
     add_mechanism(parser)
     add_start_on_tasks(parser)
     add_json(parser, "the facts")

@@ -18,12 +18,12 @@ from uk_dynamics.exceptions import InputError
 if TYPE_CHECKING:
     from uk_dynamics.control import InverseDynamics
 
-_DESCRIPTION = """\
+_HELP = """\
+compute motor efforts and loop forces of a motion
+
 Compute the motor efforts and loop forces of a motion. Joints that are not named follow from the
 loops; without velocities and accelerations the machine stands still.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics inverse-dynamics five_bar                          static efforts
   uk_dynamics inverse-dynamics five_bar --velocity crank=1 --acceleration crank=2
@@ -40,14 +40,7 @@ _JOINTS = (
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "inverse-dynamics",
-        "compute motor efforts and loop forces of a motion",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "inverse-dynamics", _HELP, run)
     add_file(parser)
     for option, dest, text in _JOINTS:
         of = "MOTOR" if option == "--preload" else "JOINT"

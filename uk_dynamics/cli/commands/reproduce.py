@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 MISSED = 1
 
-_DESCRIPTION = """\
+_HELP = """\
+reproduce the studies of the papers
+
 Reproduce the study of a paper, or of all papers: published and computed numbers are printed side by
 side, with the findings. Pictures (PNG) and tables (CSV) are written to a directory per paper.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics reproduce --list
   uk_dynamics reproduce servo
@@ -35,9 +35,7 @@ exit status: 0 all bounds hold, 1 a bound does not hold, 2 wrong usage
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands, "reproduce", "reproduce the studies of the papers", _DESCRIPTION, _EXAMPLES, run
-    )
+    parser = add_command(commands, "reproduce", _HELP, run)
     parser.add_argument("paper", metavar="PAPER", nargs="?", help="one of --list (default: all)")
     parser.add_argument("--list", action="store_true", help="list the papers")
     parser.add_argument(

@@ -30,12 +30,12 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 ADAPTIVE = ("DOP853", "RK45", "RK23", "Radau")
 FIXED_STEP = ("rk4", "semi_implicit_euler")
 
-_DESCRIPTION = """\
+_HELP = """\
+simulate a mechanism, freely or under control
+
 Simulate a mechanism, freely or, with a tasks file, under servo control. The loops are closed first;
 positions and velocities are projected onto the constraints after every step.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics simulate five_bar --set crank=0.9 --duration 20 --plot fall.png
   uk_dynamics simulate five_bar --tasks five_bar_sweep --control-period 0.002 --out run.npz
@@ -48,14 +48,7 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "simulate",
-        "simulate a mechanism, freely or under control",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "simulate", _HELP, run)
     add_mechanism(parser)
     add_start_on_tasks(parser)
     add_joint_values(

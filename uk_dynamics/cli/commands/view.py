@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism import Mechanism, Tasks
     from uk_dynamics.viewing import Source
 
-_DESCRIPTION = """\
+_HELP = """\
+view a mechanism in the browser: pose it, simulate it, or play a recording
+
 Show a mechanism in the browser, without ROS. Drag the sliders of its motors, or a link, and the
 passive joints follow. "Play" simulates it from there, freely or under control. Loop forces,
 residuals, ranks and efforts are displayed.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics view five_bar
   uk_dynamics view stewart_platform --tasks stewart_platform_heave_roll --play
@@ -39,14 +39,7 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "view",
-        "view a mechanism in the browser: pose it, simulate it, or play a recording",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "view", _HELP, run)
     add_mechanism(parser)
     add_start_on_tasks(parser)
     parser.add_argument(

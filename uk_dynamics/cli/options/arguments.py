@@ -21,17 +21,18 @@ TASKS = "tasks file (YAML), or the name of a shipped one"
 
 
 def add_command(
-    commands: Commands,
-    name: str,
-    summary: str,
-    description: str,
-    examples: str,
-    run: Callable[[argparse.Namespace], int],
+    commands: Commands, name: str, text: str, run: Callable[[argparse.Namespace], int]
 ) -> argparse.ArgumentParser:
-    """Add a command to the command line."""
+    """Add a command; its text is a summary, a description, and examples after the options."""
+    summary, _, text = text.partition("\n\n")
+    description, separator, examples = text.partition("examples:")
     raw = argparse.RawDescriptionHelpFormatter
     parser = commands.add_parser(
-        name, help=summary, description=description, epilog=examples, formatter_class=raw
+        name,
+        help=summary,
+        description=description.rstrip(),
+        epilog=separator + examples,
+        formatter_class=raw,
     )
     parser.set_defaults(run=run)
     return parser
