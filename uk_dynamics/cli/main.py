@@ -38,23 +38,9 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 _COMMANDS = (
-    init,
-    import_robot,
-    check,
-    describe,
-    simulate,
-    inverse_dynamics,
-    compile_command,
-    benchmark,
-    sweep,
-    reproduce,
-    ros2_control,
-    schema,
-    view,
-    plot,
-    layouts,
-    completion,
-)
+    init, import_robot, check, describe, simulate, inverse_dynamics, compile_command, benchmark,
+    sweep, reproduce, ros2_control, schema, view, plot, layouts, completion,
+)  # fmt: skip
 
 _DESCRIPTION = """\
 Dynamics and servo control of closed-loop mechanisms by the Udwadia-Kalaba equation.

@@ -6,15 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options.arguments import (
-    Commands,
-    add_command,
-    add_mechanism,
-    add_number,
-    add_start_on_tasks,
-    count,
-    start_state,
-)
+from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.options.controllers import add_control, controller_factory
 from uk_dynamics.exceptions import InputError
 
@@ -37,25 +29,25 @@ examples:
 """
 
 
-def register(commands: Commands) -> None:
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(commands, "view", _HELP, run)
-    add_mechanism(parser)
-    add_start_on_tasks(parser)
+    parser = common.add_command(commands, "view", _HELP, run)
+    common.add_mechanism(parser)
+    common.add_start_on_tasks(parser)
     parser.add_argument(
         "--recording", metavar="FILE", help="play a recording of the mechanism (.npz or .mcap)"
     )
     add_control(parser)
     parser.add_argument("--play", action="store_true", help="start the simulation at once")
-    add_number(parser, "--rate", "HZ", "steps per second", 500.0)
-    add_number(
+    common.add_number(parser, "--rate", "HZ", "steps per second", 500.0)
+    common.add_number(
         parser,
         "--real-time-factor",
         "F",
         "ratio of simulated to real time; a smaller one is slow motion",
         1.0,
     )
-    add_number(parser, "--duration", "S", "exit after this real time in s (default: never)")
+    common.add_number(parser, "--duration", "S", "exit after this real time in s (default: never)")
     parser.add_argument(
         "--host",
         metavar="ADDRESS",
@@ -64,7 +56,11 @@ def register(commands: Commands) -> None:
         " access, to the controls as well",
     )
     parser.add_argument(
-        "--port", metavar="N", type=count, default=8080, help="port to serve at (8080); 0: any free"
+        "--port",
+        metavar="N",
+        type=common.count,
+        default=8080,
+        help="port to serve at (8080); 0: any free",
     )
 
 
@@ -114,7 +110,7 @@ def _source(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | 
     step = 1.0 / arguments.rate
     return LiveSimulation(
         mechanism,
-        start_state(arguments, mechanism, tasks),
+        common.start_state(arguments, mechanism, tasks),
         controller=controller_factory(mechanism, tasks, arguments.control, step),
         step=step,
         real_time_factor=factor,

@@ -12,15 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from uk_dynamics.conversion.robot import poses
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import (
-    compose,
-    inverse,
-    moved_link,
-    moved_visual,
-    quaternion,
-    relative,
-)
 from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers, read_pose
 from uk_dynamics.conversion.sdf.joints import SdfJoint, read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
@@ -92,7 +85,7 @@ class _Reader:
             )
         if frame is None:
             return read_pose(pose)
-        return compose(read_pose(pose), inverse(self.frames.pose(frame)))
+        return poses.compose(read_pose(pose), poses.inverse(self.frames.pose(frame)))
 
     def read(self) -> None:
         self._remark_the_rest()
@@ -158,8 +151,8 @@ class _Reader:
             return
         if floats:
             self.robot.root = "floating"
-            place = compose(self.placed, self.frames.pose(root))
-            self.robot.place_root("root", place, quaternion(place.rotation))
+            place = poses.compose(self.placed, self.frames.pose(root))
+            self.robot.place_root("root", place, poses.quaternion(place.rotation))
             self.where[root] = place
             self._body(root, Pose())
             return
@@ -168,7 +161,7 @@ class _Reader:
 
     def _loose(self, link: str) -> None:
         """A part without a joint to the others floats in the world."""
-        place = compose(self.placed, self.frames.pose(link))
+        place = poses.compose(self.placed, self.frames.pose(link))
         self.where[link] = place
         self.robot.joints.append(Joint(f"{link}_free", "floating", WORLD, link, place))
         self.robot.changed(f"link {link}", f"no joint holds it: the floating joint {link}_free")
@@ -181,16 +174,16 @@ class _Reader:
             visuals = read_visuals(node, self.robot, self.directory)
         except InputError as error:
             raise error.located(place=f"link {name}") from None
-        self.robot.links.append(moved_link(link, moved))
-        self.robot.visuals += [moved_visual(visual, moved) for visual in visuals]
+        self.robot.links.append(poses.moved_link(link, moved))
+        self.robot.visuals += [poses.moved_visual(visual, moved) for visual in visuals]
 
     def _branch(self, branch: Branch) -> None:
         joint = branch.joint
-        place = compose(self.placed, joint.pose)
+        place = poses.compose(self.placed, joint.pose)
         self.where[branch.child] = place
-        own = compose(self.placed, self.frames.pose(branch.child))
-        self._body(branch.child, relative(place, own))
-        pose = relative(self.where[branch.parent], place)
+        own = poses.compose(self.placed, self.frames.pose(branch.child))
+        self._body(branch.child, poses.relative(place, own))
+        pose = poses.relative(self.where[branch.parent], place)
         whole = Joint(joint.name, "fixed", branch.parent, branch.child, pose)
         sign = -1.0 if branch.reversed else 1.0
         if branch.reversed:
