@@ -59,8 +59,8 @@ def register(commands: common.Commands) -> None:
         "--port",
         metavar="N",
         type=common.count,
-        default=8080,
-        help="port to serve at (8080); 0: any free",
+        default=common.VIEW_PORT,
+        help="port to serve at (%(default)s); 0: any free",
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 FILE = "mechanism file (YAML), or the name of a shipped mechanism, such as five_bar"
+VIEW_PORT = 8080  # as uk_dynamics.viewing has it, whose import would delay --help
 TASKS = "tasks file (YAML), or the name of a shipped one"
 
 
