@@ -7,11 +7,9 @@ from pathlib import Path
 
 from uk_dynamics.checks.actuation import actuation
 from uk_dynamics.checks.closure import closure
-from uk_dynamics.checks.inertias import inertias
+from uk_dynamics.checks.inertias import inertias, massless
 from uk_dynamics.checks.limits import limits
-from uk_dynamics.checks.massless import massless
-from uk_dynamics.checks.open_loops import open_loops
-from uk_dynamics.checks.planarity import planarity
+from uk_dynamics.checks.open_loops import open_loops, planarity
 from uk_dynamics.checks.reach import reach
 from uk_dynamics.checks.redundancy import redundancy
 from uk_dynamics.checks.singularity import singularity

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from uk_dynamics.sweeps.distribution import Answer, answers
+from uk_dynamics.sweeps.distribution import Answer, answers, connect
 from uk_dynamics.sweeps.store import Store
 from uk_dynamics.sweeps.sweep_specification import SweepSpec
-from uk_dynamics.sweeps.workers import connect
 
 _WRITE_EVERY = 5.0  # s
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, check_writable
-from uk_dynamics.cli.output.printing import json_text
-from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.cli.output.printing import json_text, progress_bar
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
 

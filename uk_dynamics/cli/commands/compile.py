@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import FILE, TASKS, Commands, add_command, add_json
-from uk_dynamics.cli.output.printing import json_text
-from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.cli.output.printing import json_text, progress_bar
 from uk_dynamics.exceptions import InputError
 
 _HELP = """\

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.options.controllers import add_control, controller_factory
-from uk_dynamics.cli.output.printing import json_text
-from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.cli.options.arguments import add_control, controller_factory
+from uk_dynamics.cli.output.printing import json_text, progress_bar
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 

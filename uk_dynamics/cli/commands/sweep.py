@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, count
-from uk_dynamics.cli.output.printing import json_text
-from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.cli.output.printing import json_text, progress_bar
 
 _SHOWN_FAILURES = 5
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.options.controllers import add_control, controller_factory
+from uk_dynamics.cli.options.arguments import add_control, controller_factory
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:

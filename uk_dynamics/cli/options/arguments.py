@@ -13,12 +13,15 @@ from uk_dynamics.exceptions import InputError
 if TYPE_CHECKING:
     from uk_dynamics.mechanism import Mechanism, Tasks
     from uk_dynamics.mechanism.resolution import State
+    from uk_dynamics.simulation import Controller
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 FILE = "mechanism file (YAML), or the name of a shipped mechanism, such as five_bar"
 VIEW_PORT = 8080  # as uk_dynamics.viewing has it, whose import would delay --help
 TASKS = "tasks file (YAML), or the name of a shipped one"
+
+MODES = ("gravity", "hold")  # without tasks
 
 
 def add_command(
@@ -168,3 +171,28 @@ def check_writable(path: str | None, suffixes: Sequence[str]) -> None:
         raise InputError("is a directory; give the name of a file", file=path)
     if not Path(path).absolute().parent.is_dir():
         raise InputError("its directory does not exist; create it first", file=path)
+
+
+def add_control(parser: argparse.ArgumentParser) -> None:
+    """Add ``--control``."""
+    parser.add_argument(
+        "--control",
+        choices=MODES,
+        help="without tasks: compensate gravity, or hold the initial position",
+    )
+
+
+def controller_factory(
+    mechanism: Mechanism, tasks: Tasks | None, mode: str | None, period: float | None
+) -> Callable[[], Controller | None]:
+    """Factory of the controller, None for zero efforts; period in s, None: continuous control."""
+    from uk_dynamics import GravityCompensation, Hold, ServoController
+
+    if mode and tasks is not None:
+        raise InputError("--control gravity and --control hold exclude --tasks")
+    if mode:
+        kind = Hold if mode == "hold" else GravityCompensation
+        return lambda: kind(mechanism, control_period=period)
+    if tasks is not None:
+        return lambda: ServoController(mechanism, tasks, control_period=period)
+    return lambda: None

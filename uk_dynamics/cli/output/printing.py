@@ -1,14 +1,17 @@
-"""Results as tables of labels and values, and as JSON."""
+"""Results as tables of labels and values and as JSON; progress as a bar on a terminal."""
 
 from __future__ import annotations
 
 import json
 import math
+import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
+
+_WIDTH = 100
 
 
 def json_text(data: object) -> str:
@@ -40,9 +43,6 @@ def print_files(mechanism: str, files: Sequence[Path], *, json: bool) -> None:
         print("\n".join(map(str, files)))
 
 
-_WIDTH = 100
-
-
 def table(rows: Iterable[tuple[str, str]], indent: int = 2) -> str:
     """Aligned pairs of label and value; long values are wrapped."""
     pairs = list(rows)
@@ -54,3 +54,12 @@ def table(rows: Iterable[tuple[str, str]], indent: int = 2) -> str:
         lines.append((start + wrapped[0]).rstrip())
         lines += [f"{'':{len(start)}}{line}" for line in wrapped[1:]]
     return "\n".join(lines)
+
+
+def progress_bar(total: float, unit: str, shape: str | None = None) -> Any:
+    """A tqdm bar as a context; ``shape`` is its format, None the usual one."""
+    from tqdm import tqdm
+
+    return tqdm(
+        total=total, unit=unit, file=sys.stderr, disable=None, leave=False, bar_format=shape
+    )

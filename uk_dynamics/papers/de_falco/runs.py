@@ -16,7 +16,7 @@ from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.papers.de_falco.machine import Solver, angles, exact_angle, state_at
-from uk_dynamics.papers.output.progress import step_done
+from uk_dynamics.papers.output.study import step_done
 
 Integrator = Literal["adams", "DOP853", "RK45"]
 

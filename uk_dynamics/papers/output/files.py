@@ -16,6 +16,8 @@ from uk_dynamics.whole_file import whole_file
 
 _WIDTH = 100
 
+_DPI = 90
+
 
 def shown(cell: Cell) -> str:
     """A cell as people read it: four digits, a dash where there is nothing to say."""
@@ -86,9 +88,6 @@ def _markdown_table(table: Table) -> str:
 
 def _escaped(cell: str) -> str:
     return cell.replace("|", "\\|").replace("\n", " ")
-
-
-_DPI = 90
 
 
 def write_results(study: Study, directory: Path) -> list[Path]:

@@ -1,15 +1,20 @@
-"""What the study of a paper consists of: tables, figures, findings, bounds."""
+"""What the study of a paper consists of: tables, figures, findings, bounds; and its progress."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 Cell = str | int | float | None
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+_listener: ContextVar[Callable[[], object] | None] = ContextVar("listener", default=None)
 
 
 @dataclass(frozen=True)
@@ -104,3 +109,20 @@ def joined(paper: str, title: str, parts: Iterable[Study]) -> Study:
         findings=tuple(finding for part in studies for finding in part.findings),
         bounds=tuple(bound for part in studies for bound in part.bounds),
     )
+
+
+@contextmanager
+def heard(listener: Callable[[], object]) -> Iterator[None]:
+    """Call a function after every step of the studies redone meanwhile."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def step_done() -> None:
+    """Say that one of many steps is done."""
+    listener = _listener.get()
+    if listener is not None:
+        listener()

@@ -9,7 +9,9 @@ import numpy as np
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
 
-_SMALLEST = 0.2  # m
+_LEAST_SIZE = 0.2  # m
+_FORGETTING = 0.995  # per picture: the scale follows the largest vector of the last seconds
+_LEAST_VECTOR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,7 @@ def stage(mechanism: Mechanism) -> Stage:
     workspace.update_positions(mechanism.initial_guess)
     points = workspace.translation
     low, high = points.min(axis=0), points.max(axis=0)
-    return Stage(low, high, max(float(np.linalg.norm(high - low)), _SMALLEST))
-
-
-_FORGETTING = 0.995  # per picture: the scale follows the largest vector of the last seconds
-_SMALLEST = 1e-9
+    return Stage(low, high, max(float(np.linalg.norm(high - low)), _LEAST_SIZE))
 
 
 class ArrowScale:
@@ -39,7 +37,7 @@ class ArrowScale:
 
     def __init__(self) -> None:
         """Nothing has been drawn yet."""
-        self._largest = _SMALLEST
+        self._largest = _LEAST_VECTOR
 
     def factor(self, vectors: Array, longest: float) -> float:
         """The scale for vectors (k, 3), in N or N·m, whose longest arrow may have a length in m.
@@ -48,5 +46,5 @@ class ArrowScale:
             Length per force, in m/N, or per torque, in 1/N.
         """
         now = float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
-        self._largest = max(self._largest * _FORGETTING, now, _SMALLEST)
+        self._largest = max(self._largest * _FORGETTING, now, _LEAST_VECTOR)
         return longest / self._largest
