@@ -1,4 +1,4 @@
-"""Whole simulations at equal energy error: what a second of motion costs each engine."""
+"""Whole simulations at equal energy error: processor time of each engine."""
 
 from __future__ import annotations
 

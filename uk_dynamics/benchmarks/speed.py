@@ -1,4 +1,4 @@
-"""Time of one constrained acceleration, and how right it is, engine by engine."""
+"""Time and accuracy of one constrained acceleration, engine by engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mechanisms seen in a browser: posed by hand, simulated, played back, or heard from topics."""
+"""Mechanisms seen in a browser: posed by hand, simulated, played back, or following topics."""
 
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView

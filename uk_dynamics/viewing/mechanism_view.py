@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 FRAME_RATE = 40.0  # pictures per s
-_NUMBERS_PERIOD = 0.2  # s; faster nobody can read
+_NUMBERS_PERIOD = 0.2  # s; faster changes are unreadable
 
 
 class MechanismView:
-    """Shows what a source tells about a mechanism.
+    """Shows the snapshots of a source.
 
     Attributes:
         pictures: Shown so far.
@@ -100,7 +100,7 @@ class MechanismView:
         self.pictures += 1
 
     def _show(self, snapshot: Snapshot) -> Reading:
-        """Move everything and tell the numbers."""
+        """Move everything and return the numbers."""
         state, model = snapshot.state, self._mechanism.model
         asked = snapshot.task_time, snapshot.followed
         self._workspace.update_positions(state.q)

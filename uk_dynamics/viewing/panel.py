@@ -1,7 +1,7 @@
 """Buttons, sliders and switches of a view; what they ask for is fetched by the view's thread.
 
 Controls change in the server's event loop only, where viser takes in what users do: another thread
-could overwrite what the user has just set before anybody has read it.
+could overwrite what the user has just set before it is read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IN_HAND = 2.0  # s after its last move a slider still belongs to the user, who 
 
 
 class Wishes:
-    """What the user asked for since the last look; of each control only the latest target."""
+    """Requests of the user since the last picture; of each control only the latest target."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

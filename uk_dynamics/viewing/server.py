@@ -68,7 +68,7 @@ def load_viser() -> Any:
 
 def close_server(server: ViserServer) -> None:
     """Stop serving."""
-    # callbacks that still run have nobody to tell any more
+    # callbacks that still run have no client any more
     warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
     with _silence():
         server.stop()

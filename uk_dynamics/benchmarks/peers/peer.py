@@ -1,4 +1,4 @@
-"""What another engine must answer to be compared, and whether it simulates the same mechanism."""
+"""The interface of other engines, and checks that they simulate the same mechanism."""
 
 from __future__ import annotations
 

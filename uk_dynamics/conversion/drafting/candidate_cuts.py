@@ -1,4 +1,4 @@
-"""Where a tree may have been cut, as constraints to begin with."""
+"""Probable cuts of a tree, as constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which joints have motors, as far as a robot description lets one guess."""
+"""Probable motors, inferred from a robot description."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class MotorGuess:
 
     joint: str
     effort_limit: float  # of its command where a tag declares one, in N m or N; else infinite
-    why: str  # what speaks for it
+    why: str  # the evidence
 
 
 def motor_guesses(description: RobotDescription) -> dict[str, MotorGuess]:

@@ -1,4 +1,4 @@
-"""Cuts in space may be ball joints, hinges or welds: what each leaves of the mobility."""
+"""Spatial cuts as ball joints, hinges or welds, chosen by the mobility that each leaves."""
 
 from __future__ import annotations
 

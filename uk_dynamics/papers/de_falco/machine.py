@@ -15,7 +15,7 @@ from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
 from uk_dynamics.mechanism.resolution import Array, State
 
 ALPHA, BETA = 1000.0, 100.0  # 1/s, the stabilisation that the paper found by trying
-REGULAR, FLAT = -60.0, 10.0  # degrees; the motion from the second one passes the flat configuration
+REGULAR, FLAT = -60.0, 10.0  # degrees; from the second one it passes the flat configuration
 
 _LEGS = ("left", "middle", "right")
 _ANGLES = (*(f"{leg}_angle" for leg in _LEGS), "coupler_angle")

@@ -1,4 +1,4 @@
-"""What the recursion keeps of its digits: its forms over the condition of the constraints."""
+"""Accuracy of the forms of the recursion over the condition number of the constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of the 3RRR study: the machine, its motion, its torques, what slack and condition do."""
+"""Figures of the 3RRR study: machine, motion, torques, compliance, accuracy."""
 
 from __future__ import annotations
 

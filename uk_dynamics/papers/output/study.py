@@ -26,7 +26,7 @@ class Table:
     # cells, row by row; numbers keep their full precision in files and are shown with four digits;
     # none where there is nothing to say
     rows: Sequence[Sequence[Cell]]
-    note: str = ""  # what a reader must know besides, such as what was chosen
+    note: str = ""  # further information, such as parameters that were chosen
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -36,7 +36,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture that is drawn when it is wanted."""
+    """A picture that is drawn on demand."""
 
     name: str  # name of its file, such as ``torques``
     title: str

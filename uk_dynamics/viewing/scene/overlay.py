@@ -28,7 +28,7 @@ _THIN, _HEAD = 0.006, 0.016  # radii, as parts of the scene's size
 
 
 class Overlay:
-    """Draws marks; what is switched off costs nothing.
+    """Draws marks; what is switched off is not computed.
 
     Attributes:
         show_frames, show_forces, show_torques, show_targets: What is drawn.
