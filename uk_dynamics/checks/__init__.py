@@ -1,4 +1,4 @@
-"""Model validation: one file per check of a mechanism."""
+"""Model validation: checks of a mechanism, with remedies."""
 
 from uk_dynamics.checks.checklist import check_file
 from uk_dynamics.checks.subject import Finding
