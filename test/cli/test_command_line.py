@@ -206,6 +206,9 @@ def test_built_in_commands_load_nothing_of_other_packages(monkeypatch):
 
 
 def test_the_command_line_starts_without_heavy_or_ros_libraries():
-    code = "import sys, uk_dynamics.cli.main; print(*sys.modules, sep='\\n')"
+    code = (
+        "import sys; from uk_dynamics.cli.main import build_parser; build_parser();"
+        " print(*sys.modules, sep='\\n')"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pinocchio", "rclpy", "matplotlib", "scipy"} & set(done.stdout.split())

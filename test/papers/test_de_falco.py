@@ -10,6 +10,7 @@ from uk_dynamics.core.equation.published.pseudoinverse import ALGORITHMS
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor
 from uk_dynamics.papers.de_falco import flops
+from uk_dynamics.papers.de_falco.flops import counted, counting
 from uk_dynamics.papers.de_falco.machine import (
     FLAT,
     REGULAR,
@@ -20,7 +21,6 @@ from uk_dynamics.papers.de_falco.machine import (
     exact_angle,
     state_at,
 )
-from uk_dynamics.papers.de_falco.operation_count import counted, counting
 from uk_dynamics.papers.de_falco.published import NAMES, PRINTED
 from uk_dynamics.papers.de_falco.rank import drift_table, greville_table
 from uk_dynamics.papers.de_falco.runs import CORRECT, Case, run

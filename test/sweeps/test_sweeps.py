@@ -19,10 +19,10 @@ from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.simulation.simulate import simulate
+from uk_dynamics.sweeps.distribution import local_workers
 from uk_dynamics.sweeps.run import sweep
 from uk_dynamics.sweeps.store import Store
 from uk_dynamics.sweeps.sweep_specification import SweepSpec
-from uk_dynamics.sweeps.workers import local_workers
 
 pytestmark = pytest.mark.together("sweeps")  # they share a scheduler and its worker
 

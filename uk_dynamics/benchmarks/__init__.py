@@ -1,16 +1,6 @@
 """Measurements of speed and accuracy, next to other engines on the same mechanisms."""
 
 from uk_dynamics.benchmarks import growth, simulations, speed
-from uk_dynamics.benchmarks.plot import plot
-from uk_dynamics.benchmarks.report import Report, as_page, as_text, machine
+from uk_dynamics.benchmarks.report import Report, as_page, as_text, machine, plot
 
-__all__ = [
-    "Report",
-    "as_page",
-    "as_text",
-    "growth",
-    "machine",
-    "plot",
-    "simulations",
-    "speed",
-]
+__all__ = ["Report", "as_page", "as_text", "growth", "machine", "plot", "simulations", "speed"]

@@ -20,43 +20,26 @@ _COPIED = 2**27  # float64 numbers, more than any cache holds
 
 @dataclass(frozen=True)
 class OnDevice:
-    """What was measured.
+    """What was measured."""
 
-    Attributes:
-        device: As JAX names it.
-        seconds: Of a state, from arrays of NumPy and back.
-        device_seconds: Of a state whose arrays are on the device already.
-        share: Of the rate at which the device copies its memory, by the values that the terms read
-            and write.
-        error: Largest difference from the interpreted acceleration, relative to the largest.
-    """
-
-    device: str
-    seconds: float
-    device_seconds: float
+    device: str  # as JAX names it
+    seconds: float  # of a state, from arrays of NumPy and back
+    device_seconds: float  # of a state whose arrays are on the device already
+    # of the rate at which the device copies its memory, by the values that the terms read and write
     share: float
-    error: float
+    error: float  # largest difference from the interpreted acceleration, relative to the largest
 
 
 def on_device(
     mechanism: Mechanism,
-    q: Array,
-    v: Array,
+    q: Array,  # states, (K, nq)
+    v: Array,  # (K, nv)
     expected: Array,
     *,
     platform: str = "gpu",
-    count: int = _STATES,
+    count: int = _STATES,  # states to measure with; fewer where they need too much memory
 ) -> OnDevice | None:
-    """Measure, or None where JAX or such a device is missing.
-
-    Args:
-        mechanism: One without references.
-        q: States, (K, nq).
-        v: (K, nv).
-        expected: Accelerations of the first of them without forces and stabilisation.
-        platform: Of the device.
-        count: States to measure with; fewer where they need too much memory.
-    """
+    """Measure, or None where JAX or such a device is missing."""
     if importlib.util.find_spec("jax") is None:
         return None
     jax, _ = jax_modules()

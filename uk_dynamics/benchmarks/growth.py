@@ -25,19 +25,12 @@ _LARGEST_PEER = 200  # cells, of engines whose memory grows with the third power
 
 @dataclass(frozen=True)
 class Growth:
-    """Times of one engine.
-
-    Attributes:
-        engine: Which.
-        seconds: By number of cells.
-        errors: Relative difference from evaluation by clusters, by number of cells.
-        notes: Why there is no time, by number of cells.
-    """
+    """Times of one engine."""
 
     engine: str
-    seconds: dict[int, float]
-    errors: dict[int, float]
-    notes: dict[int, str]
+    seconds: dict[int, float]  # by number of cells
+    errors: dict[int, float]  # relative difference from evaluation by clusters, by number of cells
+    notes: dict[int, str]  # why there is no time, by number of cells
 
     @property
     def slope(self) -> float | None:
@@ -50,12 +43,7 @@ class Growth:
 
 
 def growth(cells: Sequence[int] = CELLS, seconds: float = 4.0) -> list[Growth]:
-    """Measure ladders.
-
-    Args:
-        cells: Numbers of cells.
-        seconds: What each of them may take, about; three rounds are made in any case.
-    """
+    """Measure ladders, each for about ``seconds``, and at least three rounds."""
     found: dict[str, Growth] = {}
     for count in cells:
         times, errors, notes = _measure(loop_ladder(count), count, seconds)
@@ -121,7 +109,7 @@ def _engines(
     mechanism: Mechanism, count: int
 ) -> list[tuple[str, Callable[[], PinocchioPeer | MujocoPeer]]]:
     engines: list[tuple[str, Callable[[], PinocchioPeer | MujocoPeer]]] = [
-        ("MuJoCo default, mj_forward", lambda: MujocoPeer(mechanism)),
+        ("MuJoCo default, mj_forward", lambda: MujocoPeer(mechanism))
     ]
     if count <= _LARGEST_PEER:
         engines += [

@@ -23,12 +23,7 @@ _SHIPPED = "package://uk_dynamics/config/loop_ladder.yaml"
 
 
 def loop_ladder(cells: int, **replaced: str) -> Mechanism:
-    """A ladder.
-
-    Args:
-        cells: Number of cells, at least 1.
-        **replaced: Text in the mechanism file to write in place of other text.
-    """
+    """A ladder of at least one cell; ``replaced`` substitutes text of the mechanism file."""
     text = resources.resolve(_SHIPPED).read_text(encoding="utf-8")
     text = text.replace("{cells: 5}", f"{{cells: {cells}}}")
     for old, new in replaced.items():

@@ -1,13 +1,14 @@
-"""Whole simulations at equal energy error: what a second of motion costs each engine."""
+"""Whole simulations at equal energy error: processor time of each engine."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.peers.exudyn import ExudynPeer
 from uk_dynamics.benchmarks.peers.mujoco import MujocoPeer
@@ -17,10 +18,8 @@ from uk_dynamics.compilation.build import CompilationError
 from uk_dynamics.compilation.runtime import CompiledDynamics
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation import simulate
-
-Array = NDArray[np.float64]
 
 ROLLOUT = "uk_dynamics rollout in C (RK4, projected)"
 
@@ -31,42 +30,20 @@ _TOLERANCES = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
 
 @dataclass(frozen=True)
 class Simulated:
-    """One engine's simulation.
+    """One engine's simulation."""
 
-    Attributes:
-        engine: Which, and how.
-        wall: Processor time of the whole simulation, in s.
-        error: Largest change of the energy, relative to the largest kinetic energy.
-        violation: Largest residual at the end, in m or rad.
-        setting: Step or tolerance that was needed.
-        reached: Whether the energy error is as small as asked.
-    """
-
-    engine: str
-    wall: float
-    error: float
-    violation: float
-    setting: str
-    reached: bool
+    engine: str  # which, and how
+    wall: float  # processor time of the whole simulation, in s
+    error: float  # largest change of the energy, relative to the largest kinetic energy
+    violation: float  # largest residual at the end, in m or rad
+    setting: str  # step or tolerance that was needed
+    reached: bool  # whether the energy error is as small as asked
 
 
 def simulations(
-    mechanism: Mechanism,
-    state: State,
-    duration: float,
-    error: float,
-    *,
-    longest_run: float = 15.0,
+    mechanism: Mechanism, state: State, duration: float, error: float, *, longest_run: float = 15.0
 ) -> list[Simulated]:
-    """Find for every engine the coarsest setting that keeps the energy, and its time.
-
-    Args:
-        mechanism: A conservative one.
-        state: Where it starts, loops closed.
-        duration: In s.
-        error: Largest change of the energy, relative to the largest kinetic energy.
-        longest_run: Settings are refined no further after a run that takes longer, in s.
-    """
+    """Find for every engine the coarsest setting that keeps the energy, and its time."""
     found = [
         _refined(
             "uk_dynamics simulate (DOP853, projected)",
@@ -79,30 +56,17 @@ def simulations(
     steps = [
         (f"step {_LONGEST / 2**k * 1e3:.3g} ms", _LONGEST / 2**k) for k in range(_MOST_HALVINGS)
     ]
-    try:
-        run = _rollout(mechanism, state, duration)
-        found.append(_refined(ROLLOUT, run, steps, error, longest_run))
-    except CompilationError:
-        pass
-    try:
-        peer = PinocchioPeer(mechanism)
-        run = _rk4(mechanism, state, duration, lambda s: peer.acceleration(s, _zero(mechanism)))
-        found.append(_refined("Pinocchio constraintDynamics, RK4", run, steps, error, longest_run))
-    except PeerError:
-        pass
-    for stiff in (False, True):
-        try:
-            MujocoPeer(mechanism, stiff=stiff)
-        except PeerError:
-            continue
-        engine = f"MuJoCo {'stiff' if stiff else 'default'}, RK4"
-        run = _mujoco(mechanism, state, duration, stiff=stiff)
-        found.append(_refined(engine, run, steps, error, longest_run))
-    try:
-        run = _exudyn(mechanism, state, duration)
-        found.append(_refined("Exudyn, trapezoidal rule", run, steps, error, longest_run))
-    except PeerError:
-        pass
+    engines: dict[str, Callable[[Mechanism, State, float], Run]] = {
+        ROLLOUT: _rollout,
+        "Pinocchio constraintDynamics, RK4": _pinocchio,
+        "MuJoCo default, RK4": partial(_mujoco, stiff=False),
+        "MuJoCo stiff, RK4": partial(_mujoco, stiff=True),
+        "Exudyn, trapezoidal rule": _exudyn,
+    }
+    for engine, prepare in engines.items():
+        with suppress(CompilationError, PeerError):
+            run = prepare(mechanism, state, duration)
+            found.append(_refined(engine, run, steps, error, longest_run))
     return found
 
 
@@ -122,10 +86,6 @@ def _refined(
             break
     assert best is not None
     return best
-
-
-def _zero(mechanism: Mechanism) -> Array:
-    return np.zeros(mechanism.model.nv)
 
 
 def _drift(mechanism: Mechanism, path: list[State]) -> tuple[float, float]:
@@ -173,10 +133,12 @@ def _rollout(mechanism: Mechanism, state: State, duration: float) -> Run:
     return run
 
 
-def _rk4(
-    mechanism: Mechanism, state: State, duration: float, accelerate: Callable[[State], Array]
-) -> Run:
+def _pinocchio(mechanism: Mechanism, state: State, duration: float) -> Run:
     """The classic method without projection, as a user of the solver would write it."""
+    peer, zero = PinocchioPeer(mechanism), np.zeros(mechanism.model.nv)
+
+    def accelerate(at: State) -> Array:
+        return peer.acceleration(at, zero)
 
     def run(step: float) -> tuple[float, float, float]:
         count = int(np.ceil(duration / step))
@@ -202,10 +164,12 @@ def _rk4(
 
 
 def _mujoco(mechanism: Mechanism, state: State, duration: float, *, stiff: bool) -> Run:
+    MujocoPeer(mechanism, stiff=stiff)  # refuses what it cannot express
+
     def run(step: float) -> tuple[float, float, float]:
         peer = MujocoPeer(mechanism, stiff=stiff, step=step)
         peer.prepare_simulation()
-        peer.set(state, _zero(mechanism))
+        peer.set(state, np.zeros(mechanism.model.nv))
         count = int(np.ceil(duration / step))
         keep = max(1, count // 100)
         path = [state]

@@ -1,4 +1,4 @@
-"""Time of one constrained acceleration, and how right it is, engine by engine."""
+"""Time and accuracy of one constrained acceleration, engine by engine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.device import on_device
 from uk_dynamics.benchmarks.peers.drake import DrakePeer
@@ -21,9 +20,7 @@ from uk_dynamics.compilation.runtime import CompiledDynamics
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Inputs, State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 BATCH = 4096  # states
 _STATES = 5  # for accuracy
@@ -36,22 +33,15 @@ AnyPeer = PinocchioPeer | MujocoPeer | DrakePeer | ExudynPeer
 
 @dataclass(frozen=True)
 class Measured:
-    """One line of a table.
-
-    Attributes:
-        mechanism: Its name.
-        engine: Which engine, and how it was asked.
-        seconds: Of one evaluation, None where there is none.
-        error: Largest difference from the interpreted acceleration, relative to the largest
-            acceleration; None where it is not asked.
-        note: Why there is no time, or what it is the time of.
-    """
+    """One line of a table."""
 
     mechanism: str
-    engine: str
-    seconds: float | None
+    engine: str  # which engine, and how it was asked
+    seconds: float | None  # of one evaluation, None where there is none
+    # largest difference from the interpreted acceleration, relative to the largest acceleration;
+    # none where it is not asked
     error: float | None
-    note: str = ""
+    note: str = ""  # why there is no time, or what it is the time of
 
 
 def states(mechanism: Mechanism, count: int) -> list[State]:
@@ -66,12 +56,7 @@ def states(mechanism: Mechanism, count: int) -> list[State]:
 
 
 def single(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
-    """One evaluation from Python at a time.
-
-    Args:
-        mechanism: What to evaluate.
-        seconds: What the measurement may take, about.
-    """
+    """One evaluation from Python at a time."""
     chosen = states(mechanism, _STATES)
     tau = np.random.default_rng(1).standard_normal(mechanism.model.nv)
     inputs = Inputs(tau=tau, stabilize=False)

@@ -16,12 +16,7 @@ _SHORTEST = 3e-3  # s: one measurement takes at least this long, so that how it 
 def medians(
     functions: Mapping[str, Callable[[], object]], *, rounds: int = 40, seconds: float = 4.0
 ) -> dict[str, float]:
-    """Median time of one call of each function.
-
-    Args:
-        functions: By name; all are called once before, to warm up.
-        rounds: Measurements of each; fewer where they would take longer than ``seconds``.
-        seconds: What all of it may take, about; three rounds are made in any case.
+    """Median time of one call of each function, in s; three rounds, more up to ``seconds``.
 
     Returns:
         In s, by name.

@@ -1,9 +1,6 @@
-"""Model validation: one file per check of a mechanism."""
+"""Model validation: checks of a mechanism, with remedies."""
 
 from uk_dynamics.checks.checklist import check_file
-from uk_dynamics.checks.finding import Finding
+from uk_dynamics.checks.subject import Finding
 
-__all__ = [
-    "Finding",
-    "check_file",
-]
+__all__ = ["Finding", "check_file"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import compress
 
 import numpy as np
 
-from uk_dynamics.checks.finding import Finding
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.control.servo import ServoController, servo_controllability
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
@@ -17,6 +17,10 @@ from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 _NOTHING = 1e-9  # of the acceleration that the motor would cause without constraints
 _ON_REFERENCE = 1e-3  # m or rad
 _PERIOD = 1e-3  # s, for motors with a rate limit
+_actuation_warning = partial(Finding, "actuation", "warning")
+_actuation_note = partial(Finding, "actuation", "note")
+_task_error = partial(Finding, "task", "error")
+_task_warning = partial(Finding, "task", "warning")
 
 
 def actuation(subject: Subject) -> Iterator[Finding]:
@@ -25,18 +29,14 @@ def actuation(subject: Subject) -> Iterator[Finding]:
         return
     facts = subject.report
     if facts.mobility and not facts.motors:
-        yield Finding(
-            "actuation",
-            "note",
+        yield _actuation_note(
             (),
             f"no motors: nothing drives its {facts.mobility}"
             f" degree{'s' * (facts.mobility > 1)} of freedom",
             "declare motors under actuators, if there are any",
         )
     elif facts.actuated_freedoms < facts.mobility:
-        yield Finding(
-            "actuation",
-            "note",
+        yield _actuation_note(
             facts.motors,
             f"drive {facts.actuated_freedoms} of {facts.mobility} degrees of freedom: the others"
             " are unactuated",
@@ -56,9 +56,7 @@ def _idle_motors(subject: Subject) -> Iterator[Finding]:
     moved = np.linalg.norm(motion, axis=0)
     for name, part, whole in zip(motors.names, moved, unconstrained, strict=True):
         if part <= _NOTHING * whole:
-            yield Finding(
-                "actuation",
-                "warning",
+            yield _actuation_warning(
                 (name,),
                 "moves nothing in this configuration: the constraints fix all that it acts on",
                 "drive another joint, or find the constraint that fixes this one",
@@ -69,9 +67,7 @@ def _effort_limits(subject: Subject) -> Iterator[Finding]:
     motors = subject.mechanism.actuators
     known = np.isfinite(motors.effort_limits)
     if known.any() and not known.all():
-        yield Finding(
-            "actuation",
-            "warning",
+        yield _actuation_warning(
             tuple(compress(motors.names, ~known)),
             "have no effort limit while others have one: redundant motors share the effort by"
             " their limits",
@@ -81,15 +77,11 @@ def _effort_limits(subject: Subject) -> Iterator[Finding]:
 
 def _tasks(subject: Subject, tasks: Tasks) -> Iterator[Finding]:
     if not len(subject.mechanism.actuators):
-        yield Finding(
-            "task", "error", tasks.names, "there are no motors to realise them", "add actuators"
-        )
+        yield _task_error(tasks.names, "there are no motors to realise them", "add actuators")
         return
     facts = subject.mechanism.report(subject.assembly.q, tasks).tasks
     if facts is not None and facts.reachable_rows < facts.independent_rows:
-        yield Finding(
-            "task",
-            "error",
+        yield _task_error(
             facts.unreachable,
             f"the motors reach {facts.reachable_rows} of {facts.independent_rows} independent task"
             f" rows: {facts.reason}",
@@ -101,26 +93,20 @@ def _tasks(subject: Subject, tasks: Tasks) -> Iterator[Finding]:
     )
     found = servo_controllability(controller, subject.state)
     if found.held:
-        yield Finding(
-            "task",
-            "warning",
+        yield _task_warning(
             found.held,
             "are determined by the structure: no motor can move them",
             "remove them from the tasks",
         )
     if found.contradicting_tasks:
-        yield Finding(
-            "task",
-            "error",
+        yield _task_error(
             found.contradicting_tasks,
             "are inconsistent with each other or with the constraints",
             "remove some of these rows, or give them priorities",
         )
     unserved = tuple(row for row in found.unserved if row not in found.contradicting_tasks)
     if unserved and found.controllable:
-        yield Finding(
-            "task",
-            "error",
+        yield _task_error(
             unserved,
             "have desired accelerations at t = 0 that the motors cannot cause",
             "start the references where the mechanism starts",
@@ -143,9 +129,7 @@ def _too_weak(
     for name, reason in command.limited_by.items():
         if reason == "effort" and abs(requested[name]) <= limits[name]:
             continue  # it only compensates for another motor at its limit
-        yield Finding(
-            "task",
-            "warning",
+        yield _task_warning(
             (name,),
             f"needs {abs(requested[name]):.3g} N m or N at t = 0, and has"
             f" {limits[name]:.3g} (limit of {reason}){off}",

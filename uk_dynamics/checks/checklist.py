@@ -7,16 +7,13 @@ from pathlib import Path
 
 from uk_dynamics.checks.actuation import actuation
 from uk_dynamics.checks.closure import closure
-from uk_dynamics.checks.finding import SEVERITIES, Finding
-from uk_dynamics.checks.inertias import inertias
+from uk_dynamics.checks.inertias import inertias, massless
 from uk_dynamics.checks.limits import limits
-from uk_dynamics.checks.massless import massless
-from uk_dynamics.checks.open_loops import open_loops
-from uk_dynamics.checks.planarity import planarity
+from uk_dynamics.checks.open_loops import open_loops, planarity
 from uk_dynamics.checks.reach import reach
 from uk_dynamics.checks.redundancy import redundancy
 from uk_dynamics.checks.singularity import singularity
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import SEVERITIES, Finding, Subject
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism, Tasks
 
@@ -36,16 +33,9 @@ _REPORTED_BY_CHECKS = ("moves no mass", "lower and upper limit", "principal mome
 
 
 def check_file(
-    file: str | Path,
-    tasks: str | Path | None = None,
-    positions: Mapping[str, float] | None = None,
+    file: str | Path, tasks: str | Path | None = None, positions: Mapping[str, float] | None = None
 ) -> tuple[Finding, ...]:
-    """Check a mechanism file, and a tasks file if there is one.
-
-    Args:
-        file: Mechanism file, or the name of a shipped one.
-        tasks: Tasks file, or the name of a shipped one.
-        positions: Joints to hold while the loops are closed, in rad or m.
+    """Check a mechanism file, and a tasks file; ``positions``, rad or m, are held in assembly.
 
     Returns:
         Findings, errors first; for an invalid file, a single one.
@@ -61,9 +51,7 @@ def check_file(
 
 
 def check(
-    mechanism: Mechanism,
-    tasks: Tasks | None = None,
-    positions: Mapping[str, float] | None = None,
+    mechanism: Mechanism, tasks: Tasks | None = None, positions: Mapping[str, float] | None = None
 ) -> tuple[Finding, ...]:
     """Check a mechanism; see :func:`check_file`."""
     subject = Subject(mechanism, dict(positions or {}), tasks)

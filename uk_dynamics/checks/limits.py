@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from uk_dynamics.checks.finding import Finding
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import Finding, Subject
 
 _AT = 1e-9  # rad or m
+_warning = partial(Finding, "limits", "warning")
 
 
 def limits(subject: Subject) -> Iterator[Finding]:
@@ -22,9 +23,7 @@ def limits(subject: Subject) -> Iterator[Finding]:
     ):
         lower, upper = float(model.lower[velocity]), float(model.upper[velocity])
         if lower == upper:
-            yield Finding(
-                "limits",
-                "warning",
+            yield _warning(
                 (name,),
                 f"lower and upper limit are both {lower:g}: it cannot move",
                 "write both limits (the default of URDF is 0), or make the joint continuous or"
@@ -39,9 +38,7 @@ def limits(subject: Subject) -> Iterator[Finding]:
                 "choose another initial position, or widen the limits in the URDF",
             )
         elif name in guess and name in named:
-            yield Finding(
-                "limits",
-                "warning",
+            yield _warning(
                 (name,),
                 f"the initial guess {guess[name]}; closing the loops moves it inside",
                 "choose an initial_guess within the limits",

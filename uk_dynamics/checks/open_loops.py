@@ -1,12 +1,16 @@
-"""Coincident frames that no constraint connects, probably open loops."""
+"""Loops that are still open, and loops whose axes are not quite parallel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from uk_dynamics.checks.finding import Finding
-from uk_dynamics.checks.subject import Subject
-from uk_dynamics.model import coincident_frames
+import numpy as np
+
+from uk_dynamics.checks.subject import Finding, Subject
+from uk_dynamics.model import coincident_frames, loop_directions
+
+_ROUNDING = 1e-6  # rad
+_INTENDED = 0.2  # rad: a larger angle between axes is intended
 
 
 def open_loops(subject: Subject) -> Iterator[Finding]:
@@ -30,3 +34,26 @@ def open_loops(subject: Subject) -> Iterator[Finding]:
                 "coincide, and no constraint mentions either: is this a loop that is still open?",
                 "close it under constraints, or ignore this if they coincide by chance",
             )
+
+
+def planarity(subject: Subject) -> Iterator[Finding]:
+    """Joints of a loop that move slightly out of the plane of the others."""
+    model = subject.mechanism.model
+    for constraint in subject.mechanism.constraints.constraints:
+        if constraint.parent is None or constraint.child is None:
+            continue
+        loop = loop_directions(model, subject.workspace, constraint.parent, constraint.child)
+        tilted = {n: d for n, d in loop.deviations.items() if _ROUNDING < d < _INTENDED}
+        if not tilted or any(d >= _INTENDED for d in loop.deviations.values()):
+            continue
+        worst = max(tilted.values())
+        shown = f"{worst:.2g} rad ({np.degrees(worst):.2g}°)"
+        yield Finding(
+            "planarity",
+            "warning",
+            (*tilted, constraint.name),
+            f"the joints of this loop move in one plane, but {', '.join(tilted)} by up to {shown}"
+            " out of it: rigid bodies then jam",
+            "write angles with all digits (1.5707963267948966, or ${pi/2} in xacro), and axes as"
+            " 0 1 0",
+        )

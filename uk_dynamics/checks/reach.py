@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from uk_dynamics.checks.finding import Finding
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.assembly import assemble_on_tasks
 from uk_dynamics.mechanism.files import ReferenceSpec

@@ -7,8 +7,7 @@ from itertools import combinations, compress
 
 import numpy as np
 
-from uk_dynamics.checks.finding import Finding
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.model.urdf import Array
 

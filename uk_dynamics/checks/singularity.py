@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from uk_dynamics.checks.finding import Finding
-from uk_dynamics.checks.subject import Subject
+from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.analysis import MechanismReport
@@ -18,6 +18,7 @@ _NEIGHBOURS = 4
 _STEP = 0.05  # rad or m
 _ILL_CONDITIONED = 1e3  # of the rows at unit norm
 _REMEDY = "start elsewhere: another initial_guess, or --set JOINT=VALUE"
+_warning = partial(Finding, "singular_start", "warning")
 
 
 def singularity(subject: Subject) -> Iterator[Finding]:
@@ -28,18 +29,14 @@ def singularity(subject: Subject) -> Iterator[Finding]:
     around = list(_around(subject))
     rank = max((facts.rank for facts in around), default=here.rank)
     if rank > here.rank:
-        yield Finding(
-            "singular_start",
-            "warning",
+        yield _warning(
             here.redundant_rows,
             f"the rows have rank {here.rank} at the start and {rank} around it: the start is"
             " singular, and rounding may decide which branch the motion takes",
             _REMEDY,
         )
     elif isinstance(solution, Solution) and solution.condition > _ILL_CONDITIONED:
-        yield Finding(
-            "singular_start",
-            "warning",
+        yield _warning(
             (),
             f"the rows are nearly dependent at the start (condition {solution.condition:.2g}): it"
             " is near a singular configuration",
@@ -48,9 +45,7 @@ def singularity(subject: Subject) -> Iterator[Finding]:
     same = [facts for facts in around if facts.mobility == here.mobility]
     driven = max((facts.actuated_freedoms for facts in same), default=here.actuated_freedoms)
     if driven > here.actuated_freedoms:
-        yield Finding(
-            "singular_start",
-            "warning",
+        yield _warning(
             here.motors,
             f"drive {here.actuated_freedoms} of {here.mobility} degrees of freedom at the start"
             f" and {driven} around it: this is an actuation singularity (dead centre)",

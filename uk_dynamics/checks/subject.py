@@ -1,10 +1,11 @@
-"""The subject of the checks: a mechanism with lazily computed results."""
+"""A mechanism under validation, with lazily computed results, and the findings about it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
@@ -16,19 +17,29 @@ from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model import machine_size
 from uk_dynamics.model.kinematics import Workspace
 
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem of a mechanism, with a remedy."""
+
+    check: str  # name of the check, such as ``inertia``
+    # ``error``: the mechanism is wrong or does not work; ``warning``: it is probably not as
+    # intended; ``note``: worth knowing
+    severity: Severity
+    subject: tuple[str, ...]  # names of the joints, links, rows or motors concerned
+    problem: str
+    remedy: str
+
 
 @dataclass(frozen=True)
 class Subject:
-    """A mechanism under validation; expensive results are computed once, on first use.
-
-    Attributes:
-        mechanism: The mechanism.
-        positions: Joints that are held while the loops are closed, in rad or m.
-        tasks: Its tasks; None: there are none.
-    """
+    """A mechanism under validation; expensive results are computed once, on first use."""
 
     mechanism: Mechanism
-    positions: Mapping[str, float]
+    positions: Mapping[str, float]  # joints that are held while the loops are closed, in rad or m
     tasks: Tasks | None = None
 
     @cached_property

@@ -17,10 +17,6 @@ def register_extensions(commands: Commands, reserved: Container[str] = ()) -> No
 
     An entry is a function ``register(subparsers)``. If its module cannot be imported, a command of
     the same name reports what is missing.
-
-    Args:
-        commands: The sub-parsers of the command line.
-        reserved: Names of built-in commands.
     """
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
     for name, entry in sorted(found.items()):

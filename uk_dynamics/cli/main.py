@@ -38,23 +38,9 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 _COMMANDS = (
-    init,
-    import_robot,
-    check,
-    describe,
-    simulate,
-    inverse_dynamics,
-    compile_command,
-    benchmark,
-    sweep,
-    reproduce,
-    ros2_control,
-    schema,
-    view,
-    plot,
-    layouts,
-    completion,
-)
+    init, import_robot, check, describe, simulate, inverse_dynamics, compile_command, benchmark,
+    sweep, reproduce, ros2_control, schema, view, plot, layouts, completion,
+)  # fmt: skip
 
 _DESCRIPTION = """\
 Dynamics and servo control of closed-loop mechanisms by the Udwadia-Kalaba equation.
@@ -78,9 +64,6 @@ examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
-
-    Args:
-        argv: Arguments without the program's name; None: those of the process.
 
     Returns:
         Exit status: 0, 2 for a user error, 130 when interrupted, 141 when the output pipe is
@@ -125,12 +108,7 @@ def _drop_output() -> None:
 
 
 def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Build the parser of all commands.
-
-    Args:
-        argv: Arguments to be parsed. Commands of other packages, which may load slowly, are loaded
-            only if the command is not a built-in one.
-    """
+    """Build the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="uk_dynamics",
         description=_DESCRIPTION,

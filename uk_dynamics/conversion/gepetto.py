@@ -25,17 +25,10 @@ _AXES = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}
 
 
 def read_gepetto(path: Path, urdf: Path | None = None) -> tuple[ImportedRobot, str]:
-    """Take the loops of a YAML file and the tree of the URDF next to it.
-
-    Args:
-        path: The YAML file.
-        urdf: The URDF; left out: ``robot.urdf`` or the only one next to the YAML file.
+    """Read the loops of a YAML file and the tree of a URDF, by default ``robot.urdf`` next to it.
 
     Returns:
         What goes into the mechanism file, and the URDF.
-
-    Raises:
-        InputError: A file cannot be used, or names what does not exist.
     """
     lists = _read_lists(path)
     description = read_urdf(_beside(path) if urdf is None else urdf)

@@ -23,19 +23,12 @@ _KINDS = "an SDF or MJCF file, or the YAML of closed loops next to a URDF"
 
 @dataclass(frozen=True)
 class Import:
-    """Both files of an imported machine.
+    """Both files of an imported machine."""
 
-    Attributes:
-        name: Of the machine; the files are called NAME.urdf and NAME.yaml.
-        urdf: The tree.
-        mechanism: The mechanism file.
-        remarks: What could not be carried over, or stands there in another form.
-    """
-
-    name: str
+    name: str  # of the machine; the files are called NAME.urdf and NAME.yaml
     urdf: str
-    mechanism: str
-    remarks: tuple[Remark, ...]
+    mechanism: str  # the mechanism file
+    remarks: tuple[Remark, ...]  # what could not be carried over, or stands there in another form
 
     def load(self) -> Mechanism:
         """The mechanism, from the texts.
@@ -49,11 +42,6 @@ class Import:
 
 def import_file(path: Path, *, model: str | None = None, urdf: Path | None = None) -> Import:
     """Read a file of another format.
-
-    Args:
-        path: SDF, MJCF, or a YAML of closed loops.
-        model: Name of the model in an SDF file with several.
-        urdf: URDF of a YAML file.
 
     Raises:
         InputError: The file cannot be read, is of no such kind, or does not make sense.

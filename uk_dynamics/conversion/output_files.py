@@ -13,10 +13,6 @@ from uk_dynamics.whole_file import whole_file
 def write_files(texts: Mapping[Path, str], *, force: bool) -> None:
     """Write texts; missing directories are made.
 
-    Args:
-        texts: By path.
-        force: Whether existing files may be replaced.
-
     Raises:
         InputError: A file exists, before anything is written, or cannot be written.
     """
@@ -39,15 +35,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def relative_address(urdf: str, directory: Path) -> str:
-    """How a file names a URDF: as given if that is an address, relative to the file if near.
-
-    Args:
-        urdf: As the user gave it.
-        directory: Of the file.
-
-    Raises:
-        InputError: There is no such URDF.
-    """
+    """How a file names a URDF: as given if that is an address, relative to the file if near."""
     if "://" in urdf:
         return urdf
     path, base = resolve(urdf).resolve(), directory.absolute().resolve()

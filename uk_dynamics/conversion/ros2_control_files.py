@@ -30,20 +30,15 @@ _STATES = ("position", "velocity", "effort")
 
 @dataclass(frozen=True)
 class HardwareJoint:
-    """A joint with a motor or an encoder.
-
-    Attributes:
-        name: Of the joint.
-        effort_limit: Of its motor, in N or N·m, infinite where none is declared; None: no motor.
-        measured: Whether it has an encoder.
-        mimics: Whether it is a mimic joint of the URDF; its position is that of its encoder.
-        limited: Whether limits of the URDF apply; not where one is 0, a placeholder limit.
-    """
+    """A joint with a motor or an encoder."""
 
     name: str
+    # of its motor, in N or N·m, infinite where none is declared; None: no motor
     effort_limit: float | None
-    measured: bool
+    measured: bool  # whether it has an encoder
+    # whether it is a mimic joint of the URDF; its position is that of its encoder
     mimics: bool = False
+    # whether limits of the URDF apply; not where one is 0, a placeholder limit
     limited: bool = True
 
     @property
@@ -59,11 +54,7 @@ class HardwareJoint:
 
 
 def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
-    """Driven joints in the order of the motors, then those that only have an encoder.
-
-    Raises:
-        InputError: A motor cannot be commanded through one joint.
-    """
+    """Driven joints in the order of the motors, then those that only have an encoder."""
     file, measured = mechanism.spec.file, set(mechanism.measured.names)
     followers = {mimic.joint: mimic.source for mimic in mechanism.model.mimic}
     undeclared = _zero_limits(mechanism)
@@ -130,11 +121,6 @@ def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> st
 
     Passive joints are left out.
 
-    Args:
-        mechanism: With motors and encoders.
-        plugin: Hardware plugin.
-        namespace: Of the topics of a plugin that communicates over topics.
-
     Raises:
         InputError: A motor cannot be commanded through one joint.
     """
@@ -192,11 +178,6 @@ def _param(parent: ET.Element, name: str, value: str) -> None:
 def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> str:
     """Parameters of controller_manager and its controllers, as YAML.
 
-    Args:
-        mechanism: With motors.
-        rate: Updates per second.
-        namespace: Of controller_manager.
-
     Raises:
         InputError: A motor cannot be commanded through one joint.
     """
@@ -222,11 +203,7 @@ def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> s
 
 
 def complete_description(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:
-    """The URDF of a mechanism with its ``<ros2_control>`` elements, for robot_description.
-
-    Raises:
-        InputError: A motor cannot be commanded through one joint, or the URDF has such elements.
-    """
+    """The URDF of a mechanism with its ``<ros2_control>`` elements, for robot_description."""
     robot = ET.fromstring(mechanism.model.description.text)
     if robot.find("ros2_control") is not None:
         raise InputError(

@@ -1,7 +1,7 @@
 """The papers this package implements: the study of each, redone.
 
-A paper is a module here with a function ``study(*, quick=False) -> Study``; ``quick`` shortens it
-to a few seconds, for tests. Modules are imported when their study is asked for.
+Every paper is a folder with ``study(*, quick=False) -> Study`` in ``study.py``, imported on
+demand; ``quick`` shortens it to a few seconds, for tests.
 """
 
 from __future__ import annotations
@@ -25,15 +25,7 @@ PAPERS = {
 
 
 def reproduce(paper: str, *, quick: bool = False) -> Study:
-    """Redo the study of a paper.
-
-    Args:
-        paper: Its name, one of :data:`PAPERS`.
-        quick: Shorter motions and fewer cases: some seconds instead of minutes.
-
-    Raises:
-        UnknownNameError: There is no paper of this name.
-    """
+    """Redo the study of a paper."""
     if paper not in PAPERS:
         raise UnknownNameError("paper", paper, PAPERS)
     module = importlib.import_module(f"{__name__}.{paper}.study")

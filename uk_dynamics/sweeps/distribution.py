@@ -7,7 +7,9 @@ dies again are repeated with nothing else running: a point whose worker dies the
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from uk_dynamics.exceptions import InputError
@@ -22,17 +24,12 @@ _MOST_IN_CHUNK = 16  # points
 _CHUNK = 1.0  # s, duration of a chunk, which an interruption loses
 _TASKS_PER_THREAD = 3  # queued, so that no worker idles and the scheduler is not flooded
 
+_CONNECT = 20.0  # s
+_NEVER = 1e6  # s
+
 
 def answers(client: Any, points: list[Point]) -> Iterator[list[Answer]]:
-    """Results of all points, in the order of completion.
-
-    Args:
-        client: Of Dask.
-        points: To simulate.
-
-    Raises:
-        InputError: The scheduler is lost.
-    """
+    """Results of all points, in the order of completion."""
     waiting = _TASKS_PER_THREAD * max(1, sum(client.nthreads().values()))
     left = points
     for largest, concurrent in ((len(points) // (4 * waiting), waiting), (1, waiting), (1, 1)):
@@ -50,12 +47,7 @@ class _Chunks:
     """Chunks of points, whose size adapts to the time of a simulation."""
 
     def __init__(self, points: list[Point], most: int) -> None:
-        """Start with chunks of one point.
-
-        Args:
-            points: In this order.
-            most: Points in a chunk.
-        """
+        """Start with chunks of one point."""
         self._points, self._most = points, max(1, min(most, _MOST_IN_CHUNK))
         self._at, self._size = 0, 1
 
@@ -74,16 +66,7 @@ class _Chunks:
 def _results(
     client: Any, chunks: _Chunks, most: int
 ) -> Iterator[tuple[list[Point], list[Answer] | None]]:
-    """Each chunk with its results, or with None if its worker died.
-
-    Args:
-        client: Of Dask.
-        chunks: To simulate.
-        most: Largest number of submitted chunks.
-
-    Raises:
-        InputError: The scheduler is lost.
-    """
+    """Each chunk with its results, or with None if its worker died."""
     running: dict[Any, list[Point]] = {}
     stream = optional("distributed").as_completed()
 
@@ -117,3 +100,39 @@ def _found(future: Any, chunk: list[Point]) -> list[Answer] | None:
 
 def _failed(point: Point, problem: str) -> Answer:
     return {"point": point.key, **point.values, "status": "failed", "error": problem}, None
+
+
+@contextmanager
+def connect(scheduler: str | None, workers: int | None) -> Iterator[Any]:
+    """A Dask client; without a scheduler, with local processes that end with it."""
+    distributed = optional("distributed")
+    if scheduler is None:
+        with local_workers(workers) as cluster, distributed.Client(cluster) as client:
+            yield client
+        return
+    try:
+        client = distributed.Client(scheduler, timeout=_CONNECT)
+    except (OSError, ValueError) as error:
+        raise InputError(f"the scheduler {scheduler} cannot be reached: {error}") from None
+    with client:
+        yield client
+
+
+@contextmanager
+def local_workers(workers: int | None) -> Iterator[Any]:
+    """A Dask cluster of local processes."""
+    distributed, config = optional("distributed"), optional("dask.config")
+    cluster = distributed.LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",
+        # Failures are in the rows; messages about interrupted tasks and lost workers are redundant.
+        silence_logs=logging.CRITICAL,
+        # A task whose worker dies is reported at once: :mod:`answers` finds the point that did it.
+        scheduler_kwargs={"allowed_failures": 0},
+    )
+    # A worker that dies is restarted. By default, Dask abandons it if it is not back after 15 s,
+    # as when it has died again by then, and its tasks would never be done.
+    with config.set({"distributed.deploy.lost-worker-timeout": _NEVER}), cluster:
+        yield cluster

@@ -7,51 +7,34 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from uk_dynamics.sweeps.distribution import Answer, answers
+from uk_dynamics.sweeps.distribution import Answer, answers, connect
 from uk_dynamics.sweeps.store import Store
 from uk_dynamics.sweeps.sweep_specification import SweepSpec
-from uk_dynamics.sweeps.workers import connect
 
 _WRITE_EVERY = 5.0  # s
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a sweep.
+    """Outcome of a sweep."""
 
-    Attributes:
-        total: Number of points.
-        found: Number of points that were on disk already.
-        ok: Number of points simulated now.
-        failed: Errors by point, including those on disk.
-        wall: Wall time in s.
-    """
-
-    total: int
-    found: int
-    ok: int
-    failed: dict[str, str]
-    wall: float
+    total: int  # number of points
+    found: int  # number of points that were on disk already
+    ok: int  # number of points simulated now
+    failed: dict[str, str]  # errors by point, including those on disk
+    wall: float  # wall time in s
 
 
 def sweep(
     spec: SweepSpec,
     store: Store,
     *,
-    scheduler: str | None = None,
-    workers: int | None = None,
+    scheduler: str | None = None,  # address of a Dask scheduler; None starts local workers
+    workers: int | None = None,  # number of local processes; None: one per core
     retry_failed: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
     """Simulate all points that are not on disk yet; an interrupted sweep can be resumed.
-
-    Args:
-        spec: The sweep.
-        store: Results on disk.
-        scheduler: Address of a Dask scheduler; None starts local workers.
-        workers: Number of local processes; None: one per core.
-        retry_failed: Whether points that failed before are repeated.
-        progress: Called with the numbers of finished and failed points.
 
     Raises:
         InputError: Dask is not installed, or the scheduler cannot be reached or is lost.

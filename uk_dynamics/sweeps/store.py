@@ -16,11 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 def optional(name: str) -> Any:
-    """A module of the optional dependencies.
-
-    Raises:
-        InputError: It is not installed.
-    """
+    """A module of the optional dependencies."""
     try:
         return importlib.import_module(name)
     except ImportError:

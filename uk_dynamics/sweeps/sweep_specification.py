@@ -25,50 +25,31 @@ from uk_dynamics.sweeps.values import check_values, combinations
 
 @dataclass(frozen=True)
 class Point:
-    """One simulation, with all data that a worker needs.
+    """One simulation, with all data that a worker needs."""
 
-    Attributes:
-        key: Hash of everything that determines the result.
-        values: Varied values by address.
-        mechanism: Data of the mechanism file with the values in it.
-        tasks: Data of the tasks file with the values in it; None for no tasks.
-        robot: Digest of the robot description of the mechanism.
-        simulation: Arguments of the simulation.
-        positions: Initial positions of joints, in m or rad.
-        velocities: Initial velocities of joints, in m/s or rad/s.
-        files: Names of mechanism and tasks file, and the directory of the mechanism file.
-        trajectory: Whether all samples are stored.
-    """
-
-    key: str
-    values: Mapping[str, Any]
-    mechanism: Mapping[str, Any]
+    key: str  # hash of everything that determines the result
+    values: Mapping[str, Any]  # varied values by address
+    mechanism: Mapping[str, Any]  # data of the mechanism file with the values in it
+    # data of the tasks file with the values in it; None for no tasks
     tasks: Mapping[str, Any] | None
-    robot: str
-    simulation: Mapping[str, Any]
-    positions: Mapping[str, float]
-    velocities: Mapping[str, float]
+    robot: str  # digest of the robot description of the mechanism
+    simulation: Mapping[str, Any]  # arguments of the simulation
+    positions: Mapping[str, float]  # initial positions of joints, in m or rad
+    velocities: Mapping[str, float]  # initial velocities of joints, in m/s or rad/s
+    # names of mechanism and tasks file, and the directory of the mechanism file
     files: tuple[str, str, str]
-    trajectory: bool
+    trajectory: bool  # whether all samples are stored
 
 
 @dataclass(frozen=True)
 class SweepSpec:
-    """A sweep file.
+    """A sweep file."""
 
-    Attributes:
-        file: Name of the file as the user gave it, for errors.
-        data: Its checked data.
-        mechanism: Data of the mechanism file.
-        tasks: Data of the tasks file, None for no tasks.
-        files: As in :class:`Point`.
-    """
-
-    file: str
-    data: Mapping[str, Any]
-    mechanism: Mapping[str, Any]
-    tasks: Mapping[str, Any] | None
-    files: tuple[str, str, str]
+    file: str  # name of the file as the user gave it, for errors
+    data: Mapping[str, Any]  # its checked data
+    mechanism: Mapping[str, Any]  # data of the mechanism file
+    tasks: Mapping[str, Any] | None  # data of the tasks file, None for no tasks
+    files: tuple[str, str, str]  # as in :class:`Point`
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> SweepSpec:
@@ -128,9 +109,6 @@ class SweepSpec:
 
     def _digest(self, model: str) -> str:
         """Digest of the URDF, xacro expanded, that a mechanism's ``model`` names.
-
-        Args:
-            model: As JSON.
 
         Returns:
             Empty if there is no robot: the points fail with the reason.

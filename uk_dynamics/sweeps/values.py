@@ -16,15 +16,7 @@ _MOST_POINTS = 10_000_000
 
 
 def check_values(data: Mapping[str, Any], file: str) -> None:
-    """Check what the schema of a sweep file cannot express.
-
-    Args:
-        data: Of the file, valid by the schema.
-        file: Its name, for errors.
-
-    Raises:
-        MechanismFileError: A value is invalid.
-    """
+    """Check what the schema of a sweep file cannot express."""
     random = data.get("combine") == "random"
     if random and "samples" not in data:
         raise MechanismFileError("combine: random needs samples, such as 1000", file=file)
@@ -72,15 +64,7 @@ def _some(values: Any) -> list[Any]:
 
 
 def combinations(data: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
-    """Values by address, for each point in declared order.
-
-    Args:
-        data: Checked data of a sweep file.
-        file: Its name, for errors.
-
-    Raises:
-        MechanismFileError: They cannot be combined, or there are too many.
-    """
+    """Values by address, for each point in declared order."""
     vary, combine = data["vary"], data.get("combine", "product")
     counts = [len(x) if isinstance(x, list) else x.get("count", 1) for x in vary.values()]
     count = math.prod(counts)

@@ -1,4 +1,4 @@
-"""Mechanisms seen in a browser: posed by hand, simulated, played back, or heard from topics."""
+"""Mechanisms seen in a browser: posed by hand, simulated, played back, or following topics."""
 
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
@@ -11,8 +11,7 @@ from uk_dynamics.viewing.server import (
     load_viser,
     open_server,
 )
-from uk_dynamics.viewing.snapshot import Snapshot
-from uk_dynamics.viewing.source import Source
+from uk_dynamics.viewing.source import Snapshot, Source
 
 __all__ = [
     "FRAME_RATE",

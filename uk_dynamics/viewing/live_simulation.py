@@ -6,17 +6,14 @@ import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation import Advance, Controller, Plant
 from uk_dynamics.viewing.poser import Poser
-from uk_dynamics.viewing.snapshot import Snapshot
-
-Array = NDArray[np.float64]
+from uk_dynamics.viewing.source import Snapshot
 
 _TOLERANCES = Tolerances(1e-6, 1e-8)  # fixed steps do not use them
 
@@ -40,22 +37,12 @@ class LiveSimulation:
         start: State,
         *,
         controller: Callable[[], Controller | None],
-        step: float = 0.002,
+        step: float = 0.002,  # integration and control step, in s
         real_time_factor: float = 1.0,
         playing: bool = False,
-        most_work: float = 0.025,
+        most_work: float = 0.025,  # s of computing per picture: the view must not freeze
     ) -> None:
-        """Stand at the start.
-
-        Args:
-            mechanism: What moves.
-            start: Where it stands, loops closed.
-            controller: Makes the controller of the motors, once for every start.
-            step: Integration and control step, in s.
-            real_time_factor: Simulated time per real time.
-            playing: Whether it runs at once.
-            most_work: Computing per picture, in s: a slow simulation must not freeze the view.
-        """
+        """Stand at the start."""
         self._mechanism = mechanism
         self._poser = Poser(mechanism)
         self._make_controller = controller

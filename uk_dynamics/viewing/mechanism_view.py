@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism, Tasks
@@ -20,20 +19,18 @@ from uk_dynamics.viewing.scene.link_shapes import LinkShapes
 from uk_dynamics.viewing.scene.marks import Marker
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.scene.stage import Stage, stage
-from uk_dynamics.viewing.snapshot import Snapshot
-from uk_dynamics.viewing.source import Source
+from uk_dynamics.viewing.source import Snapshot, Source
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
-Array = NDArray[np.float64]
 
 FRAME_RATE = 40.0  # pictures per s
-_NUMBERS_PERIOD = 0.2  # s; faster nobody can read
+_NUMBERS_PERIOD = 0.2  # s; faster changes are unreadable
 
 
 class MechanismView:
-    """Shows what a source tells about a mechanism.
+    """Shows the snapshots of a source.
 
     Attributes:
         pictures: Shown so far.
@@ -49,14 +46,7 @@ class MechanismView:
         *,
         tasks: Tasks | None = None,
     ) -> None:
-        """Build the scene.
-
-        Args:
-            server: Shows it.
-            mechanism: What is shown.
-            source: Where it is.
-            tasks: The tasks it follows, if any.
-        """
+        """Build the scene."""
         self.pictures = 0
         self.snapshot: Snapshot | None = None
         self._server = server
@@ -81,11 +71,7 @@ class MechanismView:
         self._numbers_due = 0.0
 
     def run(self, stopped: Callable[[], bool]) -> None:
-        """Show pictures until told to stop; all of the source happens in this thread.
-
-        Args:
-            stopped: Tells when to stop.
-        """
+        """Show pictures until told to stop; all of the source happens in this thread."""
         period = 1.0 / FRAME_RATE
         last = time.perf_counter()
         while not stopped():
@@ -96,11 +82,7 @@ class MechanismView:
             time.sleep(max(rest, 0.001))
 
     def update(self, elapsed: float) -> None:
-        """Fulfil what the user asked for and show one picture.
-
-        Args:
-            elapsed: Real time since the last one, in s.
-        """
+        """Fulfil what the user asked for and show one picture; elapsed real time in s."""
         posed = self._panel.wishes.fulfil(self._source)
         snapshot = self._source.frame(elapsed)
         now = time.perf_counter()
@@ -118,7 +100,7 @@ class MechanismView:
         self.pictures += 1
 
     def _show(self, snapshot: Snapshot) -> Reading:
-        """Move everything and tell the numbers."""
+        """Move everything and return the numbers."""
         state, model = snapshot.state, self._mechanism.model
         asked = snapshot.task_time, snapshot.followed
         self._workspace.update_positions(state.q)

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import Energy, Residual
-from uk_dynamics.viewing.snapshot import Snapshot
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, Energy, Residual
+from uk_dynamics.viewing.source import Snapshot
 
 _MOST_ROWS = 24  # of multipliers: more are no help
 _BLUE, _VERMILION = "#0072B2", "#D55E00"
@@ -23,23 +20,14 @@ _NEAR_LIMIT = 0.95
 
 @dataclass(frozen=True)
 class Reading:
-    """Everything that is known about one instant.
+    """Everything that is known about one instant."""
 
-    Attributes:
-        snapshot: State and inputs.
-        solution: Dynamics there; None where the motion is not determined.
-        residual: Of the structural constraints.
-        energy: Mechanical energy.
-        tracking_error: Of each task row, (mt,), in m or rad.
-        message: What the user should know; empty when there is nothing.
-    """
-
-    snapshot: Snapshot
-    solution: Solution | None
-    residual: Residual
-    energy: Energy
-    tracking_error: Array
-    message: str
+    snapshot: Snapshot  # state and inputs
+    solution: Solution | None  # dynamics there; None where the motion is not determined
+    residual: Residual  # of the structural constraints
+    energy: Energy  # mechanical energy
+    tracking_error: Array  # of each task row, (mt,), in m or rad
+    message: str  # what the user should know; empty when there is nothing
 
 
 def status_line(reading: Reading) -> str:

@@ -1,7 +1,7 @@
 """Buttons, sliders and switches of a view; what they ask for is fetched by the view's thread.
 
 Controls change in the server's event loop only, where viser takes in what users do: another thread
-could overwrite what the user has just set before anybody has read it.
+could overwrite what the user has just set before it is read.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.source import Source
@@ -22,7 +22,6 @@ from uk_dynamics.viewing.source import Source
 if TYPE_CHECKING:
     from viser import ViserServer
 
-Array = NDArray[np.float64]
 
 _NOTHING = "nothing"
 _STEPS = 400  # of a slider
@@ -30,10 +29,13 @@ _IN_HAND = 2.0  # s after its last move a slider still belongs to the user, who 
 
 
 class Wishes:
-    """What the user asked for since the last look; only the latest place of each slider counts."""
+    """Requests of the user since the last picture; of each control only the latest target."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._clear()
+
+    def _clear(self) -> None:
         self._actions: list[str] = []
         self._joints: dict[str, float] = {}
         self._frame: tuple[str, Array] | None = None
@@ -60,12 +62,10 @@ class Wishes:
             self._seek = t
 
     def fulfil(self, source: Source) -> bool:
-        """Pass everything on to a source; tell whether it was posed."""
+        """Pass everything on to a source; return whether it was posed."""
         with self._lock:
-            actions, self._actions = self._actions, []
-            joints, self._joints = self._joints, {}
-            frame, self._frame = self._frame, None
-            seek, self._seek = self._seek, None
+            actions, joints, frame, seek = self._actions, self._joints, self._frame, self._seek
+            self._clear()
         for action in actions:
             source.control(action)
         if seek is not None:
@@ -93,18 +93,9 @@ class Panel:
         poser: Poser,
         links: tuple[str, ...],
         overlay: Overlay,
-        size: float,
+        size: float,  # of the scene, in m
     ) -> None:
-        """Add the controls.
-
-        Args:
-            server: Shows them.
-            source: What can be asked for.
-            poser: Which joints can be led, and how far.
-            links: Links that can be dragged.
-            overlay: Whose parts can be switched on and off.
-            size: Of the scene, in m.
-        """
+        """Add the controls."""
         self.wishes = Wishes()
         self._server = server
         self._loop = server.get_event_loop()
@@ -147,12 +138,7 @@ class Panel:
         return self._dragged
 
     def follow(self, positions: dict[str, float], t: float) -> None:
-        """Bring sliders to where the mechanism is; that asks for nothing.
-
-        Args:
-            positions: By joint name, in rad or m.
-            t: Time played back, in s.
-        """
+        """Set sliders to joint positions, in rad or m, and the time in s, without a request."""
         self._loop.call_soon_threadsafe(self._follow, positions, t)
 
     def move_handle(self, position: Array) -> None:

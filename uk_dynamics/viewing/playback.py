@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.simulation import Trajectory
-from uk_dynamics.viewing.snapshot import Snapshot
-
-Array = NDArray[np.float64]
+from uk_dynamics.viewing.source import Snapshot
 
 
 class Playback:
@@ -37,12 +34,6 @@ class Playback:
         playing: bool = True,
     ) -> None:
         """Stand at the first sample.
-
-        Args:
-            mechanism: What was recorded.
-            trajectory: The recording.
-            real_time_factor: Recorded time per real time.
-            playing: Whether it runs at once.
 
         Raises:
             InputError: The recording is of another mechanism.

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism import Mechanism
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array
 
 _STEP = 0.1  # rad or m: a joint is led in steps no longer than this, so that it keeps its branch
 _LEAST_STEP = 2e-3
@@ -27,31 +25,19 @@ _FEW_FREEDOM = 0.05
 
 @dataclass(frozen=True)
 class Pose:
-    """Where posing ended.
+    """Where posing ended."""
 
-    Attributes:
-        q: A configuration on the constraints, (nq,).
-        reached: Whether it is the one that was asked for.
-        message: Why not, or what to beware of; empty when all is well.
-    """
-
-    q: Array
-    reached: bool
-    message: str = ""
+    q: Array  # a configuration on the constraints, (nq,)
+    reached: bool  # whether it is the one that was asked for
+    message: str = ""  # why not, or what to beware of; empty when all is well
 
 
 class _Rows(NamedTuple):
-    """Constraints at a configuration, rows divided by their natural scale.
+    """Constraints at a configuration, rows divided by their natural scale."""
 
-    Attributes:
-        admissible: Orthonormal basis of the velocities that keep them, (nv, k).
-        rank: Independent rows.
-        condition: Largest singular value over the smallest one that counts.
-    """
-
-    admissible: Array
-    rank: int
-    condition: float
+    admissible: Array  # orthonormal basis of the velocities that keep them, (nv, k)
+    rank: int  # independent rows
+    condition: float  # largest singular value over the smallest one that counts
 
 
 class Poser:
@@ -90,16 +76,7 @@ class Poser:
         _, self._usual_rank, self._usual_condition = self._rows(mechanism.initial_guess)
 
     def lead_joint(self, q: Array, name: str, value: float) -> Pose:
-        """Bring one joint to a position; other motors stay as far as the loops let them.
-
-        Args:
-            q: A configuration on the constraints, (nq,).
-            name: One of ``joints``.
-            value: In rad or m.
-
-        Raises:
-            UnknownNameError: It is none of ``joints``.
-        """
+        """Bring one joint to a position, in rad or m; other motors stay if the loops permit."""
         if name not in self.joints:
             raise UnknownNameError("joint", name, self.joints)
         index = self._model.position_index(name)
@@ -125,16 +102,7 @@ class Poser:
         return Pose(reached, True, self.caution(reached))
 
     def lead_frame(self, q: Array, link: str, target: Array) -> Pose:
-        """Bring the origin of a link as close to a point as the constraints allow.
-
-        Args:
-            q: A configuration on the constraints, (nq,).
-            link: Name of a link.
-            target: In world axes, (3,), in m.
-
-        Raises:
-            UnknownNameError: There is no such link.
-        """
+        """Bring the origin of a link as close to a point, (3,), in m, as the constraints allow."""
         frame = self._model.frame_index(link)
         reached = q
         missing = target - self._point(reached, frame)

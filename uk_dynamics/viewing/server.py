@@ -18,12 +18,9 @@ PORT = 8080
 
 
 def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamics") -> ViserServer:
-    """Start to serve an empty scene.
+    """Start to serve an empty scene; port 0: any free one.
 
-    Args:
-        host: Address to listen at; others than loopback let anybody on the network move things.
-        port: Port to listen at; 0: any that is free.
-        title: Shown at the top of the panel.
+    A host other than loopback gives everyone on the network access to the controls.
 
     Raises:
         InputError: Viser is not installed, or nothing can listen there.
@@ -41,10 +38,7 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamic
         server: ViserServer = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     # sharing would send the scene to a relay on the internet
     server.gui.configure_theme(
-        show_logo=False,
-        show_share_button=False,
-        brand_color=(0, 114, 178),
-        control_width="large",
+        show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large"
     )
     server.gui.main_panel.dock_right()
     server.scene.configure_default_lights(cast_shadow=False)
@@ -74,7 +68,7 @@ def load_viser() -> Any:
 
 def close_server(server: ViserServer) -> None:
     """Stop serving."""
-    # callbacks that still run have nobody to tell any more
+    # callbacks that still run have no client any more
     warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
     with _silence():
         server.stop()

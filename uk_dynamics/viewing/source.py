@@ -1,16 +1,27 @@
-"""Where a view gets its snapshots from, and what its buttons may ask for."""
+"""What a view shows at one instant, where it comes from, and what its buttons may ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+from uk_dynamics.constraints.references import Followed
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
-from uk_dynamics.viewing.snapshot import Snapshot
 
-Array = NDArray[np.float64]
+@dataclass(frozen=True)
+class Snapshot:
+    """A state and what acts on the mechanism there."""
+
+    state: State  # where the mechanism is
+    inputs: Inputs  # what acts on it
+    efforts: Array  # motor efforts, (motors,), in N or N·m
+    message: str = ""  # what the user should know; empty when there is nothing
+    mode: str = ""  # what goes on, such as ``running``, in a word or two
+    task_time: float | None = None  # time of the tasks' references, in s; None: that of the state
+    # what replaces references of the tasks file, by task name
+    followed: Mapping[str, Followed] = field(default_factory=dict)
 
 
 class Source(Protocol):
@@ -41,8 +52,4 @@ class Source(Protocol):
         """Lead the origin of a link to a point in world axes, (3,), in m."""
 
     def frame(self, elapsed: float) -> Snapshot:
-        """Go on by some real time and tell where the mechanism is now.
-
-        Args:
-            elapsed: Since the last call, in s.
-        """
+        """Advance by elapsed real time, in s, and return where the mechanism is."""

@@ -8,7 +8,6 @@ of their force that does not depend on the step: accelerations are off by 0.03 t
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import pickle
 import subprocess
@@ -16,14 +15,11 @@ import sys
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.benchmarks.peers.peer import PeerError, closures
+from uk_dynamics.benchmarks.peers.peer import PeerError, closures, load, single_joints
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model.kinematics import Body
-
-Array = NDArray[np.float64]
 
 _LEAST_MASS = 1e-13  # kg, of bodies without: Drake divides inertias by it
 
@@ -32,22 +28,8 @@ class DrakePeer:
     """One mechanism in Drake."""
 
     def __init__(self, mechanism: Mechanism, *, step: float = 1e-3, check: bool = True) -> None:
-        """Convert the mechanism.
-
-        Args:
-            mechanism: What to convert.
-            step: Of its discrete time, in s.
-            check: Whether to find out first if Drake can solve it.
-
-        Raises:
-            PeerError: Drake is not installed, or cannot express something.
-        """
-        if importlib.util.find_spec("pydrake") is None:
-            raise PeerError("Drake is not installed")
-        try:
-            importlib.import_module("pydrake.multibody.plant")
-        except ImportError as error:
-            raise PeerError(f"Drake cannot be imported: {error}") from error
+        """Convert the mechanism."""
+        load("pydrake.multibody.plant", "Drake")
         self._mechanism = mechanism
         self.plant, joints = _convert(mechanism, step)
         self._context = self.plant.CreateDefaultContext()
@@ -63,11 +45,7 @@ class DrakePeer:
             self._check(step)
 
     def _check(self, step: float) -> None:
-        """Ask for an acceleration in a process apart, which Drake 1.51 may end.
-
-        Raises:
-            PeerError: It does, or fails otherwise.
-        """
+        """Ask for an acceleration in a process apart, which Drake 1.51 may end."""
         given = self._mechanism.spec, self._mechanism.model.description.text, step
         tried = subprocess.run(
             [sys.executable, "-m", __name__],
@@ -122,11 +100,7 @@ class DrakePeer:
 
 
 def _convert(mechanism: Mechanism, step: float) -> tuple[Any, list[Any]]:
-    """A plant and its joints in our order.
-
-    Raises:
-        PeerError: A joint or a loop of another kind.
-    """
+    """A plant and its joints in our order."""
     tree: Any = importlib.import_module("pydrake.multibody.tree")
     plants: Any = importlib.import_module("pydrake.multibody.plant")
     plant = plants.MultibodyPlant(step)
@@ -134,10 +108,7 @@ def _convert(mechanism: Mechanism, step: float) -> tuple[Any, list[Any]]:
     plant.set_discrete_contact_approximation(plants.DiscreteContactApproximation.kSap)
     plant.mutable_gravity_field().set_gravity_vector(mechanism.model.gravity)
     places, joints = [plant.world_body()], []
-    for number, body in enumerate(mechanism.model.bodies):
-        if body.kind not in ("revolute", "prismatic"):
-            problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in Drake"
-            raise PeerError(problem)
+    for number, body in enumerate(single_joints(mechanism, "Drake")):
         added = plant.AddRigidBody(f"body_{number}", _inertia(tree, body))
         frame = tree.FixedOffsetFrame(
             f"frame_{number}",

@@ -6,38 +6,22 @@ It gives accelerations only where an implicit solver starts, right to 1e-13 to 2
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.benchmarks.peers.peer import PeerError, closures
+from uk_dynamics.benchmarks.peers.peer import PeerError, closures, load, single_joints
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, State
 
 
 class ExudynPeer:
     """One mechanism in Exudyn."""
 
     def __init__(self, mechanism: Mechanism) -> None:
-        """Convert the mechanism.
-
-        Args:
-            mechanism: What to convert.
-
-        Raises:
-            PeerError: Exudyn is not installed, or cannot express something.
-        """
-        if importlib.util.find_spec("exudyn") is None:
-            raise PeerError("Exudyn is not installed")
-        try:
-            exudyn: Any = importlib.import_module("exudyn")
-        except ImportError as error:
-            raise PeerError(f"Exudyn cannot be imported: {error}") from error
+        """Convert the mechanism."""
+        exudyn = load("exudyn", "Exudyn")
         if not hasattr(exudyn.SimulationSettings(), "linearSolver"):
             raise PeerError("Exudyn is older than 1.13")
         exudyn.config.printToConsole = False
@@ -96,14 +80,7 @@ class ExudynPeer:
         return integrate
 
     def samples(self, state: State, duration: float, steps: int, parts: int = 100) -> list[State]:
-        """States along a motion without forces, which is integrated in so many parts.
-
-        Args:
-            state: Where it starts.
-            duration: In s.
-            steps: In all, a multiple of the parts.
-            parts: How many.
-        """
+        """States along a motion without forces, which is integrated in so many parts."""
         integrate = self._plan(duration / parts, steps // parts)
         data, current = self._system.systemData, self._exudyn.ConfigurationType.Current
         path = [state]
@@ -135,17 +112,9 @@ class ExudynPeer:
 
 
 def _convert(exudyn: Any, system: Any, mechanism: Mechanism) -> Any:
-    """Fill a system; the tree in it.
-
-    Raises:
-        PeerError: A joint or a loop of another kind.
-    """
+    """Fill a system; the tree in it."""
     items: Any = importlib.import_module("exudyn.itemInterface")
-    chain = mechanism.model.bodies
-    for body in chain:
-        if body.kind not in ("revolute", "prismatic"):
-            problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in Exudyn"
-            raise PeerError(problem)
+    chain = single_joints(mechanism, "Exudyn")
     loops = closures(mechanism)
     count, types = len(chain), exudyn.JointType
     # joints turn about z: links have frames turned to that; the last of them is the ground's

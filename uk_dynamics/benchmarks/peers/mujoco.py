@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from uk_dynamics.benchmarks.peers.peer import PeerError, closures
+from uk_dynamics.benchmarks.peers.peer import closures, load, single_joints
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model.kinematics import Body
-
-Array = NDArray[np.float64]
 
 # MuJoCo refuses moving bodies without mass; what this adds is below the check of the mass matrix.
 _LEAST_MASS, _LEAST_INERTIA = 1e-13, 1e-13
@@ -29,19 +25,8 @@ class MujocoPeer:
     """One mechanism in MuJoCo, with its default or its stiffest constraints."""
 
     def __init__(self, mechanism: Mechanism, *, stiff: bool = False, step: float = 1e-3) -> None:
-        """Convert the mechanism.
-
-        Args:
-            mechanism: What to convert.
-            stiff: Constraints as hard as they get, solved to the last digit.
-            step: Of the integrators, in s.
-
-        Raises:
-            PeerError: MuJoCo is not installed, or cannot express something.
-        """
-        if importlib.util.find_spec("mujoco") is None:
-            raise PeerError("MuJoCo is not installed")
-        mujoco: Any = importlib.import_module("mujoco")
+        """Convert the mechanism."""
+        mujoco = load("mujoco", "MuJoCo")
         self._mujoco = mujoco
         self._mechanism = mechanism
         self.model: Any = _convert(mujoco, mechanism, stiff=stiff, step=step).compile()
@@ -91,13 +76,7 @@ class MujocoPeer:
         self._mujoco.mj_step(self.model, self.data)
 
     def steps_from(self, state: State, tau: Array, count: int = 100) -> Callable[[], None]:
-        """A function that does ``mj_step`` along a motion, restarted every so many steps.
-
-        Args:
-            state: Where it begins.
-            tau: Generalized forces, (nv,).
-            count: Of steps.
-        """
+        """A function that does ``mj_step`` along a motion, restarted every so many steps."""
         left = 0
 
         def step() -> None:
@@ -122,11 +101,7 @@ class MujocoPeer:
 
 
 def _convert(mujoco: Any, mechanism: Mechanism, *, stiff: bool, step: float) -> Any:
-    """A mechanism as a MuJoCo specification; as XML, MuJoCo reads no trees deeper than 500.
-
-    Raises:
-        PeerError: A joint or a loop of another kind.
-    """
+    """A mechanism as a MuJoCo specification; as XML, MuJoCo reads no trees deeper than 500."""
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.option.timestep = step
@@ -135,10 +110,7 @@ def _convert(mujoco: Any, mechanism: Mechanism, *, stiff: bool, step: float) -> 
     if stiff:
         spec.option.iterations, spec.option.tolerance = 200, 1e-14
     places = [spec.worldbody]
-    for number, body in enumerate(mechanism.model.bodies):
-        if body.kind not in ("revolute", "prismatic"):
-            problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in MuJoCo"
-            raise PeerError(problem)
+    for number, body in enumerate(single_joints(mechanism, "MuJoCo")):
         places.append(_add_body(mujoco, places[body.parent + 1], number, body, mechanism))
     frames = mechanism.model.body_frames
     sites: set[int] = set()

@@ -1,25 +1,44 @@
-"""What another engine must answer to be compared, and whether it simulates the same mechanism."""
+"""The interface of other engines, and checks that they simulate the same mechanism."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.constraints.rows import Constraint
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.model.kinematics import Body
 
 _SAME = 1e-9  # relative: files and conversions of units lose no more
 
 
 class PeerError(InputError):
     """Another engine cannot be compared: it cannot express the mechanism, or has another one."""
+
+
+def load(module: str, engine: str) -> Any:
+    """A module of another engine."""
+    if importlib.util.find_spec(module.partition(".")[0]) is None:
+        raise PeerError(f"{engine} is not installed")
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise PeerError(f"{engine} cannot be imported: {error}") from error
+
+
+def single_joints(mechanism: Mechanism, engine: str) -> tuple[Body, ...]:
+    """The bodies of a mechanism whose joints have one freedom each."""
+    for body in mechanism.model.bodies:
+        if body.kind not in ("revolute", "prismatic"):
+            problem = f"{mechanism.name}: a {body.kind} joint has other coordinates in {engine}"
+            raise PeerError(problem)
+    return tuple(mechanism.model.bodies)
 
 
 class Peer(Protocol):
@@ -36,11 +55,7 @@ class Peer(Protocol):
 
 
 def check_same_machine(peer: Peer, mechanism: Mechanism, states: Sequence[State]) -> None:
-    """Compare mass matrix and bias forces.
-
-    Raises:
-        PeerError: They differ.
-    """
+    """Compare mass matrix and bias forces."""
     workspace = mechanism.model.workspace()
     for state in states:
         workspace.update(state.q, state.v)
@@ -60,11 +75,7 @@ CLOSURES = {"point": "point", "weld": "weld", "frame": "point"}
 
 
 def closures(mechanism: Mechanism) -> list[tuple[str, Constraint]]:
-    """What closes each loop, as ``point`` or ``weld``, and the constraint.
-
-    Raises:
-        PeerError: Something else does, or something that can be switched.
-    """
+    """What closes each loop, as ``point`` or ``weld``, and the constraint."""
     found = mechanism.constraints.constraints
     if not found:
         raise PeerError(f"{mechanism.name} has no loop")

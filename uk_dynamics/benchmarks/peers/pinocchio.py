@@ -6,13 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
 from uk_dynamics.benchmarks.peers.peer import PeerError, closures
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 
-Array = NDArray[np.float64]
 Algorithm = Literal["constraintDynamics", "lcaba"]
 
 # mu = 0 gives NaN on redundant rows, mu = 1e-12 drifts; these do neither. lcaba divides by mu
@@ -25,12 +23,7 @@ class PinocchioPeer:
     """Accelerations without stabilisation: compare at states on the constraints."""
 
     def __init__(self, mechanism: Mechanism, algorithm: Algorithm = "constraintDynamics") -> None:
-        """Convert the loops.
-
-        Raises:
-            PeerError: Pinocchio cannot express a constraint, lacks the algorithm, or the memory
-                for its data, which grows with the third power of nv.
-        """
+        """Convert the loops."""
         if not hasattr(pin, algorithm):
             raise PeerError(f"Pinocchio {pin.__version__} has no {algorithm}")
         self._mechanism = mechanism

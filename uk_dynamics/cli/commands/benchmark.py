@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, check_writable
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.cli.output.printing import json_text, progress_bar
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
 
@@ -26,15 +25,15 @@ _SWINGING = {"crank": -0.5}  # rad
 PARTS = ("single", "batch", "simulation", "growth")
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 
-_DESCRIPTION = """\
+_HELP = """\
+compare speed and accuracy with other engines
+
 Compare this package with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step,
 rollout; default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in
 the same run, time and accuracy. Before timing, mass matrix and bias forces of every other engine
 are compared with ours. Engines that are not installed, or do not support a constraint, are
 skipped with a note.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics benchmark                                     everything, takes some minutes
   uk_dynamics benchmark five_bar --parts single --quick
@@ -63,19 +62,9 @@ computer, compare only within one table.
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "benchmark",
-        "compare speed and accuracy with other engines",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "benchmark", _HELP, run)
     parser.add_argument(
-        "files",
-        metavar="FILE",
-        nargs="*",
-        help=f"mechanisms (default: {', '.join(MECHANISMS)})",
+        "files", metavar="FILE", nargs="*", help=f"mechanisms (default: {', '.join(MECHANISMS)})"
     )
     parser.add_argument(
         "--parts",
@@ -159,11 +148,7 @@ def _measure(arguments: argparse.Namespace) -> Report:
 
 
 def compared(files: list[str]) -> Iterator[Mechanism]:
-    """The mechanisms of these files, or the default ones whose robots are installed.
-
-    Raises:
-        InputError: A file of the list cannot be read.
-    """
+    """The mechanisms of these files, or the default ones whose robots are installed."""
     from uk_dynamics.mechanism import Mechanism
 
     for file in files or MECHANISMS:

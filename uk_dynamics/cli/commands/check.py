@@ -8,22 +8,21 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, add_mechanism
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.output.printing import json_text, table
 
 if TYPE_CHECKING:
     from uk_dynamics.checks import Finding
 
 _FOUND_ERRORS = 1
 
-_DESCRIPTION = """\
+_HELP = """\
+validate a mechanism, with remedies
+
 Validate a mechanism: loops that do not close, or only nearly; obstructive limits; massless links;
 inertias that are physically impossible; axes that are not quite parallel; redundant rows; a
 singular start; motors that move nothing; and with --tasks, tasks that the motors cannot realise.
 Each finding names what it concerns and a remedy.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics check my_robot.yaml
   uk_dynamics check my_robot.yaml --tasks reach.yaml --set crank=0.4
@@ -35,9 +34,7 @@ exit status: 0 no errors (there may be warnings and notes), 1 errors found, 2 wr
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands, "check", "validate a mechanism, with remedies", _DESCRIPTION, _EXAMPLES, run
-    )
+    parser = add_command(commands, "check", _HELP, run)
     add_mechanism(parser)
     add_json(parser, "the findings")
 

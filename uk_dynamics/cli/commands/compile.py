@@ -9,16 +9,15 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import FILE, TASKS, Commands, add_command, add_json
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.cli.output.printing import json_text, progress_bar
 from uk_dynamics.exceptions import InputError
 
-_DESCRIPTION = """\
+_HELP = """\
+compile a mechanism, or export it as C
+
 Compile a mechanism into the cache, so that mechanism.dynamics("compiled") starts at once; or export
 it as C files without dependencies for a program of your own.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics compile five_bar
   uk_dynamics compile five_bar --tasks five_bar_sweep       with its servo law
@@ -29,16 +28,9 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands, "compile", "compile a mechanism, or export it as C", _DESCRIPTION, _EXAMPLES, run
-    )
+    parser = add_command(commands, "compile", _HELP, run)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument(
-        "file",
-        metavar="FILE",
-        nargs="?",
-        help=FILE,
-    )
+    what.add_argument("file", metavar="FILE", nargs="?", help=FILE)
     what.add_argument(
         "--clean", action="store_true", help="remove all compiled libraries from the cache instead"
     )

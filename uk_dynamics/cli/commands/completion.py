@@ -17,13 +17,13 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 if TYPE_CHECKING:
     from uk_dynamics.mechanism import Mechanism
 
-_DESCRIPTION = """\
+_HELP = """\
+print the completion script of a shell
+
 Print the script with which a shell completes commands, options and names of mechanisms, tasks,
 joints, motors and papers. It needs argcomplete: pip install argcomplete, or apt install
 python3-argcomplete.
-"""
 
-_EXAMPLES = """\
 examples:
   eval "$(uk_dynamics completion bash)"             in ~/.bashrc
   eval "$(uk_dynamics completion zsh)"              in ~/.zshrc, after compinit
@@ -36,14 +36,7 @@ _OTHER_FILES = ("plot", "replay", "init", "import")
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "completion",
-        "print the completion script of a shell",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "completion", _HELP, run)
     parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
 
 

@@ -6,30 +6,21 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options.arguments import (
-    Commands,
-    add_command,
-    add_json,
-    add_mechanism,
-    add_start_on_tasks,
-    count,
-    start_state,
-)
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.printing import json_text, table
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.analysis import MechanismReport, TaskReport
 
 _ON_REFERENCE = 1e-9  # m or rad
 
-_DESCRIPTION = """\
+_HELP = """\
+links, joints, mobility, redundant rows, actuation
+
 Read a mechanism, close its loops, and report its links, joints and mobility, the constraint rows
 and which of them are redundant, whether the motors drive all degrees of freedom, and which
 constraints are holonomic: equations between positions, not only between velocities.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics describe five_bar
   uk_dynamics describe five_bar --set crank=0          in another configuration
@@ -38,22 +29,15 @@ examples:
 """
 
 
-def register(commands: Commands) -> None:
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "describe",
-        "links, joints, mobility, redundant rows, actuation",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
-    add_mechanism(parser)
-    add_start_on_tasks(parser)
-    add_json(parser, "the facts")
+    parser = common.add_command(commands, "describe", _HELP, run)
+    common.add_mechanism(parser)
+    common.add_start_on_tasks(parser)
+    common.add_json(parser, "the facts")
     parser.add_argument(
         "--samples",
-        type=count,
+        type=common.count,
         default=5,
         metavar="N",
         help="number of states at which integrability is tested (default 5; 0: no test)",
@@ -68,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     if arguments.start_on_tasks:
-        q = start_state(arguments, mechanism, tasks).q
+        q = common.start_state(arguments, mechanism, tasks).q
     else:
         positions = dict(arguments.positions)
         q = mechanism.assemble(positions, hold=positions)

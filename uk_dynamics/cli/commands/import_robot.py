@@ -7,20 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.output.printing import json_text, table
 
 if TYPE_CHECKING:
     from uk_dynamics.conversion import Import
 
-_DESCRIPTION = """\
+_HELP = """\
+convert a mechanism from SDF, MJCF or Gepetto's YAML
+
 Convert a mechanism with closed loops from another format to a URDF and a mechanism file: from SDF
 (joints that close a loop), from MJCF (equality constraints connect, weld and joint; needs MuJoCo),
 or from the closed-loop YAML of Gepetto's parallel robots, next to their URDF. What cannot be
 converted is listed by name, on the screen and at the top of the mechanism file.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics import gripper.sdf --out gripper
   uk_dynamics import cassie.xml --out cassie
@@ -32,14 +31,7 @@ files in --out: NAME.urdf and NAME.yaml
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "import",
-        "convert a mechanism from SDF, MJCF or Gepetto's YAML",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "import", _HELP, run)
     parser.add_argument("file", metavar="FILE", type=Path, help="SDF, MJCF, or closed-loop YAML")
     parser.add_argument(
         "--out",

@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_joint_values, add_json
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.output.printing import json_text, table
 
 if TYPE_CHECKING:
     from uk_dynamics.conversion.drafting import Draft
 
-_DESCRIPTION = """\
+_HELP = """\
+draft a mechanism file for a URDF of your own
+
 Draft a mechanism file for a robot of your own: its joints with their limits, probable loop closures
 (frames that coincide), and the motors named by <ros2_control> or <transmission> tags, or else
 inferred from effort limits. Every guess is marked as one; the file loads as it is.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics init my_robot.urdf                       writes my_robot.yaml
   uk_dynamics init my_robot.urdf.xacro --xacro arms=2 --out config/my_robot.yaml
@@ -29,14 +28,7 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "init",
-        "draft a mechanism file for a URDF of your own",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "init", _HELP, run)
     parser.add_argument(
         "file", metavar="URDF", help="robot description: a .urdf or .xacro file, or package://"
     )

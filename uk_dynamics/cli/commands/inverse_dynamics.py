@@ -5,26 +5,19 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options.arguments import (
-    Commands,
-    add_command,
-    add_file,
-    add_joint_values,
-    add_json,
-)
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.printing import json_text, table
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
     from uk_dynamics.control import InverseDynamics
 
-_DESCRIPTION = """\
+_HELP = """\
+compute motor efforts and loop forces of a motion
+
 Compute the motor efforts and loop forces of a motion. Joints that are not named follow from the
 loops; without velocities and accelerations the machine stands still.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics inverse-dynamics five_bar                          static efforts
   uk_dynamics inverse-dynamics five_bar --velocity crank=1 --acceleration crank=2
@@ -39,27 +32,20 @@ _JOINTS = (
 )
 
 
-def register(commands: Commands) -> None:
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "inverse-dynamics",
-        "compute motor efforts and loop forces of a motion",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
-    add_file(parser)
+    parser = common.add_command(commands, "inverse-dynamics", _HELP, run)
+    common.add_file(parser)
     for option, dest, text in _JOINTS:
         of = "MOTOR" if option == "--preload" else "JOINT"
-        add_joint_values(parser, option, dest, text, of=of)
+        common.add_joint_values(parser, option, dest, text, of=of)
     parser.add_argument(
         "--weights",
         choices=("limits", "equal"),
         default="limits",
         help="how redundant motors share the effort: by their limits (default), or equally",
     )
-    add_json(parser, "the facts")
+    common.add_json(parser, "the facts")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,16 +6,16 @@ import argparse
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_file, add_json
-from uk_dynamics.cli.output.json_text import print_files
+from uk_dynamics.cli.output.printing import print_files
 
-_DESCRIPTION = """\
+_HELP = """\
+write layouts for PlotJuggler and Foxglove
+
 Write layouts for PlotJuggler (XML) and Foxglove (JSON) that show the topics of a mechanism's nodes,
 or a recording of them (.mcap): motion, efforts with their limits, residuals, multipliers, energy,
 rank and condition, with --tasks also references and tracking errors; in Foxglove also the machine
 with its forces, and the buttons of the simulator.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics layouts five_bar
   uk_dynamics layouts stewart_platform --tasks stewart_platform_heave_roll
@@ -29,14 +29,7 @@ share/uk_dynamics/layouts.
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "layouts",
-        "write layouts for PlotJuggler and Foxglove",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "layouts", _HELP, run)
     add_file(parser)
     parser.add_argument(
         "--tasks", metavar="FILE", help="also show servo_controller with this tasks file"

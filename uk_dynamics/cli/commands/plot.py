@@ -8,14 +8,14 @@ from pathlib import Path
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
 from uk_dynamics.exceptions import InputError
 
-_DESCRIPTION = """\
+_HELP = """\
+write a report of a recording, as a page and as a picture
+
 Write a report of a recording as a page (HTML) and as a picture (PNG): joint motion, efforts with
 their limits, tracking errors, loop-closure errors and their rates, energy, rank and condition. A
 recording is the output of simulate --out (.npz, .mcap), or the topics of running nodes (.mcap),
 even if it is truncated.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics simulate five_bar --tasks five_bar_sweep --out run.mcap && uk_dynamics plot run.mcap
   uk_dynamics plot run.npz --out reports/monday
@@ -24,14 +24,7 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "plot",
-        "write a report of a recording, as a page and as a picture",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "plot", _HELP, run)
     parser.add_argument("file", metavar="FILE", help="recording: .npz or .mcap")
     parser.add_argument(
         "--out",
@@ -45,7 +38,7 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write both files and print their paths or the summary."""
     from uk_dynamics import Trajectory
-    from uk_dynamics.cli.output.json_text import json_text
+    from uk_dynamics.cli.output.printing import json_text
     from uk_dynamics.cli.output.report_page import write_report
     from uk_dynamics.cli.output.simulation_summary import summarize
 

@@ -9,21 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.progress import Bar, progress_bar
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.output.printing import json_text, progress_bar, table
 
 if TYPE_CHECKING:
     from uk_dynamics.papers.output import Study
 
 MISSED = 1
 
-_DESCRIPTION = """\
+_HELP = """\
+reproduce the studies of the papers
+
 Reproduce the study of a paper, or of all papers: published and computed numbers are printed side by
 side, with the findings. Pictures (PNG) and tables (CSV) are written to a directory per paper.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics reproduce --list
   uk_dynamics reproduce servo
@@ -36,9 +34,7 @@ exit status: 0 all bounds hold, 1 a bound does not hold, 2 wrong usage
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands, "reproduce", "reproduce the studies of the papers", _DESCRIPTION, _EXAMPLES, run
-    )
+    parser = add_command(commands, "reproduce", _HELP, run)
     parser.add_argument("paper", metavar="PAPER", nargs="?", help="one of --list (default: all)")
     parser.add_argument("--list", action="store_true", help="list the papers")
     parser.add_argument(
@@ -82,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if all(bound["holds"] for study in studies for bound in study["bounds"]) else MISSED
 
 
-def _study(paper: str, bar: Bar, *, quick: bool) -> Study:
+def _study(paper: str, bar: Any, *, quick: bool) -> Study:
     from uk_dynamics.papers import reproduce
     from uk_dynamics.papers.output import heard
 

@@ -6,20 +6,20 @@ import argparse
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_file
-from uk_dynamics.cli.output.json_text import json_text, print_files
+from uk_dynamics.cli.output.printing import json_text, print_files
 from uk_dynamics.exceptions import InputError
 
 _MOST = 10000  # Hz
 
-_DESCRIPTION = """\
+_HELP = """\
+write hardware block and controllers for ros2_control
+
 Write the <ros2_control> block of a mechanism (for xacro:include in its URDF) and the parameters of
 its controllers: an effort command for every motor, states of the measured joints, nothing for
 passive ones; a joint_state_broadcaster that publishes measured_joint_states, the input of
 joint_state_completer; and a forward_command_controller with the motors in the order of the
 mechanism file.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics ros2-control stewart_platform
   uk_dynamics ros2-control my_robot.yaml --hardware my_drives/EtherCatSystem --out bringup
@@ -33,14 +33,7 @@ files in --out: NAME.ros2_control.xacro and NAME_controllers.yaml
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "ros2-control",
-        "write hardware block and controllers for ros2_control",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "ros2-control", _HELP, run)
     add_file(parser)
     parser.add_argument(
         "--hardware",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from uk_dynamics.cli.options.arguments import Commands
+from uk_dynamics.cli.options.arguments import Commands, add_command
 
-_DESCRIPTION = """\
+_HELP = """\
+JSON Schema of the files, for editors
+
 Print the JSON Schema (draft 7) of mechanism, tasks or sweep files, so that an editor completes and
 checks them while you write. It has every type of constraint that is installed.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics schema mechanism > mechanism.schema.json
 
@@ -24,20 +22,13 @@ Editors with yaml-language-server read it where a file begins with this comment:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
-        "schema",
-        help="JSON Schema of the files, for editors",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "schema", _HELP, run)
     parser.add_argument("kind", choices=("mechanism", "tasks", "sweep"), help="of which file")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema."""
-    from uk_dynamics.cli.output.json_text import json_text
+    from uk_dynamics.cli.output.printing import json_text
     from uk_dynamics.mechanism.files import load_schema
 
     print(json_text(load_schema(arguments.kind)))

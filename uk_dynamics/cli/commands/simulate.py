@@ -8,21 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import (
-    Commands,
-    add_command,
-    add_joint_values,
-    add_json,
-    add_mechanism,
-    add_number,
-    add_start_on_tasks,
-    check_writable,
-    start_state,
-    switchings,
-)
-from uk_dynamics.cli.options.controllers import add_control, controller_factory
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.options.arguments import add_control, controller_factory
+from uk_dynamics.cli.output.printing import json_text, progress_bar
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
@@ -30,12 +18,12 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 ADAPTIVE = ("DOP853", "RK45", "RK23", "Radau")
 FIXED_STEP = ("rk4", "semi_implicit_euler")
 
-_DESCRIPTION = """\
+_HELP = """\
+simulate a mechanism, freely or under control
+
 Simulate a mechanism, freely or, with a tasks file, under servo control. The loops are closed first;
 positions and velocities are projected onto the constraints after every step.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics simulate five_bar --set crank=0.9 --duration 20 --plot fall.png
   uk_dynamics simulate five_bar --tasks five_bar_sweep --control-period 0.002 --out run.npz
@@ -46,30 +34,25 @@ examples:
 """
 
 
-def register(commands: Commands) -> None:
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "simulate",
-        "simulate a mechanism, freely or under control",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
-    add_mechanism(parser)
-    add_start_on_tasks(parser)
-    add_joint_values(
+    parser = common.add_command(commands, "simulate", _HELP, run)
+    common.add_mechanism(parser)
+    common.add_start_on_tasks(parser)
+    common.add_joint_values(
         parser, "--velocity", "velocities", "initial velocity of this joint (rad/s or m/s)"
     )
-    add_number(parser, "--duration", "S", "simulated time in s", 5.0)
+    common.add_number(parser, "--duration", "S", "simulated time in s", 5.0)
     add_control(parser)
-    add_number(
+    common.add_number(
         parser,
         "--control-period",
         "S",
         "efforts are computed every S seconds and held in between (default: continuous)",
     )
-    add_number(parser, "--sample-period", "S", "time between samples of the result in s", 0.01)
+    common.add_number(
+        parser, "--sample-period", "S", "time between samples of the result in s", 0.01
+    )
     parser.add_argument(
         "--switch",
         metavar=("S", "NAME=on|off"),
@@ -85,10 +68,10 @@ def register(commands: Commands) -> None:
         help="with error control (DOP853, RK45, RK23, Radau) or fixed steps (default: DOP853, or"
         " rk4 with --control-period)",
     )
-    add_number(
+    common.add_number(
         integration, "--rtol", "TOL", "relative tolerance of adaptive methods (default: 1e-09)"
     )
-    add_number(
+    common.add_number(
         integration, "--step", "S", "step of fixed-step methods in s (default: 0.001 to 0.002)"
     )
     integration.add_argument(
@@ -103,7 +86,7 @@ def register(commands: Commands) -> None:
         "--out", metavar="FILE", help="write all samples: .npz, .mcap (ROS 2 messages) or .csv"
     )
     output.add_argument("--plot", metavar="FILE", help="plot the motion: .png, .pdf or .svg")
-    add_json(output, "the summary")
+    common.add_json(output, "the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -113,12 +96,12 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.mechanism.dynamics import workless
 
     options = _options(arguments)
-    check_writable(arguments.out, (".npz", ".mcap", ".csv"))
-    check_writable(arguments.plot, (".png", ".pdf", ".svg"))
+    common.check_writable(arguments.out, (".npz", ".mcap", ".csv"))
+    common.check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     controller = controller_factory(mechanism, tasks, arguments.control, arguments.control_period)()
-    state = start_state(arguments, mechanism, tasks, dict(arguments.velocities))
+    state = common.start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     recording = None if arguments.out is None else Path(arguments.out)
     shape = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"
     with _report_recording(recording), progress_bar(arguments.duration, "s", shape) as bar:
@@ -131,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
             method=arguments.method,
             sample_period=arguments.sample_period,
             progress=lambda t: bar.update(t - bar.n),
-            events=switchings(arguments.switch),
+            events=common.switchings(arguments.switch),
             rtol=options.get("rtol", 1e-9),
             step=options.get("step"),
             backend=arguments.backend,

@@ -7,18 +7,17 @@ import sys
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, count
-from uk_dynamics.cli.output.json_text import json_text
-from uk_dynamics.cli.output.progress import progress_bar
+from uk_dynamics.cli.output.printing import json_text, progress_bar
 
 _SHOWN_FAILURES = 5
 
-_DESCRIPTION = """\
+_HELP = """\
+run many simulations with varied parameters
+
 Simulate a mechanism for many values of parameters, initial states and gains, on the cores of this
 computer or on a Dask cluster. Results are written to Parquet; an interrupted sweep resumes when it
 is started again. A point that fails becomes a row with the reason, and the sweep continues.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics sweep damping.yaml --out out/damping
   uk_dynamics sweep damping.yaml --out out/damping --scheduler tcp://10.0.0.1:8786
@@ -28,14 +27,7 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "sweep",
-        "run many simulations with varied parameters",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
+    parser = add_command(commands, "sweep", _HELP, run)
     parser.add_argument("file", metavar="FILE", help="sweep file (YAML)")
     parser.add_argument(
         "--out", metavar="DIR", type=Path, help="output directory (default: out/ and the file name)"

@@ -6,29 +6,21 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options.arguments import (
-    Commands,
-    add_command,
-    add_mechanism,
-    add_number,
-    add_start_on_tasks,
-    count,
-    start_state,
-)
-from uk_dynamics.cli.options.controllers import add_control, controller_factory
+from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.options.arguments import add_control, controller_factory
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism import Mechanism, Tasks
     from uk_dynamics.viewing import Source
 
-_DESCRIPTION = """\
+_HELP = """\
+view a mechanism in the browser: pose it, simulate it, or play a recording
+
 Show a mechanism in the browser, without ROS. Drag the sliders of its motors, or a link, and the
 passive joints follow. "Play" simulates it from there, freely or under control. Loop forces,
 residuals, ranks and efforts are displayed.
-"""
 
-_EXAMPLES = """\
 examples:
   uk_dynamics view five_bar
   uk_dynamics view stewart_platform --tasks stewart_platform_heave_roll --play
@@ -37,34 +29,25 @@ examples:
 """
 
 
-def register(commands: Commands) -> None:
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "view",
-        "view a mechanism in the browser: pose it, simulate it, or play a recording",
-        _DESCRIPTION,
-        _EXAMPLES,
-        run,
-    )
-    add_mechanism(parser)
-    add_start_on_tasks(parser)
+    parser = common.add_command(commands, "view", _HELP, run)
+    common.add_mechanism(parser)
+    common.add_start_on_tasks(parser)
     parser.add_argument(
-        "--recording",
-        metavar="FILE",
-        help="play a recording of the mechanism (.npz or .mcap)",
+        "--recording", metavar="FILE", help="play a recording of the mechanism (.npz or .mcap)"
     )
     add_control(parser)
     parser.add_argument("--play", action="store_true", help="start the simulation at once")
-    add_number(parser, "--rate", "HZ", "steps per second", 500.0)
-    add_number(
+    common.add_number(parser, "--rate", "HZ", "steps per second", 500.0)
+    common.add_number(
         parser,
         "--real-time-factor",
         "F",
         "ratio of simulated to real time; a smaller one is slow motion",
         1.0,
     )
-    add_number(parser, "--duration", "S", "exit after this real time in s (default: never)")
+    common.add_number(parser, "--duration", "S", "exit after this real time in s (default: never)")
     parser.add_argument(
         "--host",
         metavar="ADDRESS",
@@ -73,7 +56,11 @@ def register(commands: Commands) -> None:
         " access, to the controls as well",
     )
     parser.add_argument(
-        "--port", metavar="N", type=count, default=8080, help="port to serve at (8080); 0: any free"
+        "--port",
+        metavar="N",
+        type=common.count,
+        default=common.VIEW_PORT,
+        help="port to serve at (%(default)s); 0: any free",
     )
 
 
@@ -123,7 +110,7 @@ def _source(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | 
     step = 1.0 / arguments.rate
     return LiveSimulation(
         mechanism,
-        start_state(arguments, mechanism, tasks),
+        common.start_state(arguments, mechanism, tasks),
         controller=controller_factory(mechanism, tasks, arguments.control, step),
         step=step,
         real_time_factor=factor,

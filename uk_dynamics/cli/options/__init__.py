@@ -1,10 +1,11 @@
 """Arguments that commands share."""
 
-from uk_dynamics.cli.options.arguments import Commands, add_start_on_tasks, count, positive
+from uk_dynamics.cli.options.arguments import (
+    VIEW_PORT,
+    Commands,
+    add_start_on_tasks,
+    count,
+    positive,
+)
 
-__all__ = [
-    "Commands",
-    "add_start_on_tasks",
-    "count",
-    "positive",
-]
+__all__ = ["VIEW_PORT", "Commands", "add_start_on_tasks", "count", "positive"]

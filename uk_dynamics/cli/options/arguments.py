@@ -13,34 +13,30 @@ from uk_dynamics.exceptions import InputError
 if TYPE_CHECKING:
     from uk_dynamics.mechanism import Mechanism, Tasks
     from uk_dynamics.mechanism.resolution import State
+    from uk_dynamics.simulation import Controller
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 FILE = "mechanism file (YAML), or the name of a shipped mechanism, such as five_bar"
+VIEW_PORT = 8080  # as uk_dynamics.viewing has it, whose import would delay --help
 TASKS = "tasks file (YAML), or the name of a shipped one"
+
+MODES = ("gravity", "hold")  # without tasks
 
 
 def add_command(
-    commands: Commands,
-    name: str,
-    summary: str,
-    description: str,
-    examples: str,
-    run: Callable[[argparse.Namespace], int],
+    commands: Commands, name: str, text: str, run: Callable[[argparse.Namespace], int]
 ) -> argparse.ArgumentParser:
-    """Add a command to the command line.
-
-    Args:
-        commands: Sub-parsers of the command line.
-        name: Of the command.
-        summary: One line for the list of commands.
-        description: Text before the options.
-        examples: Text after the options.
-        run: Runs the command and returns the exit status.
-    """
+    """Add a command; its text is a summary, a description, and examples after the options."""
+    summary, _, text = text.partition("\n\n")
+    description, separator, examples = text.partition("examples:")
     raw = argparse.RawDescriptionHelpFormatter
     parser = commands.add_parser(
-        name, help=summary, description=description, epilog=examples, formatter_class=raw
+        name,
+        help=summary,
+        description=description.rstrip(),
+        epilog=separator + examples,
+        formatter_class=raw,
     )
     parser.set_defaults(run=run)
     return parser
@@ -71,15 +67,7 @@ def add_json(parser: argparse._ActionsContainer, what: str) -> None:
 def add_joint_values(
     parser: argparse.ArgumentParser, option: str, dest: str, text: str, *, of: str = "JOINT"
 ) -> None:
-    """Add a repeatable option ``JOINT=VALUE``.
-
-    Args:
-        parser: Of the command.
-        option: Such as ``--set``.
-        dest: Name of its attribute, a list of pairs.
-        text: Help text.
-        of: What has the value.
-    """
+    """Add a repeatable option ``JOINT=VALUE``."""
     parser.add_argument(
         option,
         metavar=f"{of}=VALUE",
@@ -119,12 +107,7 @@ def start_state(
     tasks: Tasks | None,
     velocities: Mapping[str, float] | None = None,
 ) -> State:
-    """The initial state that the command line asks for.
-
-    Raises:
-        InputError: ``--start-on-tasks`` without tasks.
-        AssemblyError: The loops do not close, or the references are out of reach.
-    """
+    """The initial state that the command line asks for."""
     if arguments.start_on_tasks and tasks is None:
         raise InputError("--start-on-tasks needs --tasks: without them there is no reference")
     tracked = tasks if arguments.start_on_tasks else None
@@ -140,11 +123,7 @@ def assignment(text: str) -> tuple[str, float]:
 
 
 def switchings(given: Sequence[Sequence[str]]) -> list[tuple[float, dict[str, bool]]]:
-    """Read pairs of a time in s and ``constraint=on`` or ``constraint=off``.
-
-    Raises:
-        InputError: A pair is malformed.
-    """
+    """Read pairs of a time in s and ``constraint=on`` or ``constraint=off``."""
     events = []
     for time, change in given:
         name, _, value = change.partition("=")
@@ -183,11 +162,7 @@ def _number(text: str) -> float:
 
 
 def check_writable(path: str | None, suffixes: Sequence[str]) -> None:
-    """Refuse an output file before a long computation instead of after it.
-
-    Raises:
-        InputError: Its suffix is unknown, or its directory does not exist.
-    """
+    """Refuse an output file before a long computation instead of after it."""
     if path is None:
         return
     if Path(path).suffix.lower() not in suffixes:
@@ -196,3 +171,28 @@ def check_writable(path: str | None, suffixes: Sequence[str]) -> None:
         raise InputError("is a directory; give the name of a file", file=path)
     if not Path(path).absolute().parent.is_dir():
         raise InputError("its directory does not exist; create it first", file=path)
+
+
+def add_control(parser: argparse.ArgumentParser) -> None:
+    """Add ``--control``."""
+    parser.add_argument(
+        "--control",
+        choices=MODES,
+        help="without tasks: compensate gravity, or hold the initial position",
+    )
+
+
+def controller_factory(
+    mechanism: Mechanism, tasks: Tasks | None, mode: str | None, period: float | None
+) -> Callable[[], Controller | None]:
+    """Factory of the controller, None for zero efforts; period in s, None: continuous control."""
+    from uk_dynamics import GravityCompensation, Hold, ServoController
+
+    if mode and tasks is not None:
+        raise InputError("--control gravity and --control hold exclude --tasks")
+    if mode:
+        kind = Hold if mode == "hold" else GravityCompensation
+        return lambda: kind(mechanism, control_period=period)
+    if tasks is not None:
+        return lambda: ServoController(mechanism, tasks, control_period=period)
+    return lambda: None

@@ -2,6 +2,4 @@
 
 from uk_dynamics.cli.output.simulation_summary import summarize
 
-__all__ = [
-    "summarize",
-]
+__all__ = ["summarize"]

@@ -33,16 +33,8 @@ svg { width: 100%; height: auto; }
 def write_report(trajectory: Trajectory, base: Path, source: str) -> tuple[Path, Path]:
     """Write ``base.html`` and ``base.png``.
 
-    Args:
-        trajectory: The motion.
-        base: Path without suffix.
-        source: Name of its recording.
-
     Returns:
         The two files.
-
-    Raises:
-        InputError: Matplotlib is missing, or a file cannot be written.
     """
     page, picture = base.with_name(f"{base.name}.html"), base.with_name(f"{base.name}.png")
     figure = empty_figure(picture)
@@ -57,13 +49,7 @@ def write_report(trajectory: Trajectory, base: Path, source: str) -> tuple[Path,
 
 
 def report_page(trajectory: Trajectory, source: str, drawing: str) -> str:
-    """The self-contained page.
-
-    Args:
-        trajectory: The motion.
-        source: Name of its recording.
-        drawing: Its curves as SVG.
-    """
+    """The self-contained page."""
     title = escape(trajectory.name.replace("_", " "))
     warnings = "".join(f'<p class="warning">{escape(text)}</p>' for text in trajectory.warnings)
     return (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uk_dynamics.cli.output.table import table
+from uk_dynamics.cli.output.printing import table
 
 if TYPE_CHECKING:
     from uk_dynamics.simulation import Trajectory
@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
 def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
     """The largest errors of a trajectory, its energy and cost.
-
-    Args:
-        trajectory: The motion.
-        conservative: Whether the energy should be constant: no motors, no dissipation, no
-            constraint that drives the mechanism.
 
     Returns:
         Values for JSON: times in s, energies in J, residuals and errors in m or rad (0 and an empty

@@ -2,7 +2,4 @@
 
 from uk_dynamics.conversion.drafting.draft import Draft, draft
 
-__all__ = [
-    "Draft",
-    "draft",
-]
+__all__ = ["Draft", "draft"]

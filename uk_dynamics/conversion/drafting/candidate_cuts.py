@@ -1,4 +1,4 @@
-"""Where a tree may have been cut, as constraints to begin with."""
+"""Probable cuts of a tree, as constraints."""
 
 from __future__ import annotations
 
@@ -28,23 +28,14 @@ _SAME = 1e-3  # rad: frames that a hinge or weld may join as they stand
 
 @dataclass(frozen=True)
 class CandidateCut:
-    """A constraint that may close a loop.
+    """A constraint that may close a loop."""
 
-    Attributes:
-        name: For the mechanism file.
-        coincidence: The frames.
-        data: Entry of the mechanism file.
-        reasons: Why this is guessed, a sentence each.
-        closed: Whether the frames coincide; otherwise they are near each other.
-        spatial: Whether it may also be a hinge or weld of the frames as they stand.
-    """
-
-    name: str
+    name: str  # for the mechanism file
     coincidence: Coincidence
-    data: dict[str, object]
-    reasons: tuple[str, ...]
-    closed: bool
-    spatial: bool = False
+    data: dict[str, object]  # entry of the mechanism file
+    reasons: tuple[str, ...]  # why this is guessed, a sentence each
+    closed: bool  # whether the frames coincide; otherwise they are near each other
+    spatial: bool = False  # whether it may also be a hinge or weld of the frames as they stand
 
     @property
     def likely(self) -> bool:
@@ -53,12 +44,7 @@ class CandidateCut:
 
 
 def candidate_cuts(model: RobotModel, q: Array) -> tuple[CandidateCut, ...]:
-    """Guess the loops of a tree from frames that coincide at a configuration, or nearly so.
-
-    Args:
-        model: The tree.
-        q: Configuration, (nq,).
-    """
+    """Guess the loops of a tree from frames that coincide at a configuration, or nearly so."""
     closed = coincident_frames(model, q)
     known = {frozenset((pair.parent, pair.child)) for pair in closed}
     near = [

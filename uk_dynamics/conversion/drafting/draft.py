@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from uk_dynamics.conversion.drafting.candidate_cuts import CandidateCut, candidate_cuts
-from uk_dynamics.conversion.drafting.joint_table import joint_table
-from uk_dynamics.conversion.drafting.motor_guesses import motor_guesses, motor_lines
+from uk_dynamics.conversion.drafting.motor_guesses import MotorGuess, motor_guesses, motor_lines
 from uk_dynamics.conversion.drafting.spatial_cuts import choose_types
 from uk_dynamics.conversion.output_files import relative_address
 from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow
@@ -19,26 +18,18 @@ from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.analysis import MechanismReport
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.model import RobotModel
-from uk_dynamics.model.urdf import Array, RobotDescription, read_urdf
+from uk_dynamics.model.urdf import Array, Joint, RobotDescription, read_urdf
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A mechanism file that has been drafted and loaded.
-
-    Attributes:
-        text: The file.
-        cuts: Loops that it closes.
-        suggestions: Loops that it mentions in comments.
-        motors: Motors that it declares.
-        report: What the mechanism is with it.
-    """
+    """A mechanism file that has been drafted and loaded."""
 
     text: str
-    cuts: tuple[CandidateCut, ...]
-    suggestions: tuple[CandidateCut, ...]
-    motors: tuple[str, ...]
-    report: MechanismReport
+    cuts: tuple[CandidateCut, ...]  # loops that it closes
+    suggestions: tuple[CandidateCut, ...]  # loops that it mentions in comments
+    motors: tuple[str, ...]  # motors that it declares
+    report: MechanismReport  # what the mechanism is with it
 
 
 def draft(
@@ -48,14 +39,7 @@ def draft(
     positions: Mapping[str, float] | None = None,
     xacro: Mapping[str, str] | None = None,
 ) -> Draft:
-    """Draft a mechanism file.
-
-    Args:
-        urdf: Path or ``package://`` address of a URDF or xacro file.
-        directory: Where the mechanism file will be.
-        positions: Joints with the positions at which the loops are closed, in rad or m; the others
-            are at zero, or at the limit next to it.
-        xacro: Arguments of a xacro file.
+    """Draft a mechanism file; loops are closed at ``positions``, in rad or m, others at or near 0.
 
     Raises:
         UrdfError: The description cannot be used.
@@ -79,10 +63,9 @@ def draft(
         chosen.remove(doubtful[-1])
         report = drafter.examine(chosen)
     others = [cut for cut in cuts if cut not in chosen]
-    choice = choose_types(chosen, report, len(drafter.motors), drafter.examine)
-    chosen, report = list(choice.cuts), choice.report
-    text = drafter.text(chosen, others, doubtful, report)
-    return Draft(text, tuple(chosen), tuple(others), tuple(drafter.motors), report)
+    closed, report = choose_types(chosen, report, len(drafter.motors), drafter.examine)
+    text = drafter.text(closed, others, doubtful, report)
+    return Draft(text, closed, tuple(others), tuple(drafter.motors), report)
 
 
 def _configuration(model: RobotModel, given: Mapping[str, float]) -> Array:
@@ -118,11 +101,7 @@ class _Drafter:
         self.motors = motor_guesses(description)
 
     def examine(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
-        """What the mechanism is with these cuts; None where they do not close.
-
-        Raises:
-            AssemblyError: There are none, and its mimic joints cannot be where they should.
-        """
+        """What the mechanism is with these cuts; None where they do not close."""
         try:
             return self._mechanism(cuts).report()
         except AssemblyError:
@@ -212,3 +191,22 @@ class _Drafter:
                 " stands for a loop that is closed here, remove it from the URDF.",
                 2,
             )
+
+
+def joint_table(description: RobotDescription, motors: Mapping[str, MotorGuess]) -> Iterator[str]:
+    """The joints with their limits, as a comment."""
+    driven = {motor.joint for motor in motors.values()}
+    moving = [joint for joint in description.joints if joint.type != "fixed"]
+    width = max([len(joint.name) for joint in moving], default=5)
+    yield f"# {'joint':{width}}  {'kind':9}  {'lower':>8}  {'upper':>8}  {'effort':>8}"
+    for joint in moving:
+        remark = "  motor (guess)" if joint.name in driven else ""
+        numbers = "  ".join(f"{text:>8}" for text in _limits(joint))
+        yield f"# {joint.name:{width}}  {joint.type:9}  {numbers}{remark}".rstrip()
+
+
+def _limits(joint: Joint) -> tuple[str, str, str]:
+    def shown(value: float) -> str:
+        return f"{value:.4g}" if np.isfinite(value) else "-"
+
+    return shown(joint.lower), shown(joint.upper), shown(joint.effort_limit)

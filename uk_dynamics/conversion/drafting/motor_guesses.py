@@ -1,4 +1,4 @@
-"""Which joints have motors, as far as a robot description lets one guess."""
+"""Probable motors, inferred from a robot description."""
 
 from __future__ import annotations
 
@@ -12,17 +12,11 @@ from uk_dynamics.model.urdf import ONE_DOF, ActuationTag, Joint, RobotDescriptio
 
 @dataclass(frozen=True)
 class MotorGuess:
-    """A joint that may have a motor.
-
-    Attributes:
-        joint: Its name.
-        effort_limit: Of its command where a tag declares one, in N m or N; else infinite.
-        why: What speaks for it.
-    """
+    """A joint that may have a motor."""
 
     joint: str
-    effort_limit: float
-    why: str
+    effort_limit: float  # of its command where a tag declares one, in N m or N; else infinite
+    why: str  # the evidence
 
 
 def motor_guesses(description: RobotDescription) -> dict[str, MotorGuess]:

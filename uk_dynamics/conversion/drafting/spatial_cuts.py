@@ -1,9 +1,9 @@
-"""Cuts in space may be ball joints, hinges or welds: what each leaves of the mobility."""
+"""Spatial cuts as ball joints, hinges or welds, chosen by the mobility that each leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from uk_dynamics.constraints.kinds import registry
 from uk_dynamics.conversion.drafting.candidate_cuts import CandidateCut
@@ -19,38 +19,19 @@ def _types() -> dict[str, dict[str, object]]:
     return {name: {"type": kind.name, **keys} for kind in kinds for name, keys in kind.cuts.items()}
 
 
-@dataclass(frozen=True)
-class SpatialChoice:
-    """Cuts of a draft with the type that was chosen for those in space.
-
-    Attributes:
-        cuts: All of them.
-        report: What the mechanism is with them.
-    """
-
-    cuts: tuple[CandidateCut, ...]
-    report: MechanismReport
-
-
 def choose_types(
-    cuts: Sequence[CandidateCut],
+    cuts: Sequence[CandidateCut],  # those to close; spatial ones as ball joints
     report: MechanismReport,
     motors: int,
     examine: Callable[[Sequence[CandidateCut]], MechanismReport | None],
-) -> SpatialChoice:
+) -> tuple[tuple[CandidateCut, ...], MechanismReport]:
     """Try all spatial cuts as each type; take the one that leaves as many freedoms as motors.
 
     They stay ball joints where no type does, or several do. What was found is said with each.
-
-    Args:
-        cuts: Those to close; spatial ones as ball joints.
-        report: What the mechanism is with them.
-        motors: How many there are.
-        examine: What the mechanism is with other cuts; None where they do not close.
     """
-    spatial = [cut for cut in cuts if cut.spatial]
+    spatial = sum(cut.spatial for cut in cuts)
     if not spatial:
-        return SpatialChoice(tuple(cuts), report)
+        return tuple(cuts), report
     found = {_DEFAULT: report}
     for name in _types():
         if name != _DEFAULT and (other := examine(_with(cuts, name))) is not None:
@@ -58,13 +39,13 @@ def choose_types(
     matching = [name for name, facts in found.items() if motors and facts.mobility == motors]
     chosen = matching[0] if len(matching) == 1 else _DEFAULT
     reason = _reason({name: facts.mobility for name, facts in found.items()}, matching, motors)
-    together = f" at all {len(spatial)} cuts in space" if len(spatial) > 1 else ""
+    together = f" at all {spatial} cuts in space" if spatial > 1 else ""
     words = f"Mobility that is left here{together}: {reason}"
     result = [
         replace(cut, reasons=(*cut.reasons, words)) if cut.spatial else cut
         for cut in _with(cuts, chosen)
     ]
-    return SpatialChoice(tuple(result), found[chosen])
+    return tuple(result), found[chosen]
 
 
 def _with(cuts: Sequence[CandidateCut], name: str) -> list[CandidateCut]:

@@ -12,14 +12,7 @@ from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 
 
 def add_actuators(mujoco: Any, model: Any, names: Names, robot: ImportedRobot) -> None:
-    """Add the actuators that push joints, directly or by fixed tendons.
-
-    Args:
-        mujoco: The module.
-        model: The compiled model.
-        names: Of its objects.
-        robot: Takes the motors, and remarks.
-    """
+    """Add the actuators that push joints, directly or by fixed tendons."""
     for index in range(model.nu):
         name = names.of("actuator", index)
         joints = _joints(mujoco, model, names, index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,9 @@ _POWERS = 5
 def add_equalities(
     mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], robot: ImportedRobot
 ) -> None:
-    """Add all equality constraints, or a remark for each that has no counterpart.
-
-    Args:
-        mujoco: The module.
-        model: The compiled model.
-        names: Of its objects.
-        moved: Pose of each body's frame in the frame of its link.
-        robot: Takes the constraints.
-    """
-    reader = _Equalities(mujoco, model, names, moved, robot)
+    """Add all equality constraints, or a remark for each that has no counterpart."""
     for index in range(model.neq):
-        reader.add(index)
+        _Equalities(mujoco, model, names, moved, robot).add(index)
     if robot.constraints:
         robot.changed(
             "equality constraints",
@@ -39,15 +31,13 @@ def add_equalities(
         )
 
 
+@dataclass(frozen=True)
 class _Equalities:
-    def __init__(
-        self, mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], robot: ImportedRobot
-    ) -> None:
-        self.mujoco = mujoco
-        self.model = model
-        self.names = names
-        self.moved = moved
-        self.robot = robot
+    mujoco: Any
+    model: Any
+    names: Names
+    moved: Mapping[int, Pose]
+    robot: ImportedRobot
 
     def add(self, index: int) -> None:
         model, kinds = self.model, self.mujoco.mjtEq
@@ -101,20 +91,14 @@ class _Equalities:
             return None
         drawn = [float(model.qpos0[model.jnt_qposadr[joint]]) for joint in involved]
         names = [self.names.joint(joint) for joint in involved]
-        if second < 0:
+        if second < 0 or not coefficients[2:].any():
             joints: Data = {names[0]: 1.0}
-            return {
-                "type": "joint_coupling",
-                "joints": joints,
-                "offset": drawn[0] + float(coefficients[0]),
-            }
-        if not coefficients[2:].any():
-            ratio = float(coefficients[1])
-            return {
-                "type": "joint_coupling",
-                "joints": {names[0]: 1.0, names[1]: -ratio},
-                "offset": drawn[0] + float(coefficients[0]) - ratio * drawn[1],
-            }
+            offset = drawn[0] + float(coefficients[0])
+            if second >= 0:
+                ratio = float(coefficients[1])
+                joints[names[1]] = -ratio
+                offset -= ratio * drawn[1]
+            return {"type": "joint_coupling", "joints": joints, "offset": offset}
         deviation = f"(b - {drawn[1]!r})"
         terms = [
             repr(float(c)) + (f"*{deviation}**{power}" if power else "")

@@ -5,33 +5,26 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.mjcf.actuators import add_actuators
 from uk_dynamics.conversion.mjcf.equalities import add_equalities
 from uk_dynamics.conversion.mjcf.names import Names
 from uk_dynamics.conversion.mjcf.remarks import add_remarks
-from uk_dynamics.conversion.mjcf.shapes import shapes
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import compose, inverse, moved_link, moved_visual
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, about_axis, from_quaternion
 
 _LEAST = 1e-12  # of a spring or inertia: nothing
 
 
 def read_mjcf(path: Path) -> ImportedRobot:
-    """Take the model of an MJCF file.
-
-    Args:
-        path: The file.
-
-    Raises:
-        InputError: MuJoCo is not installed, or cannot compile the file.
-    """
+    """Take the model of an MJCF file."""
     if importlib.util.find_spec("mujoco") is None:
         raise InputError(
             'MJCF is read by MuJoCo, which is not installed; pip install "uk_dynamics[mjcf]"',
@@ -54,7 +47,7 @@ class _Reader:
         self.names = Names(mujoco, model)
         self.robot = ImportedRobot(self.names.model or fallback)
         # Where the frame that MuJoCo gives a body is in the frame of our link.
-        self.moved: dict[int, Pose] = {0: Pose()}
+        self.moved: dict[int, urdf.Pose] = {0: urdf.Pose()}
 
     def read(self) -> ImportedRobot:
         model, robot = self.model, self.robot
@@ -62,7 +55,7 @@ class _Reader:
         robot.gravity = [0.0, 0.0, 0.0] if off else np.array(model.opt.gravity).tolist()
         floating = self._floating_root()
         if floating is None:
-            robot.links.append(Link(WORLD))
+            robot.links.append(urdf.Link(urdf.WORLD))
         else:
             robot.root = "floating"
         for body in range(1, model.nbody):
@@ -93,21 +86,23 @@ class _Reader:
         kinds = self.mujoco.mjtJoint
         parent = int(model.body_parentid[body])
         joints = range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body])
-        pose = Pose(np.array(model.body_pos[body]), _rotation(model.body_quat[body]))
+        pose = urdf.Pose(np.array(model.body_pos[body]), _rotation(model.body_quat[body]))
         place = compose(self.moved[parent], pose)
-        moved = Pose()
+        moved = urdf.Pose()
         if len(joints) == 1 and model.jnt_type[joints[0]] == kinds.mjJNT_FREE:
             self._free(body, name, joints[0], floating)
         elif not len(joints):
             robot.joints.append(
-                Joint(f"{name}_mount", "fixed", self.names.body(parent), name, place)
+                urdf.Joint(f"{name}_mount", "fixed", self.names.body(parent), name, place)
             )
         else:
             moved = self._series(name, self.names.body(parent), place, list(joints))
         self.moved[body] = moved
         inertia = _rotation(model.body_iquat[body])
         turned = inertia @ np.diag(model.body_inertia[body]) @ inertia.T
-        link = Link(name, float(model.body_mass[body]), np.array(model.body_ipos[body]), turned)
+        link = urdf.Link(
+            name, float(model.body_mass[body]), np.array(model.body_ipos[body]), turned
+        )
         robot.links.append(moved_link(link, moved))
         if model.body_mocapid[body] >= 0:
             robot.lost(f"body {name}", "is led by mocap; here it stands still")
@@ -116,16 +111,16 @@ class _Reader:
 
     def _free(self, body: int, name: str, joint: int, floating: int | None) -> None:
         start = self.model.qpos0[self.model.jnt_qposadr[joint] :]
-        place = Pose(np.array(start[:3]), _rotation(start[3:7]))
+        place = urdf.Pose(np.array(start[:3]), _rotation(start[3:7]))
         quaternion = np.array([*start[4:7], start[3]])
         if body == floating:
             self.robot.place_root("root", place, quaternion)
             return
         joint_name = self.names.joint(joint)
-        self.robot.joints.append(Joint(joint_name, "floating", WORLD, name))
+        self.robot.joints.append(urdf.Joint(joint_name, "floating", urdf.WORLD, name))
         self.robot.place_root(joint_name, place, quaternion)
 
-    def _series(self, name: str, parent: str, place: Pose, joints: list[int]) -> Pose:
+    def _series(self, name: str, parent: str, place: urdf.Pose, joints: list[int]) -> urdf.Pose:
         """The joints of one body, which act one after the other; each has its own anchor.
 
         Returns:
@@ -133,21 +128,21 @@ class _Reader:
         """
         before = place
         for number, joint in enumerate(joints, start=1):
-            anchor = Pose(np.array(self.model.jnt_pos[joint]))
+            anchor = urdf.Pose(np.array(self.model.jnt_pos[joint]))
             last = number == len(joints)
             child = name if last else f"{name}_part_{number}"
             if not last:
-                self.robot.links.append(Link(child))
+                self.robot.links.append(urdf.Link(child))
             self._joint(joint, parent, child, compose(before, anchor))
             parent, before = child, inverse(anchor)
         return before
 
-    def _joint(self, joint: int, parent: str, child: str, pose: Pose) -> None:
+    def _joint(self, joint: int, parent: str, child: str, pose: urdf.Pose) -> None:
         model, kinds = self.model, self.mujoco.mjtJoint
         name = self.names.joint(joint)
         dof = int(model.jnt_dofadr[joint])
         if model.jnt_type[joint] == kinds.mjJNT_BALL:
-            self.robot.add_ball(Joint(name, "fixed", parent, child, pose))
+            self.robot.add_ball(urdf.Joint(name, "fixed", parent, child, pose))
             extras = [model.dof_damping[dof], model.dof_armature[dof], model.jnt_stiffness[joint]]
             extras += [model.dof_frictionloss[dof], float(model.jnt_limited[joint])]
             if any(extras):
@@ -158,7 +153,11 @@ class _Reader:
         slides = model.jnt_type[joint] == kinds.mjJNT_SLIDE
         axis = np.array(model.jnt_axis[joint])
         zero = float(model.qpos0[model.jnt_qposadr[joint]])  # the position of the drawn pose
-        back = Pose(-zero * axis) if slides else Pose(np.zeros(3), about_axis(axis, -zero))
+        back = (
+            urdf.Pose(-zero * axis)
+            if slides
+            else urdf.Pose(np.zeros(3), urdf.about_axis(axis, -zero))
+        )
         lower, upper = -math.inf, math.inf
         if model.jnt_limited[joint]:
             lower, upper = map(float, model.jnt_range[joint])
@@ -166,7 +165,7 @@ class _Reader:
         if model.jnt_actfrclimited[joint]:
             effort = float(np.abs(model.jnt_actfrcrange[joint]).min()) or math.inf
         self.robot.joints.append(
-            Joint(
+            urdf.Joint(
                 name,
                 "prismatic" if slides else "revolute",
                 parent,
@@ -199,4 +198,35 @@ class _Reader:
 def _rotation(quaternion: Any) -> Any:
     """Rotation matrix of MuJoCo's w x y z."""
     w, x, y, z = quaternion
-    return from_quaternion([x, y, z, w])
+    return urdf.from_quaternion([x, y, z, w])
+
+
+def shapes(
+    mujoco: Any, model: Any, names: Names, robot: ImportedRobot
+) -> Iterator[tuple[int, urdf.Visual]]:
+    """The shapes with the numbers of their bodies; what URDF cannot draw becomes remarks."""
+    for index in range(model.ngeom):
+        body = int(model.geom_bodyid[index])
+        w, x, y, z = model.geom_quat[index]
+        pose = urdf.Pose(np.array(model.geom_pos[index]), urdf.from_quaternion([x, y, z, w]))
+        colour = tuple(float(value) for value in model.geom_rgba[index])
+        parts = list(_parts(mujoco.mjtGeom, model.geom_type[index], model.geom_size[index]))
+        if not parts:
+            kind = str(mujoco.mjtGeom(int(model.geom_type[index])).name)
+            kind = kind.removeprefix("mjGEOM_").lower()
+            robot.lost(f"geom {names.of('geom', index)}", f"its shape ({kind}) is not drawn")
+        for offset, shape in parts:
+            yield body, urdf.Visual(names.body(body), compose(pose, offset), shape, colour)
+
+
+def _parts(kinds: Any, kind: int, size: Any) -> Iterator[tuple[urdf.Pose, urdf.Shape]]:
+    a, b, c = (float(value) for value in size)
+    if kind == kinds.mjGEOM_BOX:
+        yield urdf.Pose(), urdf.Box((2.0 * a, 2.0 * b, 2.0 * c))
+    elif kind == kinds.mjGEOM_SPHERE:
+        yield urdf.Pose(), urdf.Sphere(a)
+    elif kind in (int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_CAPSULE)):
+        yield urdf.Pose(), urdf.Cylinder(a, 2.0 * b)
+        if kind == kinds.mjGEOM_CAPSULE:
+            for end in (b, -b):
+                yield urdf.Pose(np.array([0.0, 0.0, end])), urdf.Sphere(a)

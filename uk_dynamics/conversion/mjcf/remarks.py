@@ -1,4 +1,4 @@
-"""What of a MuJoCo model has no counterpart: named, each with its reason."""
+"""Parts of a MuJoCo model without a counterpart, each with the reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = (
 
 
 def add_remarks(model: Any, names: Names, robot: ImportedRobot) -> None:
-    """Add a remark for everything that nobody has looked at."""
+    """Add a remark for everything that has not been converted."""
     for kind, count, reason in _KINDS:
         number = int(getattr(model, count, 0))
         if number:

@@ -16,49 +16,30 @@ Data = dict[str, object]
 
 @dataclass(frozen=True)
 class Remark:
-    """Something that is not as it was.
+    """Something that is not as it was."""
 
-    Attributes:
-        subject: Name of the element, with its kind, such as ``joint screw``.
-        reason: Why it is left out, or what stands in its place.
-        lost: Whether it is left out; otherwise it is there in another form.
-    """
-
-    subject: str
-    reason: str
-    lost: bool = True
+    subject: str  # name of the element, with its kind, such as ``joint screw``
+    reason: str  # why it is left out, or what stands in its place
+    lost: bool = True  # whether it is left out; otherwise it is there in another form
 
 
 @dataclass
 class ImportedRobot:
-    """A tree of links, what closes its loops, and what could not be carried over.
-
-    Attributes:
-        name: Of the robot.
-        links: The root first.
-        joints: Of the tree.
-        visuals: Shapes of the links.
-        joint_data: Section ``joints`` of the mechanism file.
-        actuators: Section ``actuators``.
-        constraints: Section ``constraints``.
-        initial_guess: Positions by name, in rad or m.
-        gravity: In m/s², (3,).
-        root: How the first link stands in the world.
-        remarks: What is not as it was.
-        guesses: Actuators that are a guess, with the reason.
-    """
+    """A tree of links, what closes its loops, and what could not be carried over."""
 
     name: str
-    links: list[Link] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)  # the root first
     joints: list[Joint] = field(default_factory=list)
-    visuals: list[Visual] = field(default_factory=list)
+    visuals: list[Visual] = field(default_factory=list)  # shapes of the links
+    # section ``joints`` of the mechanism file
     joint_data: dict[str, Data] = field(default_factory=dict)
-    actuators: dict[str, Data] = field(default_factory=dict)
-    constraints: dict[str, Data] = field(default_factory=dict)
-    initial_guess: dict[str, float] = field(default_factory=dict)
-    gravity: Sequence[float] = (0.0, 0.0, -9.81)
-    root: str = "fixed"
+    actuators: dict[str, Data] = field(default_factory=dict)  # section ``actuators``
+    constraints: dict[str, Data] = field(default_factory=dict)  # section ``constraints``
+    initial_guess: dict[str, float] = field(default_factory=dict)  # positions by name, in rad or m
+    gravity: Sequence[float] = (0.0, 0.0, -9.81)  # m/s², (3,)
+    root: str = "fixed"  # how the first link stands in the world
     remarks: list[Remark] = field(default_factory=list)
+    # actuators that are a guess, with the reason
     guesses: dict[str, str] = field(default_factory=dict)
 
     def lost(self, subject: str, reason: str) -> None:
@@ -81,13 +62,7 @@ class ImportedRobot:
             self.guesses[chosen] = guess
 
     def add_chain(self, joint: Joint, steps: Sequence[Joint]) -> None:
-        """Add a joint of several freedoms as single ones in series, with massless links between.
-
-        Args:
-            joint: The whole, of which name, parent, child and pose count.
-            steps: Single ones in its frame, the parent's first; parent, child and pose of each are
-                put in here.
-        """
+        """Add a joint of several freedoms as single ones in series, with massless links between."""
         parent, pose = joint.parent, joint.pose
         for number, step in enumerate(steps, start=1):
             last = number == len(steps)

@@ -9,13 +9,7 @@ from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow, short
 
 
 def mechanism_text(robot: ImportedRobot, source: str, urdf: str) -> str:
-    """The mechanism file.
-
-    Args:
-        robot: What was imported.
-        source: Name of the file that it comes from.
-        urdf: Name of the URDF next to it.
-    """
+    """The mechanism file."""
     return "\n".join(_lines(robot, source, urdf)) + "\n"
 
 

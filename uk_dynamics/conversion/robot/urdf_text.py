@@ -8,27 +8,14 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
-from uk_dynamics.model.urdf import (
-    FAR,
-    Array,
-    Box,
-    Cylinder,
-    Joint,
-    Link,
-    MeshFile,
-    Pose,
-    Shape,
-    Sphere,
-    Visual,
-    to_rpy,
-)
 
 
 def urdf_text(robot: ImportedRobot) -> str:
     """The tree of a robot as URDF."""
     root = ET.Element("robot", name=robot.name)
-    shapes: dict[str, list[Visual]] = {}
+    shapes: dict[str, list[urdf.Visual]] = {}
     for visual in robot.visuals:
         shapes.setdefault(visual.link, []).append(visual)
     for link in robot.links:
@@ -39,7 +26,7 @@ def urdf_text(robot: ImportedRobot) -> str:
     return '<?xml version="1.0"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _link(root: ET.Element, link: Link, visuals: Iterable[Visual]) -> None:
+def _link(root: ET.Element, link: urdf.Link, visuals: Iterable[urdf.Visual]) -> None:
     node = ET.SubElement(root, "link", name=link.name)
     if link.mass or link.inertia.any():
         inertial = ET.SubElement(node, "inertial")
@@ -59,7 +46,7 @@ def _link(root: ET.Element, link: Link, visuals: Iterable[Visual]) -> None:
             ET.SubElement(material, "color", rgba=_text(visual.colour))
 
 
-def _joint(root: ET.Element, joint: Joint) -> None:
+def _joint(root: ET.Element, joint: urdf.Joint) -> None:
     endless = joint.type == "revolute" and -joint.lower == joint.upper == math.inf
     node = ET.SubElement(
         root, "joint", name=joint.name, type="continuous" if endless else joint.type
@@ -74,7 +61,7 @@ def _joint(root: ET.Element, joint: Joint) -> None:
         limits = {} if endless else {"lower": joint.lower, "upper": joint.upper}
         limits |= {"effort": joint.effort_limit, "velocity": joint.velocity_limit}
         bounded = {
-            name: (value if math.isfinite(value) else math.copysign(FAR, value))
+            name: (value if math.isfinite(value) else math.copysign(urdf.FAR, value))
             for name, value in limits.items()
         }
         ET.SubElement(node, "limit", {name: _number(value) for name, value in bounded.items()})
@@ -84,29 +71,29 @@ def _joint(root: ET.Element, joint: Joint) -> None:
         )
 
 
-def _shape(geometry: ET.Element, shape: Shape) -> None:
-    if isinstance(shape, Box):
+def _shape(geometry: ET.Element, shape: urdf.Shape) -> None:
+    if isinstance(shape, urdf.Box):
         ET.SubElement(geometry, "box", size=_text(shape.size))
-    elif isinstance(shape, Cylinder):
+    elif isinstance(shape, urdf.Cylinder):
         ET.SubElement(
             geometry, "cylinder", radius=_number(shape.radius), length=_number(shape.length)
         )
-    elif isinstance(shape, Sphere):
+    elif isinstance(shape, urdf.Sphere):
         ET.SubElement(geometry, "sphere", radius=_number(shape.radius))
-    elif isinstance(shape, MeshFile):
+    elif isinstance(shape, urdf.MeshFile):
         ET.SubElement(geometry, "mesh", filename=str(shape.path), scale=_text(shape.scale))
 
 
-def _origin(node: ET.Element, pose: Pose) -> None:
+def _origin(node: ET.Element, pose: urdf.Pose) -> None:
     turned = not np.array_equal(pose.rotation, np.eye(3))
     if turned or pose.translation.any():
         attributes = {"xyz": _text(pose.translation)}
         if turned:
-            attributes["rpy"] = _text(to_rpy(pose.rotation))
+            attributes["rpy"] = _text(urdf.to_rpy(pose.rotation))
         ET.SubElement(node, "origin", attributes)
 
 
-def _text(values: Array | Sequence[float]) -> str:
+def _text(values: urdf.Array | Sequence[float]) -> str:
     return " ".join(_number(value) for value in values)
 
 

@@ -45,11 +45,7 @@ class Frames:
         self._given[name] = (read_pose(pose), where)
 
     def pose(self, name: str) -> Pose:
-        """Pose of a frame in the model.
-
-        Raises:
-            InputError: There is no such frame, or its poses refer to each other in a circle.
-        """
+        """Pose of a frame in the model."""
         return self._pose(name, ())
 
     def _pose(self, name: str, within: tuple[str, ...]) -> Pose:
@@ -67,11 +63,7 @@ class Frames:
         return found
 
     def link(self, name: str) -> str:
-        """The link that a frame is fixed in; ``world`` is one.
-
-        Raises:
-            InputError: There is no such frame.
-        """
+        """The link that a frame is fixed in; ``world`` is one."""
         seen: list[str] = []
         while name != WORLD and self._carrier.get(name) != name:
             if name in seen or name not in self._carrier:
@@ -94,11 +86,7 @@ class Frames:
 
 
 def read_pose(node: ET.Element | None) -> Pose:
-    """A ``<pose>``: x y z and roll pitch yaw, or a quaternion x y z w.
-
-    Raises:
-        InputError: It is no pose.
-    """
+    """A ``<pose>``: x y z and roll pitch yaw, or a quaternion x y z w."""
     if node is None or not (node.text or "").strip():
         return Pose()
     if node.get("rotation_format", "euler_rpy") == "quat_xyzw":
@@ -114,11 +102,7 @@ def read_pose(node: ET.Element | None) -> Pose:
 
 
 def numbers(node: ET.Element, count: int) -> Array:
-    """So many finite numbers.
-
-    Raises:
-        InputError: Something else stands there.
-    """
+    """So many finite numbers."""
     said = " ".join((node.text or "").split())
     try:
         values = [float(word) for word in said.split()]
@@ -140,11 +124,7 @@ def text(node: ET.Element, path: str, default: str = "") -> str:
 
 
 def number(node: ET.Element | None, path: str, default: float) -> float:
-    """A number below an element; ``inf`` is one.
-
-    Raises:
-        InputError: Something else stands there.
-    """
+    """A number below an element; ``inf`` is one."""
     found = None if node is None else node.find(path)
     if found is None or not (found.text or "").strip():
         return default

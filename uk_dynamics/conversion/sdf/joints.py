@@ -11,78 +11,42 @@ from uk_dynamics.conversion.sdf.frames import MODEL, Frames, handled, is_true, n
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import Array, Pose
 
-_HANDLED = (
-    "pose",
-    "parent",
-    "child",
-    "axis",
-    "axis2",
-    "thread_pitch",
-    "screw_thread_pitch",
-)
+_HANDLED = ("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch")
 _AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2}
 _ENDLESS = 1e16  # SDF's older word for no limit
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a joint.
+    """One axis of a joint."""
 
-    Attributes:
-        direction: In the frame of the joint, unit, (3,).
-        lower, upper: Limits in rad or m, infinite where there are none.
-        effort_limit, velocity_limit: Infinite where there are none.
-        damping, friction: Of the joint.
-        data: What goes into the mechanism file: spring and stop.
-    """
-
-    direction: Array
-    lower: float
+    direction: Array  # in the frame of the joint, unit, (3,)
+    lower: float  # limits in rad or m, infinite where there are none
     upper: float
-    effort_limit: float
+    effort_limit: float  # infinite where there are none
     velocity_limit: float
     damping: float
     friction: float
-    data: Data
+    data: Data  # what goes into the mechanism file: spring and stop
 
 
 @dataclass(frozen=True)
 class SdfJoint:
-    """A joint between two links of a model, which may close a loop.
-
-    Attributes:
-        name: Its name.
-        kind: As SDF calls it.
-        parent: Name of a link, or ``world``.
-        child: Name of the other.
-        pose: Of the joint in the model.
-        axes: None, one or two.
-        pitch: Of a screw, in m per turn, positive for a right-handed thread.
-    """
+    """A joint between two links of a model, which may close a loop."""
 
     name: str
-    kind: str
-    parent: str
-    child: str
-    pose: Pose
-    axes: tuple[Axis, ...]
-    pitch: float = 0.0
+    kind: str  # as SDF calls it
+    parent: str  # name of a link, or ``world``
+    child: str  # name of the other
+    pose: Pose  # of the joint in the model
+    axes: tuple[Axis, ...]  # none, one or two
+    pitch: float = 0.0  # of a screw, in m per turn, positive for a right-handed thread
 
 
 def read_joint(
     node: ET.Element, frames: Frames, robot: ImportedRobot, *, axes_in_model: bool
 ) -> SdfJoint:
-    """A joint; what cannot be carried over becomes remarks.
-
-    Args:
-        node: The element.
-        frames: Of the model.
-        robot: Takes the remarks, and mimic constraints.
-        axes_in_model: Whether axes are given in the model, as before SDF 1.5.
-
-    Raises:
-        InputError: A frame does not exist, or a number is none.
-    """
+    """A joint; what cannot be carried over becomes remarks."""
     name, kind = node.get("name", ""), node.get("type", "")
     pose = frames.pose(name)
     parent, child = (_link(frames, text(node, tag), tag) for tag in ("parent", "child"))

@@ -7,22 +7,11 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.conversion.robot.poses import compose, moved_link
 from uk_dynamics.conversion.sdf.frames import handled, is_true, number, numbers, read_pose
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import (
-    GREY,
-    Box,
-    Cylinder,
-    Link,
-    MeshFile,
-    Numbers,
-    Pose,
-    Shape,
-    Sphere,
-    Visual,
-)
 from uk_dynamics.resources import resolve
 
 _HANDLED = (
@@ -38,7 +27,7 @@ _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
-def read_link(node: ET.Element, robot: ImportedRobot) -> Link:
+def read_link(node: ET.Element, robot: ImportedRobot) -> urdf.Link:
     """A body, in the frame of its link; what else the element holds becomes remarks."""
     name = node.get("name", "")
     inertial = node.find("inertial")
@@ -63,11 +52,11 @@ def read_link(node: ET.Element, robot: ImportedRobot) -> Link:
     for child in handled(node, _HANDLED):
         label = child.get("name") or child.get("type") or ""
         robot.lost(f"link {name}", f"<{child.tag}> {label}".strip() + ": no part of the dynamics")
-    place = Pose() if inertial is None else read_pose(inertial.find("pose"))
-    return moved_link(Link(name, mass, np.zeros(3), inertia), place)
+    place = urdf.Pose() if inertial is None else read_pose(inertial.find("pose"))
+    return moved_link(urdf.Link(name, mass, np.zeros(3), inertia), place)
 
 
-def read_visuals(node: ET.Element, robot: ImportedRobot, directory: Path) -> list[Visual]:
+def read_visuals(node: ET.Element, robot: ImportedRobot, directory: Path) -> list[urdf.Visual]:
     """The shapes of a link that URDF knows, in the frame of the link."""
     found = []
     link = node.get("name", "")
@@ -80,19 +69,21 @@ def read_visuals(node: ET.Element, robot: ImportedRobot, directory: Path) -> lis
         geometry = visual.find("geometry")
         shape = None if geometry is None else _shape(geometry, place, robot, directory)
         if shape is not None:
-            placed = compose(Pose(), read_pose(pose))
-            found.append(Visual(link, placed, shape, _colour(visual)))
+            placed = compose(urdf.Pose(), read_pose(pose))
+            found.append(urdf.Visual(link, placed, shape, _colour(visual)))
     return found
 
 
-def _shape(geometry: ET.Element, place: str, robot: ImportedRobot, directory: Path) -> Shape | None:
+def _shape(
+    geometry: ET.Element, place: str, robot: ImportedRobot, directory: Path
+) -> urdf.Shape | None:
     for node in geometry:
         if node.tag == "box":
-            return Box(tuple(numbers(_part(node, "size"), 3).tolist()))
+            return urdf.Box(tuple(numbers(_part(node, "size"), 3).tolist()))
         if node.tag == "cylinder":
-            return Cylinder(number(node, "radius", 1.0), number(node, "length", 1.0))
+            return urdf.Cylinder(number(node, "radius", 1.0), number(node, "length", 1.0))
         if node.tag == "sphere":
-            return Sphere(number(node, "radius", 1.0))
+            return urdf.Sphere(number(node, "radius", 1.0))
         if node.tag == "mesh":
             uri = (node.findtext("uri") or "").strip()
             try:
@@ -102,7 +93,7 @@ def _shape(geometry: ET.Element, place: str, robot: ImportedRobot, directory: Pa
                 return None
             scale = node.find("scale")
             factors = (1.0, 1.0, 1.0) if scale is None else tuple(numbers(scale, 3).tolist())
-            return MeshFile(path, factors)
+            return urdf.MeshFile(path, factors)
         robot.lost(place, f"URDF has no shape <{node.tag}>")
     return None
 
@@ -114,9 +105,9 @@ def _part(node: ET.Element, tag: str) -> ET.Element:
     return found
 
 
-def _colour(visual: ET.Element) -> Numbers:
+def _colour(visual: ET.Element) -> urdf.Numbers:
     node = visual.find("material/diffuse")
     if node is None:
-        return GREY
+        return urdf.GREY
     values = tuple(float(word) for word in (node.text or "").split())
-    return (*values, 1.0)[:4] if len(values) >= 3 else GREY
+    return (*values, 1.0)[:4] if len(values) >= 3 else urdf.GREY

@@ -13,13 +13,7 @@ from uk_dynamics.model.urdf import Joint, JointType, Pose
 
 
 def single_joints(joint: SdfJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:
-    """The joints of one freedom that a joint of the tree consists of, in its frame.
-
-    Args:
-        joint: The joint.
-        sign: −1 where the tree goes from its child to its parent.
-        robot: Takes springs and stops.
-    """
+    """The joints of one freedom that a joint of the tree consists of, in its frame."""
     if joint.kind == "screw":
         (axis,) = joint.axes
         yield _single(axis, f"{joint.name}_turn", "revolute", sign, robot)
@@ -52,14 +46,7 @@ def _single(axis: Axis, name: str, kind: JointType, sign: float, robot: Imported
 def close_loop(
     joint: SdfJoint, placed: Pose, where: Mapping[str, Pose], robot: ImportedRobot
 ) -> None:
-    """Turn a joint into a constraint.
-
-    Args:
-        joint: A joint whose links the tree connects already.
-        placed: Pose of the model in the world.
-        where: Frames of the links, seen from the world.
-        robot: Takes the constraint, and remarks.
-    """
+    """Turn a joint into a constraint."""
     kind = kind_called(joint.kind, "SDF")
     axes = [(x, y, z) for x, y, z in (axis.direction.tolist() for axis in joint.axes)]
     keys = None if kind is None else kind.of_axes(axes, joint.pitch)

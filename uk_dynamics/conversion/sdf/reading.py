@@ -12,20 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from uk_dynamics.conversion.robot import poses
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import (
-    compose,
-    inverse,
-    moved_link,
-    moved_visual,
-    quaternion,
-    relative,
-)
-from uk_dynamics.conversion.robot.spanning_tree import Branch, spanning_tree
 from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers, read_pose
 from uk_dynamics.conversion.sdf.joints import SdfJoint, read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
 from uk_dynamics.conversion.sdf.loop_closures import close_loop, drop_dangling, single_joints
+from uk_dynamics.conversion.sdf.spanning_tree import Branch, spanning_tree
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose
 
@@ -34,16 +27,7 @@ _AXES_IN_JOINT = 5  # since SDF 1.5
 
 
 def read_sdf(root: ET.Element, directory: Path, model: str | None = None) -> ImportedRobot:
-    """Take one model of an SDF file.
-
-    Args:
-        root: The ``<sdf>`` element.
-        directory: Where relative addresses start.
-        model: Its name, where there are several.
-
-    Raises:
-        InputError: There is no such model, or it cannot be understood.
-    """
+    """Take one model of an SDF file."""
     version = re.fullmatch(r"1\.([0-9]+)", root.get("version", "1.4").strip())
     if version is None:
         raise InputError(f'version "{root.get("version")}" is none of SDF, such as 1.9')
@@ -69,9 +53,7 @@ def _choose(models: list[ET.Element], name: str | None) -> ET.Element:
         return models[names.index(name)]
     if not models:
         raise InputError("there is no <model>; an <include> is not followed: give its file")
-    moving = [
-        model for model in models if model.findtext("static", "").strip() not in ("true", "1")
-    ]
+    moving = [model for model in models if not is_true(model.findtext("static"))]
     if len(moving) != 1:
         raise InputError(f"there are the models {', '.join(names)}; choose one by --model")
     return moving[0]
@@ -103,7 +85,7 @@ class _Reader:
             )
         if frame is None:
             return read_pose(pose)
-        return compose(read_pose(pose), inverse(self.frames.pose(frame)))
+        return poses.compose(read_pose(pose), poses.inverse(self.frames.pose(frame)))
 
     def read(self) -> None:
         self._remark_the_rest()
@@ -169,8 +151,8 @@ class _Reader:
             return
         if floats:
             self.robot.root = "floating"
-            place = compose(self.placed, self.frames.pose(root))
-            self.robot.place_root("root", place, quaternion(place.rotation))
+            place = poses.compose(self.placed, self.frames.pose(root))
+            self.robot.place_root("root", place, poses.quaternion(place.rotation))
             self.where[root] = place
             self._body(root, Pose())
             return
@@ -179,7 +161,7 @@ class _Reader:
 
     def _loose(self, link: str) -> None:
         """A part without a joint to the others floats in the world."""
-        place = compose(self.placed, self.frames.pose(link))
+        place = poses.compose(self.placed, self.frames.pose(link))
         self.where[link] = place
         self.robot.joints.append(Joint(f"{link}_free", "floating", WORLD, link, place))
         self.robot.changed(f"link {link}", f"no joint holds it: the floating joint {link}_free")
@@ -192,17 +174,16 @@ class _Reader:
             visuals = read_visuals(node, self.robot, self.directory)
         except InputError as error:
             raise error.located(place=f"link {name}") from None
-        self.robot.links.append(moved_link(link, moved))
-        self.robot.visuals += [moved_visual(visual, moved) for visual in visuals]
+        self.robot.links.append(poses.moved_link(link, moved))
+        self.robot.visuals += [poses.moved_visual(visual, moved) for visual in visuals]
 
     def _branch(self, branch: Branch) -> None:
         joint = branch.joint
-        assert isinstance(joint, SdfJoint)
-        place = compose(self.placed, joint.pose)
+        place = poses.compose(self.placed, joint.pose)
         self.where[branch.child] = place
-        own = compose(self.placed, self.frames.pose(branch.child))
-        self._body(branch.child, relative(place, own))
-        pose = relative(self.where[branch.parent], place)
+        own = poses.compose(self.placed, self.frames.pose(branch.child))
+        self._body(branch.child, poses.relative(place, own))
+        pose = poses.relative(self.where[branch.parent], place)
         whole = Joint(joint.name, "fixed", branch.parent, branch.child, pose)
         sign = -1.0 if branch.reversed else 1.0
         if branch.reversed:
@@ -213,9 +194,8 @@ class _Reader:
         elif joint.kind == "ball":
             self.robot.add_ball(whole)
         elif len(axes) == 1:
-            step = axes[0]
             self.robot.joints.append(
-                replace(step, parent=whole.parent, child=whole.child, pose=whole.pose)
+                replace(axes[0], parent=whole.parent, child=whole.child, pose=whole.pose)
             )
         else:
             self.robot.add_chain(whole, axes[::-1] if branch.reversed else axes)

@@ -6,19 +6,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ellipj
 
 from uk_dynamics.core.equation import Method, from_alpha_beta
 from uk_dynamics.core.equation.published import PseudoinverseMethod
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
-from uk_dynamics.mechanism.resolution import State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, State
 
 ALPHA, BETA = 1000.0, 100.0  # 1/s, the stabilisation that the paper found by trying
-REGULAR, FLAT = -60.0, 10.0  # degrees; the motion from the second one passes the flat configuration
+REGULAR, FLAT = -60.0, 10.0  # degrees; from the second one it passes the flat configuration
 
 _LEGS = ("left", "middle", "right")
 _ANGLES = (*(f"{leg}_angle" for leg in _LEGS), "coupler_angle")
@@ -30,20 +27,14 @@ _COUPLER_MASS = 2.0
 
 @dataclass(frozen=True)
 class Solver:
-    """What the paper varies in the equation (31), or (32) with stabilisation.
-
-    Attributes:
-        algorithm: Of the pseudoinverse.
-        rank_tolerance: Its relative threshold.
-        stabilized: With α = 1000 and β = 100, or without.
-        asymmetric: The variant of this package, with one heavier leg and a coupler off its middle:
-            in the paper's machine the three legs are alike, and errors that are alike in all of
-            them leave the redundant row redundant.
-    """
+    """What the paper varies in the equation (31), or (32) with stabilisation."""
 
     algorithm: PseudoinverseMethod = "svd"
-    rank_tolerance: float = 1e-4
-    stabilized: bool = False
+    rank_tolerance: float = 1e-4  # its relative threshold
+    stabilized: bool = False  # with α = 1000 and β = 100, or without
+    # the variant of this package, with one heavier leg and a coupler off its middle: in the paper's
+    # machine the three legs are alike, and errors that are alike in all of them leave the redundant
+    # row redundant
     asymmetric: bool = False
 
     def machine(self) -> Mechanism:
@@ -68,13 +59,7 @@ def _shipped(asymmetric: bool) -> Mechanism:
 
 
 def state_at(mechanism: Mechanism, angle: float, rate: float = 0.0) -> State:
-    """The closed state whose legs are this far above the horizontal.
-
-    Args:
-        mechanism: The five-bar.
-        angle: θ, in rad.
-        rate: θ̇, in rad/s.
-    """
+    """The closed state with legs at θ above the horizontal, in rad; the rate is θ̇, in rad/s."""
     c, s = np.cos(angle), np.sin(angle)
     middle = 1.4 if mechanism.name.endswith("_asymmetric") else 1.0  # of the coupler's mass
     q = {"coupler_x": middle + c, "coupler_z": s, "coupler_angle": 0.0}
@@ -86,13 +71,7 @@ def state_at(mechanism: Mechanism, angle: float, rate: float = 0.0) -> State:
 
 
 def exact_angle(t: float | Array, start: float, *, asymmetric: bool = False) -> Array:
-    """θ of the motion from rest, by Jacobi's elliptic functions, in rad.
-
-    Args:
-        t: In s.
-        start: θ at rest, in rad, less than π from the lowest position −π/2.
-        asymmetric: Of which machine.
-    """
+    """θ(t) from rest at ``start``, within π of −π/2, by Jacobi's elliptic functions; in rad."""
     k = np.sin(0.5 * (start + 0.5 * np.pi))
     frequency = np.sqrt(_pendulum(asymmetric))
     _, cn, dn, _ = ellipj(frequency * np.asarray(t), k * k)

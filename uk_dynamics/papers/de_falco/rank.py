@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.core.equation.published import Pseudoinverse, pseudoinverse
 from uk_dynamics.core.linalg import DenseMass, mass_factor
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.papers.de_falco.machine import (
     Solver,
     angular_accelerations,
@@ -21,20 +20,13 @@ from uk_dynamics.papers.de_falco.machine import (
 from uk_dynamics.papers.de_falco.published import NAMES
 from uk_dynamics.papers.output.study import Cell, Table
 
-Array = NDArray[np.float64]
-
 _ANGLE = np.radians(-60.0)
 _TOLERANCES = (1e-10, 1e-8, 1e-6, 1e-4)
 _DRIFTS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-5)
 
 
 def whitened_rows(mechanism: Mechanism, state: State) -> Array:
-    """Rows of D = A M^{-1/2} at unit length, (12, 12).
-
-    Args:
-        mechanism: The five-bar.
-        state: Where.
-    """
+    """Rows of D = A M^{-1/2} at unit length, (12, 12)."""
     terms = mechanism.terms(state)
     factor = cast(DenseMass, mass_factor(terms.M))  # every body has a mass
     rows: Array = factor.whiten(terms.A.T).T

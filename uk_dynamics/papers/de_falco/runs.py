@@ -8,18 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import DOP853, RK45, ode
 
 from uk_dynamics.core.integration import AdaptiveMethod, AdaptiveStepper, Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.papers.de_falco.machine import Solver, angles, exact_angle, state_at
-from uk_dynamics.papers.output.progress import step_done
+from uk_dynamics.papers.output.study import step_done
 
-Array = NDArray[np.float64]
 Integrator = Literal["adams", "DOP853", "RK45"]
 
 #: Angle up to which a motion counts as correct, in rad; the paper does not say its own.
@@ -29,48 +27,31 @@ _FIRST_STEP = 0.66e-2  # s, as in the paper
 
 @dataclass(frozen=True)
 class Case:
-    """One simulation.
-
-    Attributes:
-        solver: Of the equation.
-        integrator: ``adams`` (implicit Adams formulas of order 1 to 12, VODE) or a Runge–Kutta
-            method with error control.
-        tolerance: Relative and absolute tolerance of the integrator.
-        start: Angle of the legs at the start, in degrees.
-        projected: Whether positions and velocities are projected after each step.
-    """
+    """One simulation."""
 
     solver: Solver
+    # ``adams`` (implicit Adams formulas of order 1 to 12, VODE) or a Runge–Kutta method with error
+    # control
     integrator: Integrator
-    tolerance: float
-    start: float
-    projected: bool = False
+    tolerance: float  # relative and absolute tolerance of the integrator
+    start: float  # angle of the legs at the start, in degrees
+    projected: bool = False  # whether positions and velocities are projected after each step
 
 
 @dataclass
 class Outcome:
-    """What a simulation came to.
+    """What a simulation came to."""
 
-    Attributes:
-        duration: How far it should have gone, in s.
-        reached: How far it went, in s.
-        correct: Until when all angles were within :data:`CORRECT` of the exact ones, in s.
-        angle_error: Largest error of an angle, in rad.
-        violation: Largest Σ Ψᵢ², in m².
-        evaluations: Of the acceleration.
-        steps: Accepted steps.
-        end: Why it ended before its time; empty when it did not.
-        trace: Time [s], angle error [rad] and Σ Ψᵢ² [m²] after each step.
-    """
-
-    duration: float
-    reached: float = 0.0
+    duration: float  # how far it should have gone, in s
+    reached: float = 0.0  # how far it went, in s
+    # until when all angles were within :data:`CORRECT` of the exact ones, in s
     correct: float = 0.0
-    angle_error: float = 0.0
-    violation: float = 0.0
+    angle_error: float = 0.0  # largest error of an angle, in rad
+    violation: float = 0.0  # largest Σ Ψᵢ², in m²
     evaluations: int = 0
-    steps: int = 0
-    end: str = ""
+    steps: int = 0  # accepted steps
+    end: str = ""  # why it ended before its time; empty when it did not
+    # time [s], angle error [rad] and Σ Ψᵢ² [m²] after each step
     trace: list[tuple[float, float, float]] = field(default_factory=list)
 
     @property
@@ -83,13 +64,7 @@ class Outcome:
 
 
 def run(case: Case, duration: float, budget: int) -> Outcome:
-    """Simulate until the end, the budget of evaluations or a failure, whichever is first.
-
-    Args:
-        case: What to simulate.
-        duration: In s.
-        budget: Evaluations after which it is given up.
-    """
+    """Simulate until the end, the budget of evaluations or a failure, whichever is first."""
     mechanism = case.solver.machine()
     outcome = Outcome(duration)
     motion = _Motion(mechanism, case, duration)

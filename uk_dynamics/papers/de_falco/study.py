@@ -36,21 +36,13 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class _Scope:
-    """How much is done.
+    """How much is done."""
 
-    Attributes:
-        duration: Of all motions, in s.
-        budget: Evaluations after which a run that may go wrong is given up.
-        patience: The same where a stabilised run is to come to its end.
-        algorithms: In Tables 7 to 12.
-        tolerances: Of the tables that vary them.
-    """
-
-    duration: float = 20.0
-    budget: int = 10_000
-    patience: int = 120_000
-    algorithms: tuple[PseudoinverseMethod, ...] = tuple(NAMES)
-    tolerances: tuple[float, ...] = (1e-6, 1e-8, 1e-10)
+    duration: float = 20.0  # of all motions, in s
+    budget: int = 10_000  # evaluations after which a run that may go wrong is given up
+    patience: int = 120_000  # the same where a stabilised run is to come to its end
+    algorithms: tuple[PseudoinverseMethod, ...] = tuple(NAMES)  # in Tables 7 to 12
+    tolerances: tuple[float, ...] = (1e-6, 1e-8, 1e-10)  # of the tables that vary them
 
 
 _QUICK = _Scope(1.5, 150, 300, ("svd", "greville"), (1e-6, 1e-8))
@@ -259,8 +251,7 @@ def _draw(outcomes: dict[str, Outcome], column: int, ylabel: str, figure: Any) -
         t = [point[0] for point in outcome.trace]
         values = [max(point[column], 1e-34) for point in outcome.trace]
         axis.semilogy(t, values, label=label, color=COLOURS[index], linewidth=1.0)
-    axis.set_xlabel("time [s]")
-    axis.set_ylabel(ylabel)
+    axis.set(xlabel="time [s]", ylabel=ylabel)
     axis.grid(True, alpha=0.3)
     axis.margins(x=0.0)
     axis.legend(fontsize="small", edgecolor="none")

@@ -1,11 +1,10 @@
-"""What the recursion keeps of its digits: its forms over the condition of the constraints."""
+"""Accuracy of the forms of the recursion over the condition number of the constraints."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.core.recursion import (
     Recursion,
@@ -15,8 +14,7 @@ from uk_dynamics.core.recursion import (
     restrict_projector,
 )
 from uk_dynamics.exceptions import InputError
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array
 
 SIZE, ROWS, LEVELS = 20, 12, 4
 FORMS = ("Z Zᵀ", "covariance, (4.16)", "covariance, Joseph's form")
@@ -26,17 +24,11 @@ _TOLERANCE = 1e-10  # of the recursion: far below what is independent, above rou
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Largest relative errors over some random systems.
+    """Largest relative errors over some random systems."""
 
-    Attributes:
-        condition: Of the independent rows.
-        accelerations: Of each of :data:`FORMS`; infinite where a form broke down.
-        kernels: Of the projectors of each of :data:`WAYS`.
-    """
-
-    condition: float
-    accelerations: tuple[float, ...]
-    kernels: tuple[float, ...]
+    condition: float  # of the independent rows
+    accelerations: tuple[float, ...]  # of each of :data:`FORMS`; infinite where a form broke down
+    kernels: tuple[float, ...]  # of the projectors of each of :data:`WAYS`
 
 
 def accuracy(condition: float, systems: int) -> Accuracy:

@@ -1,4 +1,4 @@
-"""Pictures of the 3RRR study: the machine, its motion, its torques, what slack and condition do."""
+"""Figures of the 3RRR study: machine, motion, torques, compliance, accuracy."""
 
 from __future__ import annotations
 
@@ -26,12 +26,8 @@ def draw_machine(figure: Any, trajectory: Trajectory) -> None:
         axis = figure.add_subplot(1, len(instants), index + 1)
         axis.plot(path[:, 0], path[:, 1], color="0.6", linewidth=0.8, linestyle="--")
         _draw_pose(axis, trajectory, int(np.argmin(np.abs(trajectory.t - t))))
-        axis.set_aspect("equal")
-        axis.set_xlim(-4.0, 4.4)
-        axis.set_ylim(-3.6, 3.6)
+        axis.set(aspect="equal", xlim=(-4.0, 4.4), ylim=(-3.6, 3.6), xlabel="x [m]", ylabel="z [m]")
         axis.set_title(f"t = {t:g} s", fontsize="small")
-        axis.set_xlabel("x [m]")
-        axis.set_ylabel("z [m]")
 
 
 def _draw_pose(axis: Any, trajectory: Trajectory, sample: int) -> None:
@@ -76,8 +72,7 @@ def draw_slack(figure: Any, runs: Sequence[Slack]) -> None:
         "largest tracking error": [run.tracking_error for run in runs],
     }
     lines(axis, compliance, series, "length [m]", "compliance [m/N]")
-    axis.set_xscale("log")
-    axis.set_yscale("log")
+    axis.set(xscale="log", yscale="log")
 
 
 def draw_accuracy(figure: Any, runs: Sequence[Accuracy]) -> None:
@@ -85,10 +80,7 @@ def draw_accuracy(figure: Any, runs: Sequence[Accuracy]) -> None:
     figure.set_size_inches(9.0, 3.6)
     axes = figure.subplots(1, 2, sharey=True)
     condition = np.array([run.condition for run in runs])
-    for axis, names, field in (
-        (axes[0], FORMS, "accelerations"),
-        (axes[1], WAYS, "kernels"),
-    ):
+    for axis, names, field in ((axes[0], FORMS, "accelerations"), (axes[1], WAYS, "kernels")):
         errors = np.array([getattr(run, field) for run in runs])
         series = {name: errors[:, column] for column, name in enumerate(names)}
         what = "acceleration" if axis is axes[0] else "projector"
@@ -97,6 +89,4 @@ def draw_accuracy(figure: Any, runs: Sequence[Accuracy]) -> None:
             axis.plot(
                 condition, 1e-16 * condition**power, color=COLOURS[6], linestyle=style, lw=0.7
             )
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        axis.set_ylim(1e-16, 1.0)
+        axis.set(xscale="log", yscale="log", ylim=(1e-16, 1.0))

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
 from uk_dynamics.core import factorize
 from uk_dynamics.core.recursion import Hierarchical
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.files import MechanismSpec
-from uk_dynamics.mechanism.resolution import State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, State
 
 DURATION = 16.0  # s, the paper's
 PERIOD = 8.0  # s
@@ -63,23 +60,16 @@ def states(mechanism: Mechanism, times: Sequence[float]) -> list[State]:
 
 @dataclass(frozen=True)
 class Levels:
-    """The model of the modules at each level, and three levels against one.
+    """The model of the modules at each level, and three levels against one."""
 
-    Attributes:
-        rows: Rows that hold at each level, (levels + 1,), none first.
-        blocks: Sizes of the groups of coordinates that each level computes with.
-        fall: Vertical acceleration of the platform at the start, per level, (levels + 1,), m/s².
-        acceleration: Largest difference of q̈ to one level, in m/s² or rad/s².
-        force: Largest difference of Q_c to one level, in N or N·m.
-        efforts: Largest difference of the motor torques to those of the tree, in N·m.
-    """
-
-    rows: tuple[int, ...]
+    rows: tuple[int, ...]  # rows that hold at each level, (levels + 1,), none first
+    # sizes of the groups of coordinates that each level computes with
     blocks: tuple[tuple[int, ...], ...]
+    # vertical acceleration of the platform at the start, per level, (levels + 1,), m/s²
     fall: tuple[float, ...]
-    acceleration: float
-    force: float
-    efforts: float
+    acceleration: float  # largest difference of q̈ to one level, in m/s² or rad/s²
+    force: float  # largest difference of Q_c to one level, in N or N·m
+    efforts: float  # largest difference of the motor torques to those of the tree, in N·m
 
 
 def levels(times: Sequence[float]) -> Levels:
@@ -127,19 +117,12 @@ def levels(times: Sequence[float]) -> Levels:
 
 @dataclass(frozen=True)
 class Slack:
-    """The manipulator with compliant platform pins.
+    """The manipulator with compliant platform pins."""
 
-    Attributes:
-        compliance: In m/N.
-        displacement: Largest displacement of a pin, in m.
-        expected: Largest compliance times force of a pin, in m.
-        tracking_error: Largest error of the platform, in m or rad.
-    """
-
-    compliance: float
-    displacement: float
-    expected: float
-    tracking_error: float
+    compliance: float  # m/N
+    displacement: float  # largest displacement of a pin, in m
+    expected: float  # largest compliance times force of a pin, in m
+    tracking_error: float  # largest error of the platform, in m or rad
 
 
 def slack(compliance: float, duration: float) -> Slack:

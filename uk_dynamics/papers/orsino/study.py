@@ -7,32 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from uk_dynamics import Trajectory
-from uk_dynamics.papers.orsino.accuracy import (
-    FORMS,
-    LEVELS,
-    ROWS,
-    SIZE,
-    WAYS,
-    Accuracy,
-    accuracy,
-    redundant,
-)
-from uk_dynamics.papers.orsino.figures import (
-    draw_accuracy,
-    draw_machine,
-    draw_motion,
-    draw_slack,
-)
-from uk_dynamics.papers.orsino.motion import (
-    DURATION,
-    PERIOD,
-    Levels,
-    Slack,
-    levels,
-    motion,
-    pose,
-    slack,
-)
+from uk_dynamics.papers.orsino import accuracy as digits_kept
+from uk_dynamics.papers.orsino import figures
+from uk_dynamics.papers.orsino import motion as runs
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
 
 TITLE = (
@@ -44,13 +21,13 @@ _MODELS = ("no constraint", "pivots", "arms", "manipulator")
 
 def study(*, quick: bool = False) -> Study:
     """Redo the 3RRR example and measure the recursion; quick shortens the motions."""
-    moved = motion(1.0 if quick else DURATION)
-    times = np.linspace(0.0, PERIOD, 4 if quick else 40, endpoint=False) + 0.1
-    hierarchy = levels(times.tolist())
+    moved = runs.motion(1.0 if quick else runs.DURATION)
+    times = np.linspace(0.0, runs.PERIOD, 4 if quick else 40, endpoint=False) + 0.1
+    hierarchy = runs.levels(times.tolist())
     compliances = (1e-3, 1e-5) if quick else (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
-    loose = [slack(compliance, 0.2 if quick else 2.0) for compliance in compliances]
+    loose = [runs.slack(compliance, 0.2 if quick else 2.0) for compliance in compliances]
     digits = (0, 3, 6) if quick else range(9)
-    measured = [accuracy(10.0**digit, 5 if quick else 50) for digit in digits]
+    measured = [digits_kept.accuracy(10.0**digit, 5 if quick else 50) for digit in digits]
     return Study(
         paper="orsino",
         title=TITLE,
@@ -64,24 +41,24 @@ def study(*, quick: bool = False) -> Study:
             Figure(
                 "rrr3",
                 "The 3RRR manipulator on its way (dashed)",
-                lambda figure: draw_machine(figure, moved),
+                lambda figure: figures.draw_machine(figure, moved),
             ),
             Figure(
                 "rrr3_motion",
                 "Pose of the platform and torques of the motors",
-                lambda figure: draw_motion(figure, moved),
+                lambda figure: figures.draw_motion(figure, moved),
             ),
             Figure(
                 "rrr3_slack",
                 "Compliant pins of the platform: displacement over compliance",
-                lambda figure: draw_slack(figure, loose),
+                lambda figure: figures.draw_slack(figure, loose),
             ),
             Figure(
                 "recursion_accuracy",
                 "Errors over the condition of the constraints: of the acceleration by the form of"
                 " the recursion, of the projector by the way to it; thin lines rise with the"
                 " condition (dotted) and with its square (dash-dotted)",
-                lambda figure: draw_accuracy(figure, measured),
+                lambda figure: figures.draw_accuracy(figure, measured),
             ),
         ),
         findings=_findings(hierarchy, loose, measured),
@@ -109,7 +86,7 @@ def _motion_table(moved: Trajectory) -> Table:
     )
 
 
-def _level_table(hierarchy: Levels) -> Table:
+def _level_table(hierarchy: runs.Levels) -> Table:
     rows: list[tuple[int, str, int, str, float]] = []
     for level, model in enumerate(_MODELS):
         sizes = ", ".join(map(str, hierarchy.blocks[level - 1])) if level else "none"
@@ -123,7 +100,7 @@ def _level_table(hierarchy: Levels) -> Table:
     )
 
 
-def _slack_table(loose: Sequence[Slack]) -> Table:
+def _slack_table(loose: Sequence[runs.Slack]) -> Table:
     return Table(
         "Clearance as measurement noise, (4.17)",
         (
@@ -141,18 +118,18 @@ def _slack_table(loose: Sequence[Slack]) -> Table:
     )
 
 
-def _accuracy_table(measured: Sequence[Accuracy]) -> Table:
+def _accuracy_table(measured: Sequence[digits_kept.Accuracy]) -> Table:
     return Table(
         "Digits that the recursion keeps",
-        ("condition", *FORMS, *WAYS),
+        ("condition", *digits_kept.FORMS, *digits_kept.WAYS),
         [
             (run.condition, *(_cell(error) for error in (*run.accelerations, *run.kernels)))
             for run in measured
         ],
         note="Largest relative errors: of the acceleration by the form of the recursion, of the"
-        f" projector by the way to it. Random whitened rows, {ROWS} of them in {LEVELS} levels on"
-        f" {SIZE} coordinates, all independent. The paper leaves numerical stability out of its"
-        " scope.",
+        f" projector by the way to it. Random whitened rows, {digits_kept.ROWS} of them in"
+        f" {digits_kept.LEVELS} levels on {digits_kept.SIZE} coordinates, all independent. The"
+        " paper leaves numerical stability out of its scope.",
     )
 
 
@@ -161,7 +138,7 @@ def _cell(error: float) -> float | str:
 
 
 def _bounds(
-    moved: Trajectory, hierarchy: Levels, measured: Sequence[Accuracy]
+    moved: Trajectory, hierarchy: runs.Levels, measured: Sequence[digits_kept.Accuracy]
 ) -> tuple[Bound, ...]:
     well = [run for run in measured if run.condition <= 1e6]
     return (
@@ -179,10 +156,10 @@ def _bounds(
 
 
 def _findings(
-    hierarchy: Levels, loose: Sequence[Slack], measured: Sequence[Accuracy]
+    hierarchy: runs.Levels, loose: Sequence[runs.Slack], measured: Sequence[digits_kept.Accuracy]
 ) -> tuple[str, ...]:
     worst = max(measured, key=lambda run: run.condition if run.condition <= 1e6 else 0.0)
-    repeated, answer = redundant()
+    repeated, answer = digits_kept.redundant()
     softest = loose[0]
     agreement = (
         "Levels: we agree. The model of each level is that of its modules, blocks stay apart until"
@@ -224,7 +201,7 @@ def _findings(
 
 
 def _tracking(moved: Trajectory) -> float:
-    wanted = np.array([pose(t) for t in moved.t])
+    wanted = np.array([runs.pose(t) for t in moved.t])
     names = ("platform_x", "platform_z", "platform_angle")
     return _largest(np.column_stack([moved.position(name) for name in names]) - wanted)
 

@@ -1,14 +1,6 @@
 """Tables, figures and pages of a study."""
 
-from uk_dynamics.papers.output.files import write_page, write_results
-from uk_dynamics.papers.output.page import text
-from uk_dynamics.papers.output.progress import heard
-from uk_dynamics.papers.output.study import Study
+from uk_dynamics.papers.output.files import text, write_page, write_results
+from uk_dynamics.papers.output.study import Study, heard
 
-__all__ = [
-    "Study",
-    "heard",
-    "text",
-    "write_page",
-    "write_results",
-]
+__all__ = ["Study", "heard", "text", "write_page", "write_results"]

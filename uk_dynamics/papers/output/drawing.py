@@ -11,21 +11,9 @@ from uk_dynamics.simulation.plots import COLOURS, LINE_STYLES
 
 
 def lines(
-    axis: Any,
-    x: ArrayLike,
-    series: Mapping[str, ArrayLike],
-    ylabel: str,
-    xlabel: str = "time [s]",
+    axis: Any, x: ArrayLike, series: Mapping[str, ArrayLike], ylabel: str, xlabel: str = "time [s]"
 ) -> None:
-    """Draw lines that anybody can tell apart, with their units and names.
-
-    Args:
-        axis: Matplotlib axes.
-        x: Abscissae, (K,).
-        series: Ordinates, (K,) each, by the name the legend gives them.
-        ylabel: Quantity and unit, such as ``"torque [N·m]"``.
-        xlabel: The same for the abscissae.
-    """
+    """Draw lines, (K,) each, by the names in the legend; labels are such as ``torque [N·m]``."""
     for index, (label, values) in enumerate(series.items()):
         axis.plot(
             x,
@@ -34,14 +22,16 @@ def lines(
             color=COLOURS[index % len(COLOURS)],
             linestyle=LINE_STYLES[index % len(LINE_STYLES)],
         )
-    axis.set_xlabel(xlabel)
-    axis.set_ylabel(ylabel)
+    axis.set(xlabel=xlabel, ylabel=ylabel)
     axis.grid(True, alpha=0.3)
     axis.margins(x=0.0)
     if len(series) > 1:
         axis.legend(fontsize="small", edgecolor="none")
 
 
-def published_range(axis: Any, low: float, high: float, label: str = "published") -> None:
-    """Shade the range that a paper gives for an ordinate."""
-    axis.axhspan(low, high, color="0.5", alpha=0.2, linewidth=0.0, label=label)
+def plane(figure: Any) -> Any:
+    """Axes for a machine, in m, with equal scales."""
+    axis = figure.subplots()
+    axis.set(aspect="equal", xlabel="x [m]", ylabel="y [m]")
+    axis.grid(True, alpha=0.3)
+    return axis

@@ -1,9 +1,11 @@
-"""What the study of a paper consists of: tables, figures, findings, bounds."""
+"""What the study of a paper consists of: tables, figures, findings, bounds; and its progress."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,22 +14,19 @@ Cell = str | int | float | None
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
+_listener: ContextVar[Callable[[], object] | None] = ContextVar("listener", default=None)
+
+
 @dataclass(frozen=True)
 class Table:
-    """Published and measured numbers side by side.
+    """Published and measured numbers side by side."""
 
-    Attributes:
-        title: What the table shows.
-        columns: Headings, each with the unit of what stands below it.
-        rows: Cells, row by row; numbers keep their full precision in files and are shown with
-            four digits; None where there is nothing to say.
-        note: What a reader must know besides, such as what was chosen.
-    """
-
-    title: str
-    columns: Sequence[str]
+    title: str  # what the table shows
+    columns: Sequence[str]  # headings, each with the unit of what stands below it
+    # cells, row by row; numbers keep their full precision in files and are shown with four digits;
+    # none where there is nothing to say
     rows: Sequence[Sequence[Cell]]
-    note: str = ""
+    note: str = ""  # further information, such as parameters that were chosen
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -37,16 +36,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture that is drawn when it is wanted.
+    """A picture that is drawn on demand."""
 
-    Attributes:
-        name: Name of its file, such as ``torques``.
-        title: What it shows, as a caption says it.
-        draw: Draws into the ``matplotlib.figure.Figure`` it is given; every axis has its unit.
-    """
-
-    name: str
+    name: str  # name of its file, such as ``torques``
     title: str
+    # draws into the ``matplotlib.figure.Figure`` it is given; every axis has its unit
     draw: Callable[[Any], None]
 
     def __post_init__(self) -> None:
@@ -56,17 +50,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Bound:
-    """A number that must not exceed another one, such as the distance to a closed form.
-
-    Attributes:
-        claim: What is bounded, with its unit.
-        measured: The number found.
-        limit: The largest that is accepted.
-    """
+    """A number that must not exceed another one, such as the distance to a closed form."""
 
     claim: str
-    measured: float
-    limit: float
+    measured: float  # the number found
+    limit: float  # the largest that is accepted
 
     @property
     def holds(self) -> bool:
@@ -76,22 +64,15 @@ class Bound:
 
 @dataclass(frozen=True)
 class Study:
-    """A paper's study, redone.
+    """A paper's study, redone."""
 
-    Attributes:
-        paper: Name in the registry, such as ``servo``.
-        title: Authors, title and year of the paper.
-        tables: Published and measured numbers.
-        figures: Pictures, with names of their own.
-        findings: Where we agree with the paper, where not, and why; a sentence or a few each.
-        bounds: What must hold; ``uk_dynamics reproduce`` fails when one does not.
-    """
-
-    paper: str
-    title: str
-    tables: tuple[Table, ...]
-    figures: tuple[Figure, ...]
+    paper: str  # name in the registry, such as ``servo``
+    title: str  # authors, title and year of the paper
+    tables: tuple[Table, ...]  # published and measured numbers
+    figures: tuple[Figure, ...]  # pictures, with names of their own
+    # where we agree with the paper, where not, and why; a sentence or a few each
     findings: tuple[str, ...]
+    # what must hold; ``uk_dynamics reproduce`` fails when one does not
     bounds: tuple[Bound, ...] = ()
 
     def __post_init__(self) -> None:
@@ -128,3 +109,20 @@ def joined(paper: str, title: str, parts: Iterable[Study]) -> Study:
         findings=tuple(finding for part in studies for finding in part.findings),
         bounds=tuple(bound for part in studies for bound in part.bounds),
     )
+
+
+@contextmanager
+def heard(listener: Callable[[], object]) -> Iterator[None]:
+    """Call a function after every step of the studies redone meanwhile."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def step_done() -> None:
+    """Say that one of many steps is done."""
+    listener = _listener.get()
+    if listener is not None:
+        listener()

@@ -27,19 +27,12 @@ PASSIVE = [1, 3, 5]
 
 
 class Motion(NamedTuple):
-    """Where the arms are: joint angles, rates, accelerations, (6,) each, and the inverse Jacobian.
+    """Joint angles, rates and accelerations of the arms, (6,) each, and the inverse Jacobian."""
 
-    Attributes:
-        q: In rad.
-        v: In rad/s.
-        a: In rad/s².
-        Z: Joint rates per velocity of O, (6, 2): every motion that keeps the tips together.
-    """
-
-    q: Array
-    v: Array
-    a: Array
-    Z: Array
+    q: Array  # rad
+    v: Array  # rad/s
+    a: Array  # rad/s²
+    Z: Array  # joint rates per velocity of O, (6, 2): every motion that keeps the tips together
 
 
 def point(t: float) -> tuple[Array, Array, Array]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics import Trajectory
-from uk_dynamics.papers.output.drawing import lines
+from uk_dynamics.papers.output.drawing import lines, plane
 from uk_dynamics.papers.parallel import arms
 from uk_dynamics.papers.parallel.runs import Torques
 from uk_dynamics.simulation.plots import COLOURS
@@ -16,7 +16,7 @@ from uk_dynamics.simulation.plots import COLOURS
 def draw_machine(figure: Any) -> None:
     """The three chains where the line begins and where it ends."""
     figure.set_size_inches(5.5, 4.2)
-    axis = figure.subplots()
+    axis = plane(figure)
     for t, strength in ((0.0, 0.4), (arms.PERIOD / 2.0, 1.0)):
         angles = arms.exact_motion(t).q.reshape(3, 2)
         for number, (base, (active, passive)) in enumerate(zip(arms.BASES, angles, strict=True)):
@@ -28,10 +28,6 @@ def draw_machine(figure: Any) -> None:
     ends = np.array([arms.point(t)[0] for t in (0.0, arms.PERIOD / 2.0)])
     axis.plot(*ends.T, "k:", label="line of O")
     axis.plot(*arms.BASES.T, "ks", markersize=9.0, label="motors")
-    axis.set_aspect("equal")
-    axis.set_xlabel("x [m]")
-    axis.set_ylabel("y [m]")
-    axis.grid(True, alpha=0.3)
     axis.legend(fontsize="small", edgecolor="none", loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

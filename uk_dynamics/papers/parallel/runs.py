@@ -17,35 +17,21 @@ JOINTS = ("a1", "b1", "a2", "b2", "a3", "b3")
 
 
 class Torques(NamedTuple):
-    """Along the exact motion.
+    """Along the exact motion."""
 
-    Attributes:
-        t: Times, (K,), in s.
-        motors: By the servo law on the mechanism, (K, 3), in N·m.
-        closed_form: The same from the plain formulas.
-        stacked: The stacked recipe's force on each joint, (K, 6), in N·m.
-        balance: Largest entry of M q̈ + h − A_sᵀλ − S u of the closed machine, (K,), in N·m.
-        missed: How far its accelerations are from those of the exact motion, (K,), in rad/s².
-    """
-
-    t: Array
-    motors: Array
-    closed_form: Array
-    stacked: Array
-    balance: Array
-    missed: Array
+    t: Array  # times, (K,), in s
+    motors: Array  # by the servo law on the mechanism, (K, 3), in N·m
+    closed_form: Array  # the same from the plain formulas
+    stacked: Array  # the stacked recipe's force on each joint, (K, 6), in N·m
+    balance: Array  # largest entry of M q̈ + h − A_sᵀλ − S u of the closed machine, (K,), in N·m
+    missed: Array  # how far its accelerations are from those of the exact motion, (K,), in rad/s²
 
 
 class Program(NamedTuple):
-    """Torques as a function of time, without feedback; a controller for a simulation.
+    """Torques as a function of time, without feedback; a controller for a simulation."""
 
-    Attributes:
-        servo: Says how far the task is missed.
-        torques: Motor torques at a time, (3,), in N·m.
-    """
-
-    servo: ServoController
-    torques: Callable[[float], Array]
+    servo: ServoController  # says how far the task is missed
+    torques: Callable[[float], Array]  # motor torques at a time, (3,), in N·m
 
     @property
     def row_names(self) -> tuple[str, ...]:

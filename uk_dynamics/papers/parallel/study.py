@@ -8,12 +8,7 @@ from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
 from uk_dynamics.papers.parallel import arms
 from uk_dynamics.papers.parallel.arms import Array
-from uk_dynamics.papers.parallel.figures import (
-    draw_angles,
-    draw_machine,
-    draw_path,
-    draw_torques,
-)
+from uk_dynamics.papers.parallel.figures import draw_angles, draw_machine, draw_path, draw_torques
 from uk_dynamics.papers.parallel.runs import Program, Torques, state_of, torques_along
 
 TITLE = (
@@ -46,10 +41,7 @@ def study(*, quick: bool = False) -> Study:
     return Study(
         paper="parallel",
         title=TITLE,
-        tables=(
-            _torque_table(torques),
-            _motion_table(served, programmed, misled),
-        ),
+        tables=(_torque_table(torques), _motion_table(served, programmed, misled)),
         figures=(
             Figure("parallel_2dof", "The manipulator at both ends of the line", draw_machine),
             Figure(

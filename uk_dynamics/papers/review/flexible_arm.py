@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
 from uk_dynamics.mechanism.analysis import report
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.papers.output.drawing import lines
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
-
-Array = NDArray[np.float64]
 
 # Parameters below (72); SI units.
 MASS = LENGTH = STIFFNESS = MOMENT = 1.0

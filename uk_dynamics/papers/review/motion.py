@@ -6,53 +6,33 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Inputs, State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 
 @dataclass(frozen=True)
 class Motion:
-    """K samples of a motion.
+    """K samples of a motion."""
 
-    Attributes:
-        t: Times, (K,), in s.
-        q: Configurations, (K, nq).
-        v: Velocities, (K, nv).
-        evaluations: Of the acceleration.
-    """
-
-    t: Array
-    q: Array
-    v: Array
+    t: Array  # times, (K,), in s
+    q: Array  # configurations, (K, nq)
+    v: Array  # velocities, (K, nv)
     evaluations: int
 
 
 def integrate(
     mechanism: Mechanism,
     start: State,
-    times: Array,
+    times: Array,  # of the samples, the first one the start's, in s
     *,
     stabilize: bool,
     method: Literal["DOP853", "RK45"] = "DOP853",
     rtol: float = 1e-10,
     atol: float = 1e-11,
 ) -> Motion:
-    """Integrate the equation of motion and nothing else.
-
-    Args:
-        mechanism: One whose positions are a vector space (nq = nv).
-        start: Where it starts, on the constraints or not.
-        times: Of the samples, the first one the start's, in s.
-        stabilize: Whether b contains the stabilisation of the mechanism file.
-        method: Of SciPy's ``solve_ivp``.
-        rtol: Relative tolerance.
-        atol: Absolute tolerance.
-    """
+    """Integrate the equation of motion and nothing else."""
     from scipy.integrate import solve_ivp
 
     dynamics = InterpretedDynamics(mechanism)

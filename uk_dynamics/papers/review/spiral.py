@@ -8,10 +8,10 @@ import numpy as np
 
 from uk_dynamics import Mechanism, Trajectory, simulate
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.papers.output.drawing import lines
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
-from uk_dynamics.papers.review.motion import Array, Motion, integrate
+from uk_dynamics.papers.review.motion import Motion, integrate
 
 DURATION = 60.0  # s
 _SHORT = 6.0  # s, of a quick study
@@ -61,11 +61,7 @@ def study(*, quick: bool = False) -> Study:
     return Study(
         paper="review",
         title="Section 8.1: a particle on a logarithmic spiral",
-        tables=(
-            _start_table(start),
-            _error_table(moved, alone),
-            _force_table(mechanism, duration),
-        ),
+        tables=(_start_table(start), _error_table(moved, alone), _force_table(mechanism, duration)),
         figures=(
             Figure(
                 "spiral_trajectory",

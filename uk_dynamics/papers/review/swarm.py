@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics import Mechanism, Trajectory, simulate
-from uk_dynamics.papers.output.drawing import lines
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.papers.output.drawing import lines, plane
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
-from uk_dynamics.papers.review.motion import Array, Motion, integrate
+from uk_dynamics.papers.review.motion import Motion, integrate
 from uk_dynamics.simulation.plots import COLOURS
 
 DURATION = 3.0  # s
@@ -143,19 +144,11 @@ def _beta_table(runs: dict[str, Trajectory | Motion]) -> Table:
 
 
 def _distance_table(moved: Trajectory, corrected: Motion) -> Table:
-    rows = []
+    rows: list[tuple[str | float, ...]] = []
     for name, motion in (("consistent start", moved), ("from rest", corrected)):
         distances = np.array([_distances(at) for at in places(motion)])
-        rows.append(
-            (
-                name,
-                float(distances[0].min()),
-                float(distances[0].max()),
-                float(distances[-1].min()),
-                float(distances[-1].max()),
-                float(distances.min()),
-            )
-        )
+        ends = (distances[0].min(), distances[0].max(), distances[-1].min(), distances[-1].max())
+        rows.append((name, *map(float, ends), float(distances.min())))
     return Table(
         "Distances in the swarm",
         (
@@ -173,14 +166,11 @@ def _distance_table(moved: Trajectory, corrected: Motion) -> Table:
 def draw_paths(figure: Any, moved: Trajectory) -> None:
     """Fig. 7."""
     figure.set_size_inches(5.5, 4.5)
-    axis = figure.subplots()
+    axis = plane(figure)
     for index, path in enumerate(places(moved).transpose(1, 0, 2)):
         colour = COLOURS[index % len(COLOURS)]
         axis.plot(path[:, 0], path[:, 1], color=colour, label=f"robot {index + 1}")
         axis.plot(*path[0], "o", color=colour)
-    axis.set(xlabel="x [m]", ylabel="y [m]")
-    axis.set_aspect("equal")
-    axis.grid(True, alpha=0.3)
     axis.legend(fontsize="small", edgecolor="none")
 
 

@@ -70,9 +70,7 @@ def exact_motion(t: float) -> Motion:
 
 def load_position(angles: Array) -> Array:
     """x₃, y₃, θ₃ of (65), (3,), in m and rad."""
-    return np.array(
-        [_LOAD_ARM @ np.cos(angles), _LOAD_ARM @ np.sin(angles), angles[2]],
-    )
+    return np.array([_LOAD_ARM @ np.cos(angles), _LOAD_ARM @ np.sin(angles), angles[2]])
 
 
 def closure_error(angles: Array) -> Array:

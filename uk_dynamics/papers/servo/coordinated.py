@@ -7,25 +7,9 @@ import numpy as np
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
-from uk_dynamics.papers.servo import chain
+from uk_dynamics.papers.servo import chain, figures, runs
 from uk_dynamics.papers.servo.chain import Array
-from uk_dynamics.papers.servo.figures import (
-    draw_closure_errors,
-    draw_machine,
-    draw_motion,
-    draw_torques,
-)
 from uk_dynamics.papers.servo.recipe import Followed, follow
-from uk_dynamics.papers.servo.runs import (
-    MOTORS,
-    PUBLISHED,
-    Torques,
-    closure_errors_of,
-    joint_values,
-    link_angles,
-    state_of,
-    torques_along,
-)
 
 STABILIZATIONS = (0.0, 10.0, 50.0)  # rad/s
 _EARLY = 0.25  # s
@@ -39,9 +23,9 @@ def study(*, quick: bool = False) -> Study:
     mechanism = Mechanism.from_file("coordinated_robots")
     controller = ServoController(mechanism, Tasks.from_file("coordinated_robots_lift", mechanism))
     duration = _SHORT if quick else chain.PERIOD
-    torques = torques_along(controller, 60 if quick else 240)
+    torques = runs.torques_along(controller, 60 if quick else 240)
     moved = simulate(
-        mechanism, state_of(mechanism, 0.0), duration, controller=controller, rtol=1e-10
+        mechanism, runs.state_of(mechanism, 0.0), duration, controller=controller, rtol=1e-10
     )
     followed = {
         frequency: follow(duration if frequency else min(duration, _OPEN), frequency, _STEP)
@@ -59,26 +43,26 @@ def study(*, quick: bool = False) -> Study:
             Figure(
                 "coordinated_robots",
                 "The two robots and their load at t = 0, π/2 and π s",
-                draw_machine,
+                figures.draw_machine,
             ),
             Figure(
                 "coordinated_torques",
                 "Torques of the six motors over one period (Figs. 9 to 14): consistent ones of"
                 " least norm, the recipe with the frozen loop force on the same motion, and the"
                 " published ranges (grey)",
-                lambda figure: draw_torques(figure, torques),
+                lambda figure: figures.draw_torques(figure, torques),
             ),
             Figure(
                 "coordinated_motion",
                 "The motion over one period (Figs. 4 to 8): absolute angles of the links, and"
                 " the load",
-                lambda figure: draw_motion(figure, moved),
+                lambda figure: figures.draw_motion(figure, moved),
             ),
             Figure(
                 "coordinated_loop",
                 "How far the loop is open: under the recipe with the frozen loop force, and under"
                 " the law of this package",
-                lambda figure: draw_closure_errors(figure, followed, moved),
+                lambda figure: figures.draw_closure_errors(figure, followed, moved),
             ),
         ),
         findings=_findings(mechanism, torques, followed),
@@ -90,7 +74,7 @@ def _range(values: Array) -> str:
     return f"{values.min() + 0.0:.2f} … {values.max() + 0.0:.2f}".replace("-0.00", "0.00")
 
 
-def _range_table(torques: Torques, followed: Followed) -> Table:
+def _range_table(torques: runs.Torques, followed: Followed) -> Table:
     rows = [
         (
             motor,
@@ -99,7 +83,7 @@ def _range_table(torques: Torques, followed: Followed) -> Table:
             _range(torques.recipe[:, k]),
             _range(followed.torques[:, k]),
         )
-        for k, (motor, (low, high)) in enumerate(zip(MOTORS, PUBLISHED, strict=True))
+        for k, (motor, (low, high)) in enumerate(zip(runs.MOTORS, runs.PUBLISHED, strict=True))
     ]
     return Table(
         "Torques of the coordinated robots",
@@ -124,7 +108,7 @@ def _closure_table(followed: dict[float, Followed], moved: Trajectory) -> Table:
         early = float(run.closure_errors[np.searchsorted(run.t, _EARLY)])
         law = f"recipe, stabilised at {frequency:g} rad/s" if frequency else "recipe, as it stands"
         rows.append((law, early, float(run.closure_errors.max()), float(run.t[-1])))
-    closure_errors = closure_errors_of(moved)
+    closure_errors = runs.closure_errors_of(moved)
     early = float(closure_errors[np.searchsorted(moved.t, _EARLY)])
     rows.append(("law of this package", early, float(closure_errors.max()), float(moved.t[-1])))
     return Table(
@@ -142,7 +126,7 @@ def _closure_table(followed: dict[float, Followed], moved: Trajectory) -> Table:
 
 
 def _motion_table(moved: Trajectory) -> Table:
-    angles = link_angles(moved)
+    angles = runs.link_angles(moved)
     exact = np.array([chain.exact_motion(t).angles for t in moved.t])
     load = np.array([chain.load_position(sample) for sample in angles])
     degrees = np.rad2deg(angles)
@@ -161,17 +145,17 @@ def _motion_table(moved: Trajectory) -> Table:
     return Table("Motion of the coordinated robots", ("what", "published", "measured"), rows, note)
 
 
-def _bounds(mechanism: Mechanism, torques: Torques, moved: Trajectory) -> tuple[Bound, ...]:
+def _bounds(mechanism: Mechanism, torques: runs.Torques, moved: Trajectory) -> tuple[Bound, ...]:
     exact = np.array([chain.exact_motion(t).angles for t in moved.t])
     wrong = np.abs(torques.package - torques.closed_form).max()
     misses = np.abs(_missed(mechanism, torques.t, torques.package)).max()
-    drift = np.abs(link_angles(moved) - exact).max()
+    drift = np.abs(runs.link_angles(moved) - exact).max()
     where = "coordinated robots,"
     return (
         Bound(f"{where} torques from the closed form on the exact motion [N·m]", wrong, 1e-9),
         Bound(f"{where} accelerations from the closed form [rad/s²]", misses, 1e-9),
         Bound(f"{where} simulated angles from the closed form [rad]", drift, 1e-9),
-        Bound(f"{where} opening of the loop [m]", closure_errors_of(moved).max(), 1e-12),
+        Bound(f"{where} opening of the loop [m]", runs.closure_errors_of(moved).max(), 1e-12),
     )
 
 
@@ -180,14 +164,18 @@ def _missed(mechanism: Mechanism, times: Array, torques: Array) -> Array:
     dynamics = InterpretedDynamics(mechanism)
     missed = []
     for t, efforts in zip(times, torques, strict=True):
-        found = dynamics.evaluate(state_of(mechanism, t), mechanism.inputs(efforts=efforts)).qdd
-        wanted = mechanism.model.to_velocities(joint_values(chain.exact_motion(t).accelerations))
+        found = dynamics.evaluate(
+            runs.state_of(mechanism, t), mechanism.inputs(efforts=efforts)
+        ).qdd
+        wanted = mechanism.model.to_velocities(
+            runs.joint_values(chain.exact_motion(t).accelerations)
+        )
         missed.append(found - wanted)
     return np.array(missed)
 
 
 def _findings(
-    mechanism: Mechanism, torques: Torques, followed: dict[float, Followed]
+    mechanism: Mechanism, torques: runs.Torques, followed: dict[float, Followed]
 ) -> tuple[str, ...]:
     opened = followed[0.0]
     early = 100.0 * opened.closure_errors[np.searchsorted(opened.t, _EARLY)]

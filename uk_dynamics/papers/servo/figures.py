@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics import Trajectory
-from uk_dynamics.papers.output.drawing import lines, published_range
+from uk_dynamics.papers.output.drawing import lines, plane
 from uk_dynamics.papers.servo import chain
 from uk_dynamics.papers.servo.recipe import Followed
 from uk_dynamics.papers.servo.runs import MOTORS, PUBLISHED, Torques, closure_errors_of, link_angles
@@ -19,7 +19,7 @@ _SMALLEST = 1e-17  # m: what is below counts as closed
 def draw_machine(figure: Any) -> None:
     """The chain of links at three times, drawn in stronger colours as the load rises."""
     figure.set_size_inches(6.5, 3.6)
-    axis = figure.subplots()
+    axis = plane(figure)
     for moment, (t, strength) in enumerate(((0.0, 0.35), (np.pi / 2.0, 0.6), (np.pi, 1.0))):
         angles = chain.exact_motion(t).angles
         x = np.append(0.0, np.cumsum(chain.LENGTH * np.cos(angles)))
@@ -29,20 +29,9 @@ def draw_machine(figure: Any) -> None:
             (slice(3, 6), COLOURS[0], "right robot"),
             (slice(2, 4), COLOURS[4], "load"),
         ):
-            axis.plot(
-                x[part],
-                y[part],
-                "o-",
-                color=colour,
-                alpha=strength,
-                linewidth=3.0,
-                label=label if moment == 2 else None,
-            )
+            style = {"color": colour, "alpha": strength, "label": label if moment == 2 else None}
+            axis.plot(x[part], y[part], "o-", linewidth=3.0, **style)
     axis.plot([0.0, chain.DISTANCE], [0.0, 0.0], "ks", markersize=9.0)
-    axis.set_aspect("equal")
-    axis.set_xlabel("x [m]")
-    axis.set_ylabel("y [m]")
-    axis.grid(True, alpha=0.3)
     axis.legend(
         fontsize="small", edgecolor="none", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3
     )
@@ -52,7 +41,7 @@ def draw_torques(figure: Any, torques: Torques) -> None:
     """Figs. 9 to 14: one panel per motor."""
     figure.set_size_inches(8.0, 6.0)
     for k, axis in enumerate(figure.subplots(3, 2, sharex=True).T.flat):
-        published_range(axis, *PUBLISHED[k])
+        axis.axhspan(*PUBLISHED[k], color="0.5", alpha=0.2, linewidth=0.0, label="published")
         series = {"consistent": torques.package[:, k], "recipe": torques.recipe[:, k]}
         lines(axis, torques.t, series, f"{MOTORS[k]} [N·m]")
         if k > 0:

@@ -16,26 +16,14 @@ from uk_dynamics.papers.servo.chain import Array
 
 
 class Recipe(NamedTuple):
-    """What the recipe gives at one state.
+    """What the recipe gives at one state."""
 
-    Attributes:
-        torques: u of (71), (6,), in N·m.
-        accelerations: What follows from them and the frozen force, (5,), in rad/s².
-    """
-
-    torques: Array
-    accelerations: Array
+    torques: Array  # u of (71), (6,), in N·m
+    accelerations: Array  # what follows from them and the frozen force, (5,), in rad/s²
 
 
 def recipe(angles: Array, rates: Array, t: float, frequency: float = 0.0) -> Recipe:
-    """Torques and accelerations by the five steps of section II.
-
-    Args:
-        angles: Absolute angles of the links, (5,), in rad.
-        rates: Their rates, (5,), in rad/s.
-        t: Time, in s.
-        frequency: α = β of the paper's stabilisation, of loop and task alike, in rad/s.
-    """
+    """The five steps of section II at link angles and rates, (5,); α = β = frequency, rad/s."""
     M, bias = chain.terms(angles, rates)
     loop, b_loop = chain.loop_rows(angles, rates)
     task, b_task = chain.task_rows(angles, rates, t)
@@ -55,27 +43,15 @@ def recipe(angles: Array, rates: Array, t: float, frequency: float = 0.0) -> Rec
 
 
 class Followed(NamedTuple):
-    """A motion of the open chain under the recipe.
+    """A motion of the open chain under the recipe."""
 
-    Attributes:
-        t: Times, (K,), in s.
-        closure_errors: How far the loop is open, (K,), in m.
-        torques: (K, 6), in N·m.
-    """
-
-    t: Array
-    closure_errors: Array
-    torques: Array
+    t: Array  # times, (K,), in s
+    closure_errors: Array  # how far the loop is open, (K,), in m
+    torques: Array  # (K, 6), in N·m
 
 
 def follow(duration: float, frequency: float, step: float = 1e-3) -> Followed:
-    """Follow the recipe with RK4 from the paper's start.
-
-    Args:
-        duration: In s; it ends earlier when the loop is open by more than a link's length.
-        frequency: Of the stabilisation, in rad/s.
-        step: In s; a little more or less, so that it divides the duration.
-    """
+    """Follow the recipe with RK4, until the loop is open by more than a link's length."""
     start = chain.exact_motion(0.0)
     state = np.concatenate((start.angles, start.rates))
     times: Array = np.linspace(0.0, duration, round(duration / step) + 1)

@@ -17,19 +17,12 @@ PUBLISHED = ((0.0, 10.0), (3.0, 5.0), (-8.0, -5.5), (4.5, 10.0), (-4.5, 0.5), (-
 
 
 class Torques(NamedTuple):
-    """Torques along the exact motion, (K, 6) each, in N·m.
+    """Torques along the exact motion, (K, 6) each, in N·m."""
 
-    Attributes:
-        t: Times, (K,), in s.
-        package: By the servo law on the mechanism.
-        closed_form: Least norm, from the paper's own equations of the closed chain.
-        recipe: By the paper's steps, with the frozen loop force.
-    """
-
-    t: Array
-    package: Array
-    closed_form: Array
-    recipe: Array
+    t: Array  # times, (K,), in s
+    package: Array  # by the servo law on the mechanism
+    closed_form: Array  # least norm, from the paper's own equations of the closed chain
+    recipe: Array  # by the paper's steps, with the frozen loop force
 
 
 def state_of(mechanism: Mechanism, t: float) -> State:

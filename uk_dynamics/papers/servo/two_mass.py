@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
 from uk_dynamics.mechanism.files import TasksSpec
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.papers.output.drawing import lines
 from uk_dynamics.papers.output.study import Bound, Figure, Study, Table
-
-Array = NDArray[np.float64]
 
 # The paper gives no numbers; those of config/two_mass_spring.yaml.
 PUSHED, TOWED = 1.0, 2.0  # kg

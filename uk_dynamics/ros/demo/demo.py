@@ -8,9 +8,8 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options import add_start_on_tasks, count, positive
+from uk_dynamics.cli.options import VIEW_PORT, add_start_on_tasks, count, positive
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.viewing import PORT
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.options import Commands
@@ -88,8 +87,8 @@ def register(commands: Commands) -> None:
         metavar="PORT",
         type=count,
         nargs="?",
-        const=PORT,
-        help=f'show it in the browser too, at http://127.0.0.1:PORT ({PORT}; extra "view");'
+        const=VIEW_PORT,
+        help=f'show it in the browser too, at http://127.0.0.1:PORT ({VIEW_PORT}; extra "view");'
         " choose a longer --duration to look around",
     )
     parser.set_defaults(run=run)

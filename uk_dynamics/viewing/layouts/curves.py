@@ -28,50 +28,30 @@ _STATUS = "forward_dynamics: dynamics"
 
 @dataclass(frozen=True)
 class Curve:
-    """One number of a message over time.
+    """One number of a message over time."""
 
-    Attributes:
-        topic: With its namespace.
-        type: Of the message.
-        field: Array that it stands in, such as ``points[0].accelerations``; for diagnostics the
-            name of the status.
-        index: Its place there.
-        name: Joint, row or motor that it belongs to; for diagnostics the key.
-    """
-
-    topic: str
+    topic: str  # with its namespace
     type: str
+    # array that it stands in, such as ``points[0].accelerations``; for diagnostics the name of the
+    # status
     field: str
-    index: int
-    name: str
+    index: int  # its place there
+    name: str  # joint, row or motor that it belongs to; for diagnostics the key
 
 
 @dataclass(frozen=True)
 class Plot:
-    """Curves over one axis.
+    """Curves over one axis."""
 
-    Attributes:
-        title: What they are, with the unit.
-        curves: One or more.
-        lines: Values at which horizontal lines stand, such as limits.
-    """
-
-    title: str
-    curves: tuple[Curve, ...]
-    lines: tuple[float, ...] = ()
+    title: str  # what they are, with the unit
+    curves: tuple[Curve, ...]  # one or more
+    lines: tuple[float, ...] = ()  # values at which horizontal lines stand, such as limits
 
 
 def tabs(
     mechanism: Mechanism, namespace: str = "", tasks: Tasks | None = None
 ) -> dict[str, tuple[Plot, ...]]:
-    """Plots by the title of their tab; a mechanism without loops or motors has fewer.
-
-    Args:
-        mechanism: Whose topics they are, published by ``simulator`` or a machine, and
-            ``forward_dynamics``.
-        namespace: Of its nodes.
-        tasks: What ``servo_controller`` follows; None: it is not shown.
-    """
+    """Plots by the title of their tab; a mechanism without loops or motors has fewer."""
     prefix = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     joints, motors, rows = mechanism.joint_names, mechanism.actuators.names, mechanism.row_names
 

@@ -20,13 +20,7 @@ _BUTTONS = (
 
 
 def foxglove_layout(mechanism: Mechanism, namespace: str = "", tasks: Tasks | None = None) -> str:
-    """The layout as JSON.
-
-    Args:
-        mechanism: Whose topics are shown.
-        namespace: Of its nodes.
-        tasks: What ``servo_controller`` follows; None: it is not shown.
-    """
+    """The layout as JSON; without tasks ``servo_controller`` is not shown."""
     prefix = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     panels: dict[str, Any] = {"3D!machine": _scene(mechanism, prefix)}
     panels["DiagnosticSummary!nodes"] = {"topicToRender": DIAGNOSTICS, "minLevel": 0}
@@ -47,28 +41,14 @@ def foxglove_layout(mechanism: Mechanism, namespace: str = "", tasks: Tasks | No
             panels[names[-1]] = _plot(plot)
         shown.append({"title": title, "layout": _stack(names, "column")})
     panels["Tab!plots"] = {"activeTabIdx": 0, "tabs": shown}
-    left = {
-        "direction": "column",
-        "first": "3D!machine",
-        "second": {
-            "direction": "column",
-            "first": _stack(buttons, "row"),
-            "second": "DiagnosticSummary!nodes",
-            "splitPercentage": 40,
-        },
-        "splitPercentage": 70,
-    }
+    below = _split("column", _stack(buttons, "row"), "DiagnosticSummary!nodes", 40)
+    left = _split("column", "3D!machine", below, 70)
     layout = {
         "configById": panels,
         "globalVariables": {},
         "userNodes": {},
         "playbackConfig": {"speed": 1},
-        "layout": {
-            "direction": "row",
-            "first": left,
-            "second": "Tab!plots",
-            "splitPercentage": 50,
-        },
+        "layout": _split("row", left, "Tab!plots", 50),
     }
     return json.dumps(layout, indent=1, ensure_ascii=False) + "\n"
 
@@ -82,29 +62,18 @@ def message_path(curve: Curve) -> str:
 
 
 def _plot(plot: Plot) -> dict[str, Any]:
-    paths: list[dict[str, Any]] = [
-        {
-            "value": message_path(curve),
-            "label": curve.name,
-            "color": COLOURS[index % len(COLOURS)],
-            "enabled": True,
-            "timestampMethod": "receiveTime",
-        }
+    drawn = [
+        (message_path(curve), curve.name, COLOURS[index % len(COLOURS)])
         for index, curve in enumerate(plot.curves)
     ]
-    paths += [
-        {
-            "value": f"{line:g}",  # a number is a horizontal line
-            "label": "limit",
-            "color": "#888888",
-            "enabled": True,
-            "timestampMethod": "receiveTime",
-        }
-        for line in plot.lines
-    ]
+    drawn += [(f"{line:g}", "limit", "#888888") for line in plot.lines]  # horizontal lines
+    common = {"enabled": True, "timestampMethod": "receiveTime"}
     return {
         "foxglovePanelTitle": plot.title,
-        "paths": paths,
+        "paths": [
+            {"value": value, "label": label, "color": colour} | common
+            for value, label, colour in drawn
+        ],
         "showXAxisLabels": True,
         "showYAxisLabels": True,
         "showLegend": True,
@@ -170,9 +139,9 @@ def _stack(names: list[str], direction: str) -> str | dict[str, Any]:
     first, *others = names
     if not others:
         return first
-    return {
-        "direction": direction,
-        "first": first,
-        "second": _stack(others, direction),
-        "splitPercentage": round(100 / len(names), 2),
-    }
+    return _split(direction, first, _stack(others, direction), round(100 / len(names), 2))
+
+
+def _split(direction: str, first: object, second: object, percentage: float) -> dict[str, Any]:
+    names = ("direction", "first", "second", "splitPercentage")
+    return dict(zip(names, (direction, first, second, percentage), strict=True))

@@ -14,13 +14,7 @@ _BUFFER = 30  # s that are kept while it listens
 def plotjuggler_layout(
     mechanism: Mechanism, namespace: str = "", tasks: Tasks | None = None
 ) -> str:
-    """The layout as XML.
-
-    Args:
-        mechanism: Whose topics are shown.
-        namespace: Of its nodes.
-        tasks: What ``servo_controller`` follows; None: it is not shown.
-    """
+    """The layout as XML; without tasks ``servo_controller`` is not shown."""
     root = ET.Element("root")
     window = ET.SubElement(root, "tabbed_widget", {"name": "Main Window", "parent": "main_window"})
     for title, plots in tabs(mechanism, namespace, tasks).items():

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf import GREY, Appearance, Box, Cylinder, MeshFile, Sphere, Visual
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
-Array = NDArray[np.float64]
 
 _THICKNESS = 0.012  # of lines that stand for links, as part of the scene's size
 _STILL = 1e-7  # m, or of a rotation matrix: what moves less is not sent again
@@ -29,14 +28,7 @@ class LinkShapes:
     def __init__(
         self, server: ViserServer, model: RobotModel, appearance: Appearance, size: float
     ) -> None:
-        """Add all links to a scene.
-
-        Args:
-            server: Shows the scene.
-            model: The robot.
-            appearance: Its shapes.
-            size: Of the scene, in m.
-        """
+        """Add all links to a scene."""
         self._server = server
         self._count = len(model.link_names)
         self._frames = [
@@ -56,12 +48,7 @@ class LinkShapes:
         self._translation = np.full((self._count, 3), np.nan)
 
     def move(self, rotation: Array, translation: Array) -> None:
-        """Move the links.
-
-        Args:
-            rotation: Of each frame of the model, links first, (n, 3, 3).
-            translation: Of each frame, (n, 3), in m.
-        """
+        """Move the links to rotations (n, 3, 3) and translations (n, 3), in m, links first."""
         rotation, translation = rotation[: self._count], translation[: self._count]
         angles = np.abs(rotation - self._rotation).max(axis=(1, 2))
         ways = np.abs(translation - self._translation).max(axis=1)

@@ -12,38 +12,24 @@ from uk_dynamics.constraints.references import Followed
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism import Mechanism, Tasks
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model.kinematics import Workspace
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Marks:
-    """Points and vectors in world axes, a row for each constraint (or task) that has frames.
+    """Points and vectors in world axes, a row for each constraint (or task) that has frames."""
 
-    Attributes:
-        parents: Origins of the frames on the parents, (k, 3), in m.
-        children: Origins of the frames on the children, (k, 3), in m.
-        parent_axes, child_axes: Axes of these frames, as columns, (k, 3, 3).
-        closure_errors: What is missing from the child's origin to where it should be, (k, 3), in m.
-        forces: Force on each child at its frame, (k, 3), in N; its opposite acts on the parent.
-        torques: Torque on each child, (k, 3), in N·m.
-        determined: Whether force and torque are unique, (k,).
-        task_points: Origins of the frames that tasks move, (n, 3), in m.
-        task_targets: Where tasks want them, (n, 3), in m.
-    """
-
-    parents: Array
-    children: Array
-    parent_axes: Array
+    parents: Array  # origins of the frames on the parents, (k, 3), in m
+    children: Array  # origins of the frames on the children, (k, 3), in m
+    parent_axes: Array  # axes of these frames, as columns, (k, 3, 3)
     child_axes: Array
     closure_errors: Array
-    forces: Array
-    torques: Array
-    determined: NDArray[np.bool_]
-    task_points: Array
-    task_targets: Array
+    forces: Array  # force on each child at its frame, (k, 3), in N; its opposite acts on the parent
+    torques: Array  # torque on each child, (k, 3), in N·m
+    determined: NDArray[np.bool_]  # whether force and torque are unique, (k,)
+    task_points: Array  # origins of the frames that tasks move, (n, 3), in m
+    task_targets: Array  # where tasks want them, (n, 3), in m
 
 
 class Marker:
@@ -55,12 +41,7 @@ class Marker:
     """
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks | None = None) -> None:
-        """Look up the frames.
-
-        Args:
-            mechanism: What is shown.
-            tasks: The tasks it follows, if any.
-        """
+        """Look up the frames."""
         self._mechanism = mechanism
         self._workspace = mechanism.model.workspace()
         self._frames = _framed(mechanism.constraints)
@@ -73,20 +54,12 @@ class Marker:
     def marks(
         self,
         state: State,
-        residual: Array,
-        solution: Solution | None,
+        residual: Array,  # ψ of all rows there, 0 where they do not act, (m,)
+        solution: Solution | None,  # its dynamics there; None: no forces
         task_time: float | None = None,
         followed: Mapping[str, Followed] | None = None,
     ) -> Marks:
-        """Everything to be drawn at a state.
-
-        Args:
-            state: Where the mechanism is.
-            residual: ψ of all rows there, 0 where they do not act, (m,).
-            solution: Its dynamics there; None: no forces.
-            task_time: Time of the tasks' references, in s; None: that of the state.
-            followed: What replaces references of the tasks file, by task name.
-        """
+        """Everything to be drawn at a state; references at ``task_time``, s, by default its own."""
         constraints = self._mechanism.constraints
         self._workspace.update_positions(state.q)
         wrenches = constraints.wrenches(self._workspace)
@@ -133,10 +106,7 @@ class Marker:
         return rows.residual / self._tasks.constraints.reference_scale
 
     def _task_marks(
-        self,
-        state: State,
-        task_time: float | None,
-        followed: Mapping[str, Followed] | None,
+        self, state: State, task_time: float | None, followed: Mapping[str, Followed] | None
     ) -> tuple[Array, Array]:
         if self._tasks is None or self._task_workspace is None:
             return np.zeros((0, 3)), np.zeros((0, 3))

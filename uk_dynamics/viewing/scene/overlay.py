@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.viewing.scene.arrow_scale import ArrowScale
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
 from uk_dynamics.viewing.scene.marks import Marks
+from uk_dynamics.viewing.scene.stage import ArrowScale
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
-Array = NDArray[np.float64]
 
 # Okabe and Ito's palette, as in plots
 FORCE = (213, 94, 0)
@@ -28,7 +28,7 @@ _THIN, _HEAD = 0.006, 0.016  # radii, as parts of the scene's size
 
 
 class Overlay:
-    """Draws marks; what is switched off costs nothing.
+    """Draws marks; what is switched off is not computed.
 
     Attributes:
         show_frames, show_forces, show_torques, show_targets: What is drawn.
@@ -36,12 +36,7 @@ class Overlay:
     """
 
     def __init__(self, server: ViserServer, size: float) -> None:
-        """Prepare.
-
-        Args:
-            server: Shows the scene.
-            size: Of the scene, in m.
-        """
+        """Prepare for a scene of a size in m."""
         self._scene = server.scene
         self._size = size
         self._force_scale, self._torque_scale = ArrowScale(), ArrowScale()

@@ -1,21 +1,21 @@
-"""Results as JSON."""
+"""Results as tables of labels and values and as JSON; progress as a bar on a terminal."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+_WIDTH = 100
+
 
 def json_text(data: object) -> str:
-    """JSON text; NaN and infinity, which JSON cannot represent, become null.
-
-    Args:
-        data: Mappings, sequences, data classes, paths, texts and numbers.
-    """
+    """JSON text; NaN and infinity, which JSON cannot represent, become null."""
     return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False)
 
 
@@ -41,3 +41,25 @@ def print_files(mechanism: str, files: Sequence[Path], *, json: bool) -> None:
         print(json_text({"mechanism": mechanism, "files": files}))
     else:
         print("\n".join(map(str, files)))
+
+
+def table(rows: Iterable[tuple[str, str]], indent: int = 2) -> str:
+    """Aligned pairs of label and value; long values are wrapped."""
+    pairs = list(rows)
+    left = max((len(label) for label, _ in pairs), default=0)
+    lines = []
+    for label, value in pairs:
+        start = f"{'':{indent}}{label:{left}}  "
+        wrapped = textwrap.wrap(value, _WIDTH - len(start), break_on_hyphens=False) or [""]
+        lines.append((start + wrapped[0]).rstrip())
+        lines += [f"{'':{len(start)}}{line}" for line in wrapped[1:]]
+    return "\n".join(lines)
+
+
+def progress_bar(total: float, unit: str, shape: str | None = None) -> Any:
+    """A tqdm bar as a context; ``shape`` is its format, None the usual one."""
+    from tqdm import tqdm
+
+    return tqdm(
+        total=total, unit=unit, file=sys.stderr, disable=None, leave=False, bar_format=shape
+    )

@@ -2,60 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
-
-class Edge(Protocol):
-    """A joint between two links."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def parent(self) -> str:
-        """One link."""
-
-    @property
-    def child(self) -> str:
-        """The other."""
-
-    @property
-    def kind(self) -> str:
-        """Kind of joint."""
-
-
-E = TypeVar("E", bound=Edge)
+from uk_dynamics.conversion.sdf.joints import SdfJoint
 
 #: Kinds by how much they cost in a tree; a ball joint is worth cutting, since coordinates of a
 #: tree with ball joints lock somewhere, and a cut ball joint costs three rows and no coordinate.
-_COST: Mapping[str, int] = {
-    "fixed": 1,
-    "revolute": 1,
-    "continuous": 1,
-    "prismatic": 1,
-    "screw": 2,
-    "revolute2": 2,
-    "universal": 2,
-    "ball": 3,
-}
+_COST = dict.fromkeys(("fixed", "revolute", "continuous", "prismatic"), 1)
+_COST |= {"screw": 2, "revolute2": 2, "universal": 2, "ball": 3}
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A joint of the tree.
+    """A joint of the tree."""
 
-    Attributes:
-        joint: The joint.
-        parent: Link towards the root.
-        child: Link that it carries.
-    """
-
-    joint: Edge
-    parent: str
-    child: str
+    joint: SdfJoint
+    parent: str  # link towards the root
+    child: str  # link that it carries
 
     @property
     def reversed(self) -> bool:
@@ -64,15 +28,9 @@ class Branch:
 
 
 def spanning_tree(
-    joints: Sequence[E], links: Sequence[str], root: str, driven: Container[object] = ()
-) -> tuple[list[Branch], list[E], list[str]]:
+    joints: Sequence[SdfJoint], links: Sequence[str], root: str, driven: Container[object] = ()
+) -> tuple[list[Branch], list[SdfJoint], list[str]]:
     """Choose a tree of cheap joints, in the order of the file among equals.
-
-    Args:
-        joints: All joints; those of unknown kinds are passed over.
-        links: All links.
-        root: Where the tree begins.
-        driven: Names of joints that should have a coordinate, since motors act on them.
 
     Returns:
         The joints of the tree, parents first; those that close loops; and one link of each part
@@ -85,7 +43,7 @@ def spanning_tree(
             link = group[link]
         return link
 
-    chosen: list[E] = []
+    chosen: list[SdfJoint] = []
     for joint in sorted(joints, key=lambda j: 0 if j.name in driven else _COST.get(j.kind, 99)):
         if joint.kind in _COST and find(joint.parent) != find(joint.child):
             group[find(joint.child)] = find(joint.parent)
