@@ -15,9 +15,8 @@ from std_msgs.msg import Bool, Float64MultiArray
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, Report
-from uk_dynamics.ros.parameters.common import JOINT_STATE, command_topic
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import COMMAND_WATCHDOG
+from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES, command_topic
 from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
@@ -42,7 +41,7 @@ class CommandWatchdog(Node):
             UkDynamicsError: Anything wrong in the parameters or in the mechanism file.
         """
         super().__init__("command_watchdog", **options)
-        self._settings = Parameters(self, COMMAND_WATCHDOG)
+        self._settings = Parameters(self, TABLES["command_watchdog"])
         if not self._settings["mechanism"]:
             raise InputError("name a mechanism file", place="parameter mechanism")
         spec = MechanismSpec.from_file(self._settings["mechanism"])

@@ -15,7 +15,7 @@ from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics, report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import FORWARD_DYNAMICS
+from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism, make_dynamics, selection
 from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
@@ -34,7 +34,7 @@ class ForwardDynamics(Node):
             UkDynamicsError: Anything wrong in the parameters or files.
         """
         super().__init__("forward_dynamics", **options)
-        self._settings = Parameters(self, FORWARD_DYNAMICS)
+        self._settings = Parameters(self, TABLES["forward_dynamics"])
         self._mechanism = load_mechanism(self, self._settings)
         self._dynamics = make_dynamics(self._mechanism, selection(self, self._settings))
         self._topics = DynamicsTopics(self, self._mechanism)

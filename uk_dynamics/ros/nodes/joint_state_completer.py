@@ -18,7 +18,7 @@ from uk_dynamics.mechanism.resolution import ActiveConstraints
 from uk_dynamics.ros.diagnostics.dynamics import report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import JOINT_STATE_COMPLETER
+from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
@@ -42,7 +42,7 @@ class JointStateCompleter(Node):
                 not determine the others.
         """
         super().__init__("joint_state_completer", **options)
-        self._settings = Parameters(self, JOINT_STATE_COMPLETER)
+        self._settings = Parameters(self, TABLES["joint_state_completer"])
         mechanism = load_mechanism(self, self._settings)
         if not mechanism.model.is_euclidean:
             raise InputError(

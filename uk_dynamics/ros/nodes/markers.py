@@ -15,7 +15,7 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import MARKERS
+from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import steady_clock
@@ -39,7 +39,7 @@ class Markers(Node):
             UkDynamicsError: Anything wrong in the parameters or files.
         """
         super().__init__("markers", **options)
-        self._settings = Parameters(self, MARKERS)
+        self._settings = Parameters(self, TABLES["markers"])
         mechanism = load_mechanism(self, self._settings)
         tasks = None
         if self._settings["tasks"]:

@@ -10,7 +10,7 @@ from rclpy.node import Node
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import RECORDER
+from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
@@ -27,7 +27,7 @@ class Recorder(Node):
         """
         super().__init__("recorder", **options)
         self._recorder: TopicRecorder | None = None
-        settings = Parameters(self, RECORDER)
+        settings = Parameters(self, TABLES["recorder"])
         path = Path(settings["file"]).expanduser()
         if path.suffix != ".mcap":
             raise InputError(

@@ -13,7 +13,7 @@ from std_srvs.srv import Trigger
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.servo_controller import CONFIGURED, SERVO_CONTROLLER
+from uk_dynamics.ros.parameters.tables import CONFIGURED, TABLES
 from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_memory, run_node
 from uk_dynamics.ros.servo.faults import Fault, SafeStop
 from uk_dynamics.ros.servo.servo_loop import ServoLoop
@@ -44,7 +44,7 @@ class ServoControllerNode(LifecycleNode):
         super().__init__("servo_controller", **options)
         self.loop: ServoLoop | None = None
         self.active = False
-        self._settings = Parameters(self, SERVO_CONTROLLER)
+        self._settings = Parameters(self, TABLES["servo_controller"])
         for name in CONFIGURED:
             self._settings.refuse(name, lambda value: self._too_late())
         self._problems = MessageProblems(self.get_logger())

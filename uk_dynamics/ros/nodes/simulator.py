@@ -14,9 +14,8 @@ from std_srvs.srv import SetBool, Trigger
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.diagnostics.dynamics import report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
-from uk_dynamics.ros.parameters.common import JOINT_STATE
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import SIMULATOR
+from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES
 from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.simulation.lockstep import Lockstep
 from uk_dynamics.ros.simulation.pacing import Pacer
@@ -40,7 +39,7 @@ class Simulator(Node):
             UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
         """
         super().__init__("simulator", **options)
-        self._settings = Parameters(self, SIMULATOR)
+        self._settings = Parameters(self, TABLES["simulator"])
         self._problems = MessageProblems(self.get_logger())
         self._lockstep = self._make_lockstep()
         self._run = SimulatedRun(

@@ -11,7 +11,7 @@ from rclpy.node import Node
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import VIEWER
+from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import steady_clock
@@ -40,7 +40,7 @@ class Viewer(Node):
         load_viser()  # before the node exists, so that it answers at once
         super().__init__("viewer", **options)
         self._server: Any = None
-        settings = Parameters(self, VIEWER)
+        settings = Parameters(self, TABLES["viewer"])
         mechanism = load_mechanism(self, settings)
         tasks = Tasks.from_file(settings["tasks"], mechanism) if settings["tasks"] else None
         source = TopicSource(

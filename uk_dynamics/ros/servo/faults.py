@@ -8,8 +8,8 @@ from enum import Enum
 
 from rclpy.node import Node
 
-from uk_dynamics.ros.parameters.common import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY
 from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.messages import Array
 

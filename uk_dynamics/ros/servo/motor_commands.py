@@ -17,8 +17,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.control.servo import Setpoint
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.ros.parameters.common import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
 from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
 from uk_dynamics.ros.topics.messages import Array, EffortsMessage, JointStateMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 

@@ -15,8 +15,8 @@ from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
 from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems, Report
-from uk_dynamics.ros.parameters.common import TRAJECTORY
 from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import TRAJECTORY
 from uk_dynamics.ros.process.mechanism_source import (
     load_mechanism,
     make_dynamics,

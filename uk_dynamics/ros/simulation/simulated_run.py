@@ -11,8 +11,8 @@ from sensor_msgs.msg import JointState
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
-from uk_dynamics.ros.parameters.common import JOINT_STATE, command_topic
 from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import JOINT_STATE, command_topic
 from uk_dynamics.ros.process.mechanism_source import (
     load_mechanism,
     make_dynamics,
