@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from functools import partial
 from typing import Any
 
 from rclpy.duration import Duration
@@ -17,7 +16,6 @@ from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES, command_topic
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
@@ -133,9 +131,3 @@ class CommandWatchdog(Node):
         report.add("heartbeat_age", self._heartbeat.age if self._heartbeat.fed else -1.0)
         if self._triggered:
             report.error("the heartbeat of the controller has stopped; zero efforts are commanded")
-
-
-main = partial(run_node, CommandWatchdog, may_end=CommandWatchdog.may_end)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageP
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism, make_dynamics, selection
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
@@ -93,9 +91,3 @@ class ForwardDynamics(Node):
                 self._settings["residual_warning"],
                 self._structure.inputs(),
             )
-
-
-main = partial(run_node, ForwardDynamics)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageP
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
@@ -199,9 +197,3 @@ class JointStateCompleter(Node):
             report.warn(f"loop-closure error of {found.residual:.3g}")
         if found.branch_doubtful:
             report.warn("after a singular configuration the branch is doubtful until ~/reset")
-
-
-main = partial(run_node, JointStateCompleter)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.marker_messages import MarkerMessages
@@ -89,9 +87,3 @@ class Markers(Node):
         marks = self._marker.marks(state, residual, solution, task_time, followed)
         longest = self._settings["arrow_length"]
         self._publisher.publish(self._messages.array(marks, stamp, longest))
-
-
-main = partial(run_node, Markers)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

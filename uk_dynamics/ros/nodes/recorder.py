@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
 
 
@@ -45,9 +43,3 @@ class Recorder(Node):
             self.get_logger().info(f"recorded {sum(counts)} messages")
             self._recorder = None
         super().destroy_node()
-
-
-main = partial(run_node, Recorder)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

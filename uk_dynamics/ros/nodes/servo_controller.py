@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from rclpy.duration import Duration
@@ -14,7 +13,7 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import CONFIGURED, TABLES
-from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_memory, run_node
+from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_memory
 from uk_dynamics.ros.servo.faults import Fault, SafeStop
 from uk_dynamics.ros.servo.servo_loop import ServoLoop
 from uk_dynamics.ros.timing.clock import steady_clock
@@ -176,9 +175,3 @@ class ServoControllerNode(LifecycleNode):
         self._problems.report(report)
         if self.active and self.loop is not None:
             self.loop.report(report)
-
-
-main = partial(run_node, ServoControllerNode)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

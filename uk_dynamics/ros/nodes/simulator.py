@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -16,7 +15,6 @@ from uk_dynamics.ros.diagnostics.dynamics import report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.simulation.lockstep import Lockstep
 from uk_dynamics.ros.simulation.pacing import Pacer
 from uk_dynamics.ros.simulation.simulated_run import SimulatedRun
@@ -175,9 +173,3 @@ class Simulator(Node):
         report.add("steps_given_up", self._pacer.missed if self._pacer else 0)
         self._problems.report(report)
         self._run.report_machine(report)
-
-
-main = partial(run_node, Simulator)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

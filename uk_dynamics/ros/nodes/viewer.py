@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 from rclpy.node import Node
@@ -13,7 +12,6 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.view_source import TopicSource
 from uk_dynamics.viewing import (
@@ -81,9 +79,3 @@ class Viewer(Node):
         except UkDynamicsError as error:
             self.get_logger().warning(str(error), throttle_duration_sec=5.0)
         self._took, self._last = time.perf_counter() - began, began
-
-
-main = partial(run_node, Viewer)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -46,7 +46,7 @@ class NodeProcesses:
             parameters: Values by name.
             remappings: New names of topics by their old ones.
         """
-        command = [sys.executable, "-m", f"uk_dynamics.ros.nodes.{node}", "--ros-args"]
+        command = [sys.executable, "-m", "uk_dynamics.ros.nodes", node, "--ros-args"]
         for name, value in parameters.items():
             command += ["-p", f"{name}:={json.dumps(value)}"]
         for old, new in (remappings or {}).items():
