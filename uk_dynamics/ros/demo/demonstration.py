@@ -18,8 +18,7 @@ from uk_dynamics.control.servo import ServoController, servo_controllability
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.resolution import State
-from uk_dynamics.ros.demo.live_table import LiveTable
-from uk_dynamics.ros.demo.motion_observer import MotionObserver
+from uk_dynamics.ros.demo.motion_observer import LiveTable, MotionObserver
 from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
 from uk_dynamics.ros.process.run_node import make_executor
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder

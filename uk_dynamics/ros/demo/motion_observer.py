@@ -1,9 +1,11 @@
-"""Records and evaluates the motion of a mechanism from its topics."""
+"""Records, evaluates and shows the motion of a mechanism from its topics."""
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
+from typing import TextIO
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -167,3 +169,57 @@ class MotionObserver(Node):
         for status in message.status:
             node = status.name.partition(":")[0]
             self.diagnostics[node] = {value.key: value.value for value in status.values}
+
+
+# Title, width, attribute of a glance, format.
+_COLUMNS = (
+    ("t [s]", 7, "time", ".2f"),
+    ("states/s", 9, "state_rate", ".0f"),
+    ("commands/s", 11, "command_rate", ".0f"),
+    ("solutions/s", 12, "solution_rate", ".0f"),
+    ("residual", 10, "residual", ".1e"),
+    ("energy [J]", 11, "energy", ".3f"),
+    ("tracking error", 15, "tracking_error", ".2e"),
+    ("rank", 5, "rank", ""),
+    ("status", 14, "status", ""),
+)
+
+
+class LiveTable:
+    """Writes a line per second; on a terminal the last line is rewritten meanwhile."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._is_terminal = self._stream.isatty()
+        self._pending = False
+
+    def start(self) -> None:
+        """Write the column titles."""
+        head = " ".join(title.rjust(width) for title, width, _, _ in _COLUMNS)
+        self._write(f"{head}\n")
+
+    def show(self, glance: Glance, *, keep: bool) -> None:
+        """Show a line.
+
+        Args:
+            glance: Values of the line.
+            keep: Whether it stays; other lines are shown on terminals only.
+        """
+        if not (keep or self._is_terminal):
+            return
+        cells = (f"{getattr(glance, name):{form}}".rjust(w) for _, w, name, form in _COLUMNS)
+        line = " ".join(cells)
+        self._write(f"\r{line}" if self._is_terminal else line)
+        self._pending = not keep
+        if keep:
+            self._write("\n")
+
+    def end(self) -> None:
+        """Leave the last line as it is."""
+        if self._pending:
+            self._write("\n")
+            self._pending = False
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()

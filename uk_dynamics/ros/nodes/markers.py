@@ -18,9 +18,9 @@ from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.inputs import StateInput
+from uk_dynamics.ros.topics.live_references import ControlTime
 from uk_dynamics.ros.topics.marker_messages import MarkerMessages
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.ros.topics.reference_time import ControlTime
 from uk_dynamics.ros.topics.structure_input import StructureInput
 from uk_dynamics.viewing.scene import Marker, stage
 

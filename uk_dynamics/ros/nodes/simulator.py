@@ -15,8 +15,7 @@ from uk_dynamics.ros.diagnostics.dynamics import report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES
-from uk_dynamics.ros.simulation.lockstep import Lockstep
-from uk_dynamics.ros.simulation.pacing import Pacer
+from uk_dynamics.ros.simulation.pacing import Lockstep, Pacer
 from uk_dynamics.ros.simulation.simulated_run import SimulatedRun
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor

@@ -3,25 +3,142 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from builtin_interfaces.msg import Time
+from numpy.typing import NDArray
 from rclpy.node import Node
+from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.view_source import TopicSource
+from uk_dynamics.ros.topics.inputs import StateInput
+from uk_dynamics.ros.topics.live_references import ControlTime
+from uk_dynamics.ros.topics.structure_input import StructureInput
 from uk_dynamics.viewing import (
     FRAME_RATE,
     MechanismView,
+    Snapshot,
     address,
     close_server,
     load_viser,
     open_server,
 )
+
+Array = NDArray[np.float64]
+
+
+class TopicSource:
+    """Shows ``joint_states``; the buttons call the services of a simulator.
+
+    Attributes:
+        controls: The buttons.
+        can_pose: False: only its motors move the mechanism.
+        duration: 0: unlimited.
+    """
+
+    controls = ("play", "pause", "step", "reset")
+    can_pose = False
+    duration = 0.0
+
+    def __init__(
+        self,
+        node: Node,
+        mechanism: Mechanism,
+        simulator: str,
+        state_timeout: float,
+        *,
+        tasks: Tasks | None = None,
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: Node that subscribes.
+            mechanism: The mechanism.
+            simulator: Name of the node that simulates it, if one does.
+            state_timeout: Age of a state above which the view shows a warning, in s.
+            tasks: Tasks whose references are shown, if any.
+        """
+        problems = MessageProblems(node.get_logger())
+        self._state_timeout = state_timeout
+        self._structure = StructureInput(node, mechanism, problems)
+        self._origin = self._structure.origin
+        self._control = ControlTime(node, tasks, problems) if tasks else None
+        self._task_time: float | None = None
+        self._states = StateInput(node, mechanism, problems, self._on_state)
+        self._motors = np.linalg.pinv(mechanism.actuators.matrix)
+        self._t = 0.0
+        self._initial = mechanism.initial_guess
+        self._answer = ""
+        pause = node.create_client(SetBool, f"{simulator}/pause")
+        self._services = {
+            "play": (pause, SetBool.Request(data=False)),
+            "pause": (pause, SetBool.Request(data=True)),
+            "step": (node.create_client(Trigger, f"{simulator}/step"), Trigger.Request()),
+            "reset": (node.create_client(Trigger, f"{simulator}/reset"), Trigger.Request()),
+        }
+
+    def control(self, action: str) -> None:
+        """Call a service of the simulator."""
+        client, request = self._services[action]
+        if not client.service_is_ready():
+            self._answer = f"no service {client.srv_name}: a real mechanism has no {action}"
+            return
+        self._answer = ""
+        if action == "reset":
+            self._origin.reset()
+        client.call_async(request).add_done_callback(self._on_answer)
+
+    def seek(self, t: float) -> None:
+        """Do nothing: a live mechanism has no timeline."""
+
+    def lead_joints(self, targets: Mapping[str, float]) -> None:
+        """Do nothing: only its motors move the mechanism."""
+
+    def lead_frame(self, link: str, target: Array) -> None:
+        """Do nothing: only its motors move the mechanism."""
+
+    def frame(self, elapsed: float) -> Snapshot:
+        """The last state, with the efforts measured there."""
+        reader, watchdog = self._states.reader, self._states.watchdog
+        if not watchdog.fed:
+            state = State(0.0, self._initial, np.zeros(len(reader.v)))
+            topic = self._states.subscription.topic_name
+            return Snapshot(state, Inputs(), np.zeros(len(self._motors)), f"nothing on {topic} yet")
+        age, message = watchdog.age, self._answer
+        if age > self._state_timeout:
+            message = f"{message}; " * bool(message) + f"the last state is {age:.1f} s old"
+        tau = reader.effort.copy()
+        state = self._states.state(self._t)
+        inputs = self._structure.inputs(tau)
+        efforts = self._motors @ tau
+        return Snapshot(
+            state,
+            inputs,
+            efforts,
+            message,
+            "from topics",
+            task_time=self._task_time,
+            followed=dict(self._control.followed) if self._control else {},
+        )
+
+    def _on_state(self, stamp: Time) -> None:
+        self._t = self._origin.since(stamp)
+        if self._control is not None:
+            self._task_time = self._control.since(stamp)
+
+    def _on_answer(self, future: Any) -> None:
+        if not future.result().success:
+            self._answer = future.result().message
+
 
 _UNSEEN_PERIOD = 0.2  # s between frames without a client
 

@@ -5,9 +5,9 @@ It needs ``control_msgs``; without that package there is no action, and the log 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -18,10 +18,81 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
-from uk_dynamics.ros.servo.goal_tolerances import GoalTolerances, JointErrors
 from uk_dynamics.ros.servo.joint_trajectory_input import JointTrajectoryInput
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.live_references import LiveReferences
+from uk_dynamics.ros.topics.messages import Array
+
+
+class JointErrors(NamedTuple):
+    """Tracking errors of joints.
+
+    Attributes:
+        names: Names of the joints.
+        desired: Positions, velocities and accelerations, (joints, 3).
+        position: Actual minus desired, (joints,), in m or rad.
+        velocity: Actual minus desired, (joints,), in m/s or rad/s.
+    """
+
+    names: tuple[str, ...]
+    desired: Array
+    position: Array
+    velocity: Array
+
+
+class GoalTolerances:
+    """Tolerances of one goal, by joint; those that are left out, 0 or negative set no limit.
+
+    Attributes:
+        time: Time after the end of the trajectory in which the goal may still be reached, in s.
+    """
+
+    def __init__(self, request: Any, names: Sequence[str]) -> None:
+        """Read the tolerances of a goal of control_msgs for its joints."""
+        self._path = _by_joint(request.path_tolerance, names)
+        self._end = _by_joint(request.goal_tolerance, names)
+        duration = request.goal_time_tolerance
+        self.time = duration.sec + 1e-9 * duration.nanosec
+
+    @staticmethod
+    def problem(request: Any) -> str:
+        """What is wrong with the tolerances of a goal, empty where nothing is."""
+        if request.component_path_tolerance or request.component_goal_tolerance:
+            return "joints with several degrees of freedom are not supported"
+        names = list(request.trajectory.joint_names)
+        for tolerance in (*request.path_tolerance, *request.goal_tolerance):
+            if names and tolerance.name not in names:
+                return f'a tolerance for "{tolerance.name:.40}", which is not in the trajectory'
+            if not np.isfinite([tolerance.position, tolerance.velocity]).all():
+                return f"a tolerance of {tolerance.name:.40} is not finite"
+        return ""
+
+    def on_the_way(self, errors: JointErrors) -> str:
+        """The first path tolerance that is violated, empty where none is."""
+        return _violated(errors, self._path)
+
+    def at_the_end(self, errors: JointErrors) -> str:
+        """The first goal tolerance that is violated, empty where none is."""
+        return _violated(errors, self._end)
+
+
+def _by_joint(tolerances: Sequence[Any], names: Sequence[str]) -> Array:
+    """Of position and velocity, (joints, 2); infinite where there is no limit."""
+    given = {tolerance.name: (tolerance.position, tolerance.velocity) for tolerance in tolerances}
+    values = np.array([given.get(name, (0.0, 0.0)) for name in names])
+    return np.where(values > 0.0, values, np.inf)
+
+
+def _violated(errors: JointErrors, allowed: Array) -> str:
+    found = np.stack([errors.position, errors.velocity], axis=1)
+    for joint, kind in np.argwhere(np.abs(found) > allowed):
+        what = ("position", "velocity")[kind]
+        return (
+            f"{what} of {errors.names[joint]} is off by {found[joint, kind]:.3g}, "
+            f"tolerance {allowed[joint, kind]:.3g}"
+        )
+    return ""
+
 
 NAME = "~/follow_joint_trajectory"
 _MONITOR_PERIOD = 0.05  # s, as joint_trajectory_controller's action_monitor_rate of 20 Hz
