@@ -34,13 +34,7 @@ _MOST_SAMPLES = 1500
 
 @dataclass(frozen=True)
 class Sample:
-    """One received state.
-
-    Attributes:
-        state: State of the mechanism.
-        inputs: What acted on it.
-        efforts: Last command, (motors,), in N or N·m.
-    """
+    """One received state, what acted on it, and the last command, (motors,)."""
 
     state: State
     inputs: Inputs
@@ -49,17 +43,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Glance:
-    """The motion at one instant.
-
-    Attributes:
-        time: Time of the state, in s.
-        state_rate, command_rate, solution_rate: Messages per second since the last glance.
-        residual: Largest violation of a constraint, in m or rad.
-        energy: Mechanical energy, in J.
-        tracking_error: Largest error of a task row, in m or rad.
-        rank: Rank of the constraints.
-        status: Status of the solution.
-    """
+    """The motion at one instant; rates are messages per second since the last glance."""
 
     time: float
     state_rate: float
@@ -75,9 +59,7 @@ class Glance:
 class MotionObserver(Node):
     """Receives states, commands and solutions, and evaluates the motion independently.
 
-    Attributes:
-        samples: One per received state, in order.
-        diagnostics: Last values by node.
+    ``samples`` has one per state, in order; ``diagnostics`` the last values by node.
     """
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks | None) -> None:
@@ -137,11 +119,7 @@ class MotionObserver(Node):
         return rows.residual / self._tasks.constraints.reference_scale
 
     def trajectory(self, wall_time: float) -> Trajectory:
-        """The motion so far, reduced to what a plot can show.
-
-        Args:
-            wall_time: Duration in real time, in s.
-        """
+        """The motion so far, reduced to what a plot can show; ``wall_time`` in s."""
         task_rows = self._tasks.row_names if self._tasks else ()
         recorder = Recorder(self._mechanism, self._dynamics, task_rows)
         stride = -(-len(self.samples) // _MOST_SAMPLES)
@@ -199,12 +177,7 @@ class LiveTable:
         self._write(f"{head}\n")
 
     def show(self, glance: Glance, *, keep: bool) -> None:
-        """Show a line.
-
-        Args:
-            glance: Values of the line.
-            keep: Whether it stays; other lines are shown on terminals only.
-        """
+        """Show a line; those that are not to ``keep`` are shown on terminals only."""
         if not (keep or self._is_terminal):
             return
         cells = (f"{getattr(glance, name):{form}}".rjust(w) for _, w, name, form in _COLUMNS)

@@ -33,11 +33,7 @@ class CommandWatchdog(Node):
     """
 
     def __init__(self, **options: Any) -> None:
-        """Subscribe.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or in the mechanism file.
-        """
+        """Subscribe."""
         super().__init__("command_watchdog", **options)
         self._settings = Parameters(self, TABLES["command_watchdog"])
         if not self._settings["mechanism"]:

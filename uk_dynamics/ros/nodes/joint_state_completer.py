@@ -33,12 +33,7 @@ class JointStateCompleter(Node):
     """Publishes complete ``joint_states`` whenever all measured joints have new values."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and subscribe.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files, or the measured joints do
-                not determine the others.
-        """
+        """Read the mechanism and subscribe."""
         super().__init__("joint_state_completer", **options)
         self._settings = Parameters(self, TABLES["joint_state_completer"])
         mechanism = load_mechanism(self, self._settings)

@@ -31,11 +31,7 @@ class Markers(Node):
     """Marks the mechanism of ``joint_states``; without a subscriber nothing is computed."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and subscribe.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files.
-        """
+        """Read the mechanism and subscribe."""
         super().__init__("markers", **options)
         self._settings = Parameters(self, TABLES["markers"])
         mechanism = load_mechanism(self, self._settings)

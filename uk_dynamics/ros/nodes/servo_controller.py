@@ -27,19 +27,10 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 
 
 class ServoControllerNode(LifecycleNode):
-    """The life cycle of a :class:`ServoLoop`.
-
-    Attributes:
-        loop: From configure to cleanup; None otherwise.
-        active: Whether the motors are driven.
-    """
+    """The life cycle of a :class:`ServoLoop`."""
 
     def __init__(self, **options: Any) -> None:
-        """Declare the parameters; configure reads the files.
-
-        Raises:
-            UkDynamicsError: A parameter is not valid, or autostart fails.
-        """
+        """Declare the parameters; configure reads the files."""
         super().__init__("servo_controller", **options)
         self.loop: ServoLoop | None = None
         self.active = False

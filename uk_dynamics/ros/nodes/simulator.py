@@ -30,11 +30,7 @@ class Simulator(Node):
     """Simulates a mechanism under the efforts of its command topic."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and start.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
-        """
+        """Read the mechanism and start."""
         super().__init__("simulator", **options)
         self._settings = Parameters(self, TABLES["simulator"])
         self._problems = MessageProblems(self.get_logger())

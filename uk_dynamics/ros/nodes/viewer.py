@@ -37,13 +37,7 @@ Array = NDArray[np.float64]
 
 
 class TopicSource:
-    """Shows ``joint_states``; the buttons call the services of a simulator.
-
-    Attributes:
-        controls: The buttons.
-        can_pose: False: only its motors move the mechanism.
-        duration: 0: unlimited.
-    """
+    """Shows ``joint_states``; the buttons call the services of a simulator."""
 
     controls = ("play", "pause", "step", "reset")
     can_pose = False
@@ -58,15 +52,7 @@ class TopicSource:
         *,
         tasks: Tasks | None = None,
     ) -> None:
-        """Subscribe.
-
-        Args:
-            node: Node that subscribes.
-            mechanism: The mechanism.
-            simulator: Name of the node that simulates it, if one does.
-            state_timeout: Age of a state above which the view shows a warning, in s.
-            tasks: Tasks whose references are shown, if any.
-        """
+        """Subscribe; the view warns of states older than ``state_timeout``, in s."""
         problems = MessageProblems(node.get_logger())
         self._state_timeout = state_timeout
         self._structure = StructureInput(node, mechanism, problems)
@@ -147,11 +133,7 @@ class Viewer(Node):
     """Shows the mechanism of ``joint_states``; it publishes nothing."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism, subscribe and serve.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files, or nothing can be served.
-        """
+        """Read the mechanism, subscribe and serve."""
         load_viser()  # before the node exists, so that it answers at once
         super().__init__("viewer", **options)
         self._server: Any = None

@@ -61,15 +61,7 @@ def installed(package: str) -> bool:
 
 
 def require(packages: Iterable[str], place: str) -> None:
-    """Check that packages are installed.
-
-    Args:
-        packages: Their names.
-        place: What needs them.
-
-    Raises:
-        InputError: Some are missing; it names all of them, and the remedy.
-    """
+    """Raise an InputError that names all packages that ``place`` needs and that are missing."""
     missing = [package for package in dict.fromkeys(packages) if not installed(package)]
     if missing:
         names = " ".join("ros-$ROS_DISTRO-" + package.replace("_", "-") for package in missing)
@@ -110,11 +102,7 @@ def number(
 
 
 def read_files(given: Mapping[str, str]) -> Mechanism:
-    """The mechanism of the argument ``mechanism``, checked together with ``tasks``.
-
-    Raises:
-        UkDynamicsError: Anything wrong in the files; nothing has been started yet.
-    """
+    """The mechanism of the argument ``mechanism``, checked together with ``tasks``."""
     mechanism = Mechanism.from_file(given["mechanism"])
     if given["tasks"]:
         Tasks.from_file(given["tasks"], mechanism)
@@ -143,12 +131,7 @@ class LastToEnd(Node):
     """
 
     def __init__(self, *, after: Sequence[Node], **options: Any) -> None:
-        """Describe the process.
-
-        Args:
-            after: Processes that end earlier; those that never start are ignored.
-            **options: Options of the node.
-        """
+        """``after``: processes that end earlier; those that never start are ignored."""
         prefix = ["setsid ", LaunchConfiguration("launch-prefix", default="")]
         # a label of its own, or it would be that of setsid
         super().__init__(prefix=prefix, exec_name=options["executable"], **options)
@@ -196,15 +179,7 @@ def watchers(
 ) -> list[Node]:
     """Nodes that the arguments ``view``, ``record`` and ``rviz`` ask for.
 
-    Args:
-        node: Makes a node of the launch file.
-        given: Arguments by name.
-        files: Parameters ``mechanism`` and ``tasks``.
-        root: Link whose axes are the world's.
-        after: Processes whose final messages are recorded too.
-
-    Raises:
-        InputError: What an argument requests is not installed, or the recording has a wrong name.
+    ``root`` is the link whose axes are the world's; final messages of ``after`` are recorded too.
     """
     package = "uk_dynamics"
     started = []

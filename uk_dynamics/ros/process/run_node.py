@@ -123,11 +123,7 @@ def answer_invalid_transitions(node: LifecycleNode) -> None:
 
 
 def _initialize() -> None:
-    """Make the ROS context, without signal handlers.
-
-    Raises:
-        InputError: The ROS part of the command line is not valid.
-    """
+    """Make the ROS context, without signal handlers."""
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     except rclpy_implementation.UnknownROSArgsError as error:

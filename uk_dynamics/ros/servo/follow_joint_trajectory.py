@@ -25,14 +25,7 @@ from uk_dynamics.ros.topics.messages import Array
 
 
 class JointErrors(NamedTuple):
-    """Tracking errors of joints.
-
-    Attributes:
-        names: Names of the joints.
-        desired: Positions, velocities and accelerations, (joints, 3).
-        position: Actual minus desired, (joints,), in m or rad.
-        velocity: Actual minus desired, (joints,), in m/s or rad/s.
-    """
+    """Actual minus desired motion; ``desired``: position, velocity, acceleration, (joints, 3)."""
 
     names: tuple[str, ...]
     desired: Array
@@ -43,8 +36,7 @@ class JointErrors(NamedTuple):
 class GoalTolerances:
     """Tolerances of one goal, by joint; those that are left out, 0 or negative set no limit.
 
-    Attributes:
-        time: Time after the end of the trajectory in which the goal may still be reached, in s.
+    ``time`` in s is how long after the end of the trajectory the goal may still be reached.
     """
 
     def __init__(self, request: Any, names: Sequence[str]) -> None:
@@ -121,11 +113,7 @@ def follow_joint_trajectory(*arguments: Any) -> FollowJointTrajectory | None:
 
 
 class FollowJointTrajectory:
-    """Accepts goals while tasks are followed; a new trajectory replaces the last one.
-
-    Attributes:
-        active: Whether a goal is being followed.
-    """
+    """Accepts goals while tasks are followed; a new trajectory replaces the last one."""
 
     def __init__(
         self,
@@ -137,18 +125,7 @@ class FollowJointTrajectory:
         problems: MessageProblems,
         state: Callable[[], State | None],
     ) -> None:
-        """Offer the action.
-
-        Args:
-            action: Its type.
-            node: Node that offers it.
-            tasks: The tasks.
-            trajectories: Follows the trajectories of goals like those of its topic.
-            live: What the live tasks follow.
-            problems: Counts rejected goals.
-            state: The last measured state with the time of the references; None while no tasks are
-                followed.
-        """
+        """``state()`` has the time of the references; None while no tasks are followed."""
         self._action = action
         self._node = node
         self._tasks = tasks

@@ -25,15 +25,7 @@ class LiveSettings:
     """
 
     def __init__(self, settings: Parameters, modes: ServoModes) -> None:
-        """Declare the parameters, and apply the values given at the start.
-
-        Args:
-            settings: Parameters of the node.
-            modes: The servo laws that they change.
-
-        Raises:
-            InputError: A value given at the start is not valid.
-        """
+        """Declare the parameters, and apply the values given at the start."""
         self._settings = settings
         self._modes = modes
         self._motors = modes.mechanism.actuators.names

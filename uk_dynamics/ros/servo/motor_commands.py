@@ -29,14 +29,7 @@ class MotorCommands(ABC):
     def __init__(
         self, node: Node, settings: Parameters, mechanism: Mechanism, kind: type[Any]
     ) -> None:
-        """Create the publisher.
-
-        Args:
-            node: Node that commands.
-            settings: Its parameters.
-            mechanism: Its motors are commanded.
-            kind: Type of the messages.
-        """
+        """Create the publisher."""
         self._node = node
         self._settings = settings
         self._idle = np.zeros(len(mechanism.actuators))

@@ -38,16 +38,7 @@ from uk_dynamics.ros.topics.structure_input import StructureInput
 
 
 class ServoLoop:
-    """Answers every state of ``joint_states`` with a command while it runs.
-
-    Attributes:
-        mechanism: The controlled mechanism.
-        controller: The servo laws.
-        commands: Publisher of the commands.
-        references: Inputs of the live tasks.
-        command: The last decision since :meth:`start`; None before the first one.
-        running: Whether states are answered.
-    """
+    """Answers every state of ``joint_states`` with a command while it runs."""
 
     def __init__(
         self,
@@ -56,17 +47,7 @@ class ServoLoop:
         problems: MessageProblems,
         stop: Callable[[Fault, str], None],
     ) -> None:
-        """Read mechanism and tasks, and subscribe.
-
-        Args:
-            node: Node that controls.
-            settings: Its parameters.
-            problems: Counts invalid messages.
-            stop: Called with the fault and its reason when the motors must stop.
-
-        Raises:
-            UkDynamicsError: Anything wrong in parameters or files.
-        """
+        """Read mechanism and tasks, and subscribe; a fault and its reason are given to ``stop``."""
         mechanism = load_mechanism(node, settings)
         self.mechanism = mechanism
         rate = settings["update_rate"]
@@ -122,11 +103,7 @@ class ServoLoop:
 
     @property
     def efforts(self) -> Array | None:
-        """Present efforts of the motors, (motors,), in N or N·m.
-
-        None: there are none, or the process was suspended for so long that the command has been
-        replaced by the watchdog.
-        """
+        """Present efforts of the motors, (motors,); None where the watchdog has replaced them."""
         longest = self._settings["state_timeout"] + self._settings["ramp_time"]
         if self.command is None or self._sent.age > longest:
             return None
@@ -242,11 +219,7 @@ class ServoLoop:
         self._topics.publish(stamp, state, command, self.references.followed)
 
     def _begin(self, efforts: Array) -> None:
-        """Start at the first measured state.
-
-        Args:
-            efforts: Measured at the joints, (nv,), in N or N·m; zero where not measured.
-        """
+        """Start at the first measured state, with joint efforts (nv,), zero where not measured."""
         self.controller.reset(self._to_motors @ efforts)
         self._desired.reset()
 

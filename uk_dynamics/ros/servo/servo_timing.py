@@ -23,16 +23,12 @@ class QuietCollector:
     Automatic collection happens at any instant, now and then over all objects, which takes tens of
     milliseconds. Objects that exist when the loop starts are therefore frozen, and those made by
     the loop are freed by reference counting: without cycles a collection takes some 0.1 ms.
-
-    Attributes:
-        longest: Longest collection since :meth:`start`, in s.
-        found: Unreachable objects found since then; above zero the loop makes cycles.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         """Prepare; ``clock`` gives real time in s."""
-        self.longest = 0.0
-        self.found = 0
+        self.longest = 0.0  # s
+        self.found = 0  # unreachable objects; above zero the loop makes cycles
         self._clock = clock
         self._last: float | None = None
 

@@ -15,23 +15,12 @@ _MOST_AT_ONCE = 2  # the executor must process commands between steps
 
 
 class Pacer:
-    """Counts the steps that are due.
-
-    Attributes:
-        period: Real time between two steps, in s.
-        missed: Steps that were skipped because the computer is too slow.
-    """
+    """Counts the steps that are due; ``missed`` ones were skipped: the computer is too slow."""
 
     def __init__(
         self, step_size: float, factor: float, clock: Callable[[], float] = time.perf_counter
     ) -> None:
-        """Start at the first call of :meth:`due`.
-
-        Args:
-            step_size: Simulated time of a step, in s.
-            factor: Simulated time per real time, positive.
-            clock: Real time, in s.
-        """
+        """``step_size`` in simulated s; ``factor``: simulated time per real time, positive."""
         self.period = step_size / factor
         self.missed = 0
         self._clock = clock
@@ -63,11 +52,7 @@ _RETRY_PERIOD = 0.1  # s; the first states come before the controller is there
 
 
 class Lockstep:
-    """Accepts only the command with the stamp of the last state.
-
-    Attributes:
-        unexpected: Number of commands with another stamp, late or repeated ones.
-    """
+    """Accepts only the command with the stamp of the last state; counts ``unexpected`` others."""
 
     def __init__(self, node: Node, publish_again: Callable[[], None]) -> None:
         """Prepare; ``publish_again`` publishes the state once more while no command comes."""

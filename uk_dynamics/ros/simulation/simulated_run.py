@@ -35,13 +35,7 @@ _AFTER_RESET = 1.0
 
 
 class SimulatedRun:
-    """Steps of a mechanism under the efforts that were commanded last.
-
-    Attributes:
-        machine: The simulated mechanism.
-        steps_per_state: Steps from one published state to the next.
-        failure: Why the simulation has stopped; empty when it has not.
-    """
+    """Steps of a mechanism under the last command; ``failure`` is why it has stopped, or empty."""
 
     def __init__(
         self,
@@ -53,18 +47,10 @@ class SimulatedRun:
         on_command: Callable[[], None] | None = None,
         on_state: Callable[[Time], None] | None = None,
     ) -> None:
-        """Read the mechanism, publish and subscribe.
+        """Read the mechanism, publish and subscribe; in lockstep with the three functions.
 
-        Args:
-            node: Node that simulates.
-            settings: Its parameters.
-            problems: Counts invalid messages.
-            accept: In lockstep: returns what is wrong with the stamp of a command, if anything.
-            on_command: In lockstep: called after each valid command.
-            on_state: In lockstep: called with the stamp before each state is published.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
+        ``accept`` returns what is wrong with the stamp of a command, ``on_command`` is called after
+        each valid one, ``on_state`` with the stamp before each state is published.
         """
         mechanism = load_mechanism(node, settings)
         rate = settings["rate"]

@@ -14,28 +14,18 @@ _FEWEST_PERIODS = 3
 
 @dataclass(frozen=True)
 class RateReport:
-    """Regularity since the last report.
+    """Regularity since the last report."""
 
-    Attributes:
-        rate: Events per second.
-        period_error: 99th percentile of |period − nominal period|, in s.
-        missed: Whole periods without an event since the start.
-    """
-
-    rate: float
-    period_error: float
-    missed: int
+    rate: float  # events per second
+    period_error: float  # 99th percentile of |period − nominal period|, in s
+    missed: int  # whole periods without an event since the start
 
 
 class RateMonitor:
     """Counts events; keeps their times only until the next report."""
 
     def __init__(self, nominal_period: float | None = None) -> None:
-        """Start counting.
-
-        Args:
-            nominal_period: Intended period, in s; None: the median of the measured ones.
-        """
+        """Start counting; without ``nominal_period``, in s, the median of those measured counts."""
         self.nominal_period = nominal_period
         self.missed = 0
         self._times = np.empty(_CAPACITY)
@@ -77,17 +67,11 @@ _SAME = 0.05  # of the rate
 
 
 class Periods(NamedTuple):
-    """Regularity by stamps.
+    """Regularity by stamps."""
 
-    Attributes:
-        rate: States per second of their stamps since the last report; nan for less than two.
-        missed: Periods without an answered state since the start; 0 where no period is configured.
-        off: Whether the rate differs from the configured one.
-    """
-
-    rate: float
-    missed: int
-    off: bool
+    rate: float  # states per second since the last report; nan for less than two
+    missed: int  # periods without an answered state since the start; 0 where none is configured
+    off: bool  # whether the rate differs from the configured one
 
 
 class PeriodMonitor:

@@ -18,9 +18,6 @@ class ConstraintWrenches:
     wrench Σ λ w on the child and its opposite on the parent. It is given in the axes and at the
     origin of the child's link, whose name is the frame of the message: a force along the link's x
     axis is positive. Joint friction is not part of it, but its effect on the multipliers is.
-
-    Attributes:
-        names: The constraints that have frames.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:

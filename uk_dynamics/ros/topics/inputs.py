@@ -18,12 +18,7 @@ from uk_dynamics.ros.topics.qos import COMMAND_QOS, STATE_QOS
 
 
 class StateInput:
-    """Complete states from ``joint_states``.
-
-    Attributes:
-        reader: Holds q, v and measured efforts of the last valid message.
-        watchdog: Fed by valid messages.
-    """
+    """Complete states from ``joint_states``: ``reader`` has the last valid one."""
 
     def __init__(
         self,
@@ -63,12 +58,7 @@ class StateInput:
 
 
 class EffortInput:
-    """Motor efforts from a command topic.
-
-    Attributes:
-        efforts: Those of the last valid message, (motors,), in N or N·m.
-        watchdog: Fed by valid messages.
-    """
+    """Motor efforts from a command topic: ``efforts`` (motors,) of the last valid message."""
 
     def __init__(
         self,
@@ -81,17 +71,7 @@ class EffortInput:
         accept: Callable[[Time], str] | None = None,
         on_command: Callable[[], None] | None = None,
     ) -> None:
-        """Subscribe.
-
-        Args:
-            node: Node that subscribes.
-            mechanism: Its motors are commanded.
-            problems: Counts invalid messages.
-            topic: Name of the topic.
-            by_joint: Whether efforts come by joint name in a JointState.
-            accept: Returns what is wrong with the stamp of a JointState, empty when nothing is.
-            on_command: Called after each valid message.
-        """
+        """``accept`` returns what is wrong with the stamp of a command ``by_joint``."""
         reader = EffortReader(mechanism.actuators, mechanism.model.velocity_names)
         self.efforts = reader.efforts
         self.watchdog = Watchdog()

@@ -31,8 +31,7 @@ def live_names(specs: Iterable[ConstraintSpec]) -> list[str]:
 class LiveReferences(Generic[AnyFollowed]):
     """What each live constraint or task follows: the last sample, or what has replaced it.
 
-    Attributes:
-        followed: By name; without those that have received nothing yet.
+    ``followed`` is by name, without those that have received nothing yet.
     """
 
     def __init__(
@@ -43,15 +42,7 @@ class LiveReferences(Generic[AnyFollowed]):
         problems: MessageProblems,
         prefix: str = "",
     ) -> None:
-        """Subscribe to ``<prefix><name>/reference``.
-
-        Args:
-            node: Node that subscribes.
-            references: Those of all constraints or tasks of a file.
-            names: The live ones.
-            problems: Counts invalid messages.
-            prefix: Start of the topic names: ``~/`` for topics below the node's name.
-        """
+        """Subscribe to ``<prefix><name>/reference`` of the live ones, by name."""
         self.followed: dict[str, AnyFollowed] = {}
         self._references = references
         self._node = node
@@ -87,15 +78,10 @@ class LiveReferences(Generic[AnyFollowed]):
 
 
 def read_reference(message: JointTrajectoryPoint, rows: int) -> tuple[ReferenceSample | None, str]:
-    """Value, rate and acceleration of rows; fields left out are zero.
+    """Value, rate and acceleration of rows, or what is wrong; fields left out are zero.
 
-    Args:
-        message: ``positions`` in m or rad (of rows on velocities: m/s or rad/s), ``velocities``
-            their rates, ``accelerations`` the rates of those; efforts and time are not used.
-        rows: Number of rows.
-
-    Returns:
-        The sample, or None and what is wrong with the message.
+    ``positions`` in m or rad (of rows on velocities: m/s or rad/s), ``velocities`` their rates,
+    ``accelerations`` the rates of those; efforts and time are not used.
     """
     parts = []
     for field in ("positions", "velocities", "accelerations"):

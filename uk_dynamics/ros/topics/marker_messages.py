@@ -55,14 +55,7 @@ class MarkerMessages:
     def __init__(
         self, frame_id: str, constraints: tuple[str, ...], tasks: tuple[str, ...], size: float
     ) -> None:
-        """Prepare.
-
-        Args:
-            frame_id: Link whose axes are the world's.
-            constraints: Names of the constraints with forces.
-            tasks: Names of the tasks with targets.
-            size: Size of the mechanism, in m.
-        """
+        """Prepare."""
         self._frame_id = frame_id
         self._constraints = constraints
         self._tasks = tasks
@@ -75,13 +68,7 @@ class MarkerMessages:
         self._drawn.clear()
 
     def array(self, marks: Marks, stamp: Time, longest: float) -> MarkerArray:
-        """All visible markers, and the deletion of those that have disappeared.
-
-        Args:
-            marks: What is drawn.
-            stamp: That of the state.
-            longest: Length of the longest arrow as a fraction of the mechanism's size.
-        """
+        """All visible markers, and the deletion of those that have disappeared."""
         message = MarkerArray()
         drawn = set()
         for marker in self._markers(marks, longest * self._size):

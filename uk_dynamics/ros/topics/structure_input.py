@@ -75,11 +75,7 @@ class StructureInput:
         return self._live.followed
 
     def inputs(self, tau: Array | None = None) -> Inputs:
-        """Present inputs of an evaluation.
-
-        Args:
-            tau: Generalized forces, (nv,), in N or N·m; None is zero.
-        """
+        """Present inputs of an evaluation; ``tau`` are generalized forces, (nv,), None: zero."""
         return Inputs(tau=tau, active=self.active, references=dict(self.references))
 
     def destroy(self) -> None:
