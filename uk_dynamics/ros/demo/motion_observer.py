@@ -23,7 +23,6 @@ from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS
 from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
 from uk_dynamics.ros.topics.qos import STATE_QOS
-from uk_dynamics.ros.topics.structure_input import StructureInput
 from uk_dynamics.simulation import Recorder, Trajectory
 from uk_dynamics.simulation.recording import Statistics
 
@@ -72,8 +71,6 @@ class MotionObserver(Node):
         self._dynamics = InterpretedDynamics(mechanism)
         self._task_workspace = (tasks or mechanism).model.workspace()
         problems = MessageProblems(self.get_logger())
-        self._structure = StructureInput(self, mechanism, problems)
-        self._origin = self._structure.origin
         self._states = StateInput(self, self._mechanism, problems, self._on_state)
         self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
         self._solutions = Watchdog()
@@ -134,11 +131,9 @@ class MotionObserver(Node):
         return np.array([watchdog.count for watchdog in watchdogs], dtype=float)
 
     def _on_state(self, stamp: Time) -> None:
-        t = self._origin.since(stamp)
-        if self.samples and t <= self.samples[-1].state.t:
+        if self.samples and self._states.t <= self.samples[-1].state.t:
             return  # the simulation has not started yet
-        inputs = self._structure.inputs(self._states.reader.effort.copy())
-        self.samples.append(Sample(self._states.state(t), inputs, self._commands.efforts.copy()))
+        self.samples.append(Sample(*self._states.copied(), self._commands.efforts.copy()))
 
     def _on_solution(self, message: bytes) -> None:
         self._solutions.feed()

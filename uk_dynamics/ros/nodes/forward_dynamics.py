@@ -19,7 +19,6 @@ from uk_dynamics.ros.process.mechanism_source import load_mechanism, make_dynami
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
-from uk_dynamics.ros.topics.structure_input import StructureInput
 
 
 class ForwardDynamics(Node):
@@ -42,18 +41,15 @@ class ForwardDynamics(Node):
             self._efforts = EffortInput(
                 self, self._mechanism, self._problems, topic=self._settings["command_topic"]
             )
-        self._structure = StructureInput(self, self._mechanism, self._problems)
-        self._origin = self._structure.origin
         self._states = StateInput(self, self._mechanism, self._problems, self._on_state)
         self._diagnostics = DiagnosticsPublisher(self, "dynamics", self._report)
         self._diagnostics.hardware = self._mechanism.name
 
     def _on_state(self, stamp: Time) -> None:
-        reader = self._states.reader
-        state = State(self._origin.since(stamp), reader.q, reader.v)
+        state = self._states.state
         self._monitor.tick()
         try:
-            inputs = self._structure.inputs(self._force())
+            inputs = self._states.inputs(self._force())
             solution = self._dynamics.evaluate(state, inputs)
             if not np.isfinite(solution.qdd).all():
                 raise SimulationError("the acceleration is not finite", state.t)
@@ -85,5 +81,5 @@ class ForwardDynamics(Node):
                 self._solution,
                 self._dynamics,
                 self._settings["residual_warning"],
-                self._structure.inputs(),
+                self._states.inputs(),
             )

@@ -21,10 +21,10 @@ from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
+from uk_dynamics.ros.topics.inputs import StructureInput
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
 from uk_dynamics.ros.topics.messages import JointStateMessage
 from uk_dynamics.ros.topics.qos import JOINT_STATE_QOS, MEASURED_QOS
-from uk_dynamics.ros.topics.structure_input import StructureInput
 
 MEASURED = "measured_joint_states"
 

@@ -21,7 +21,6 @@ from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
 from uk_dynamics.ros.topics.marker_messages import MarkerMessages
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.ros.topics.structure_input import StructureInput
 from uk_dynamics.viewing.scene import Marker, stage
 
 TOPIC = "mechanism_markers"
@@ -47,8 +46,6 @@ class Markers(Node):
             stage(mechanism).size,
         )
         problems = MessageProblems(self.get_logger())
-        self._structure = StructureInput(self, mechanism, problems)
-        self._origin = self._structure.origin
         self._control = ControlTime(self, tasks, problems) if tasks else None
         self._stamp: Time | None = None
         self._states = StateInput(self, mechanism, problems, self._on_state)
@@ -57,7 +54,6 @@ class Markers(Node):
 
     def _on_state(self, stamp: Time) -> None:
         self._stamp = stamp
-        self._t = self._origin.since(stamp)
 
     def _publish(self) -> None:
         """Publish the marks of the last state, once."""
@@ -67,8 +63,7 @@ class Markers(Node):
         stamp, self._stamp = self._stamp, None
         if stamp is None:
             return
-        state = self._states.state(self._t)
-        inputs = self._structure.inputs(self._states.reader.effort.copy())
+        state, inputs = self._states.copied()
         residual = self._dynamics.residual(state, inputs).position
         solution = None
         try:

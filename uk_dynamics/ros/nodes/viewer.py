@@ -22,7 +22,6 @@ from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
-from uk_dynamics.ros.topics.structure_input import StructureInput
 from uk_dynamics.viewing import (
     FRAME_RATE,
     MechanismView,
@@ -55,13 +54,10 @@ class TopicSource:
         """Subscribe; the view warns of states older than ``state_timeout``, in s."""
         problems = MessageProblems(node.get_logger())
         self._state_timeout = state_timeout
-        self._structure = StructureInput(node, mechanism, problems)
-        self._origin = self._structure.origin
         self._control = ControlTime(node, tasks, problems) if tasks else None
         self._task_time: float | None = None
         self._states = StateInput(node, mechanism, problems, self._on_state)
         self._motors = np.linalg.pinv(mechanism.actuators.matrix)
-        self._t = 0.0
         self._initial = mechanism.initial_guess
         self._answer = ""
         pause = node.create_client(SetBool, f"{simulator}/pause")
@@ -80,7 +76,7 @@ class TopicSource:
             return
         self._answer = ""
         if action == "reset":
-            self._origin.reset()
+            self._states.origin.reset()
         client.call_async(request).add_done_callback(self._on_answer)
 
     def seek(self, t: float) -> None:
@@ -97,15 +93,13 @@ class TopicSource:
         reader, watchdog = self._states.reader, self._states.watchdog
         if not watchdog.fed:
             state = State(0.0, self._initial, np.zeros(len(reader.v)))
-            topic = self._states.subscription.topic_name
-            return Snapshot(state, Inputs(), np.zeros(len(self._motors)), f"nothing on {topic} yet")
+            missing = f"nothing on {self._states.topic} yet"
+            return Snapshot(state, Inputs(), np.zeros(len(self._motors)), missing)
         age, message = watchdog.age, self._answer
         if age > self._state_timeout:
             message = f"{message}; " * bool(message) + f"the last state is {age:.1f} s old"
-        tau = reader.effort.copy()
-        state = self._states.state(self._t)
-        inputs = self._structure.inputs(tau)
-        efforts = self._motors @ tau
+        state, inputs = self._states.copied()
+        efforts = self._motors @ reader.effort
         return Snapshot(
             state,
             inputs,
@@ -117,7 +111,6 @@ class TopicSource:
         )
 
     def _on_state(self, stamp: Time) -> None:
-        self._t = self._origin.since(stamp)
         if self._control is not None:
             self._task_time = self._control.since(stamp)
 

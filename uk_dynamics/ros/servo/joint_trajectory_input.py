@@ -35,9 +35,9 @@ class _Plan(NamedTuple):
 class JointTrajectoryInput:
     """Trajectories from ``~/joint_trajectory``, with the rules of joint_trajectory_controller.
 
-    A new one replaces the present one for the joints it names, and starts at position and
-    velocity of the present references; one without points holds its joints where they are. ``tasks`` are
-    driven by trajectories, by their name in messages; ``end`` is that of the last one, in s.
+    A new one replaces the present one for the joints it names, and starts at position and velocity
+    of the present references; one without points holds its joints where they are. ``tasks`` by
+    their name in messages are driven by trajectories; ``end`` is that of the last one, in s.
     """
 
     def __init__(

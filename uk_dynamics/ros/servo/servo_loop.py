@@ -34,7 +34,6 @@ from uk_dynamics.ros.servo.task_topics import TaskTopics
 from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.messages import Array
-from uk_dynamics.ros.topics.structure_input import StructureInput
 
 
 class ServoLoop:
@@ -55,7 +54,6 @@ class ServoLoop:
         self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism)
         self.command: MotorCommand | None = None
         self.running = False
-        self._node = node
         self._settings = settings
         self._stop = stop
         self._dynamics: Dynamics = InterpretedDynamics(mechanism)
@@ -70,18 +68,15 @@ class ServoLoop:
         self._subscribed, self._sent = Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
         self._guard = StateGuard(mechanism.model, settings, simulated=simulated)
-        self._states = StateInput(node, mechanism, problems, self._on_state)
-        self._structure = StructureInput(node, mechanism, problems)
         # tasks start with the control, unless the mechanism itself depends on time
-        shared = mechanism.driven_by_time
-        self._origin = self._structure.origin if shared else TimeOrigin(simulated=False)
-        self._t: float | None = None
+        own = None if mechanism.driven_by_time else TimeOrigin(simulated=False)
+        self._states = StateInput(node, mechanism, problems, self._on_state, own)
         self.references = ReferenceInputs(
             node,
             settings,
             self.controller.tasks,
             problems,
-            self._origin,
+            self._states.origin,
             now=self._now,
             state=self._followed_state,
         )
@@ -90,8 +85,7 @@ class ServoLoop:
 
     def start(self) -> None:
         """Answer states from now on; nothing is commanded before the first one."""
-        self._origin.reset()
-        self._t = None
+        self._states.origin.reset()
         self.references.forget()
         self._guard.forget()
         self._states.watchdog.forget()
@@ -134,11 +128,10 @@ class ServoLoop:
         """Unsubscribe, and destroy the publishers."""
         self.running = False
         self._timing.stop()
-        self._node.destroy_subscription(self._states.subscription)
+        self._states.destroy()
         self.references.destroy()
         self._live_settings.destroy()
         self._topics.destroy()
-        self._structure.destroy()
         self.commands.destroy()
 
     def report(self, report: Report) -> None:
@@ -148,9 +141,8 @@ class ServoLoop:
         command = self.command
         if command is None or not self.running:
             return
-        report.add(TIME_ORIGIN, str(self._origin.total))
-        reader = self._states.reader
-        state = State(self._t or 0.0, reader.q, reader.v)
+        report.add(TIME_ORIGIN, str(self._states.origin.total))
+        state = self._states.state
         report_dynamics(
             report,
             self.mechanism,
@@ -158,7 +150,7 @@ class ServoLoop:
             command.free,
             self._dynamics,
             self._settings["residual_warning"],
-            self._structure.inputs(),
+            self._states.inputs(),
         )
         warning = self._settings["tracking_warning"]
         errors = self.controller.tracking_error(state, self.references.followed)
@@ -166,14 +158,13 @@ class ServoLoop:
 
     def _now(self) -> float | None:
         """Time of the last state in s, None before the first one."""
-        return self._t if self.running else None
+        return self._states.t if self.running and self._answered else None
 
     def _followed_state(self) -> State | None:
         """The last state, None while no tasks are followed."""
-        if self._t is None or not self.running or self.controller.mode != TASKS:
+        if self._now() is None or self.controller.mode != TASKS:
             return None
-        reader = self._states.reader
-        return State(self._t, reader.q, reader.v)
+        return self._states.state
 
     def _on_state(self, stamp: Time) -> None:
         if not self.running:
@@ -191,10 +182,9 @@ class ServoLoop:
             self.commands.drive(self._answered[1], stamp)
             return
         self._timing.begin(stamp)
-        self.controller.active = self._structure.active
-        self.controller.structure = self._structure.references
-        self._t = self._origin.since(stamp)
-        state = State(self._t, reader.q, reader.v)
+        self.controller.active = self._states.active
+        self.controller.structure = self._states.references
+        state = self._states.state
         try:
             if (gap := self.controller.loop_closure_error(state)) > self._settings[
                 "residual_limit"
@@ -227,7 +217,7 @@ class ServoLoop:
         """Command and setpoint for a measured state."""
         followed = self.references.followed
         if self._by_trajectory:
-            desired = self._desired.desired_state(state, self._structure.inputs())
+            desired = self._desired.desired_state(state, self._states.inputs())
             command = self.controller.command(desired, followed)
             return command, self._desired.setpoint(command)
         command = self.controller.command(state, followed)

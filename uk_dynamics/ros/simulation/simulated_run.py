@@ -24,10 +24,9 @@ from uk_dynamics.ros.simulation.simulated_mechanism import SimulatedMachine
 from uk_dynamics.ros.simulation.simulation_time import SimulationTime
 from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
-from uk_dynamics.ros.topics.inputs import EffortInput
+from uk_dynamics.ros.topics.inputs import EffortInput, structural_references
 from uk_dynamics.ros.topics.messages import JointStateMessage
 from uk_dynamics.ros.topics.qos import LATCHED_QOS, PUBLISHED_QOS
-from uk_dynamics.ros.topics.structure_input import structural_references
 
 # s after a reset in which commands do not release the brakes: they come from a controller that is
 # about to stop because of the jump
