@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -289,10 +290,18 @@ def test_every_part_of_the_package_has_its_room(source: Source) -> None:
     assert tops <= RANK.keys()
 
 
-def test_contributors_are_told_of_every_top_room() -> None:
-    told = (ROOT / "CONTRIBUTING.md").read_text()
+def test_the_map_shows_every_room() -> None:
+    told = (ROOT / "docs" / "architecture.md").read_text()
     for room in {room.partition("/")[0] for room in ROOMS} - {"", "__main__"}:
-        assert f"{room}/`" in told or f"{room}.py`" in told, f"CONTRIBUTING.md misses {room}"
+        assert f"`{room}/`" in told or f"`{room}.py`" in told, f"architecture.md misses {room}"
+
+
+def test_files_that_the_map_names_are_there() -> None:
+    told = (ROOT / "docs" / "architecture.md").read_text()
+    for name in re.findall(r"`([\w/]+/[\w.]+\.(?:py|c))`", told):
+        assert any((ROOT / top / name).is_file() for top in (PACKAGE, "")), (
+            f"architecture.md names {name}"
+        )
 
 
 def test_every_folder_is_a_room_and_every_room_is_there(source: Source) -> None:
