@@ -65,17 +65,13 @@ def start_state(parameters: Parameters, mechanism: Mechanism) -> State:
 def make_servo(
     node: Node, parameters: Parameters, mechanism: Mechanism, period: float | None
 ) -> ServoModes:
-    """The laws of the tasks that the parameter ``tasks`` names; ``period`` between states in s."""
-    tasks = load_tasks(parameters, mechanism)
+    """The laws of the parameter ``tasks``, which some modes need not; ``period`` in s."""
+    tasks = None
+    if parameters["tasks"] or parameters["mode"] == TASKS:
+        others = ", ".join(mode for mode in MODES if mode != TASKS)
+        file = _required(parameters, "tasks", f"; mode {others}: none")
+        tasks = Tasks.from_file(file, mechanism)
     return ServoModes(mechanism, tasks, period, backend=selection(node, parameters))
-
-
-def load_tasks(parameters: Parameters, mechanism: Mechanism) -> Tasks | None:
-    """Read the tasks that the parameter ``tasks`` names, None where the ``mode`` needs none."""
-    if not parameters["tasks"] and parameters["mode"] != TASKS:
-        return None
-    others = ", ".join(mode for mode in MODES if mode != TASKS)
-    return Tasks.from_file(_required(parameters, "tasks", f"; mode {others}: none"), mechanism)
 
 
 def _required(parameters: Parameters, name: str, otherwise: str = "") -> str:

@@ -111,7 +111,7 @@ class ServoLoop:
         """Stop answering states, and send the final message."""
         self.running = False
         self._timing.stop()
-        self.commands.rest(self._stamp)
+        self.commands.finish(self._stamp)
 
     def look(self) -> None:
         """Check what no state shows: that none comes, or that the commands have no subscriber."""
@@ -186,14 +186,13 @@ class ServoLoop:
         self.controller.structure = self._states.references
         state = self._states.state
         try:
-            if (gap := self.controller.loop_closure_error(state)) > self._settings[
-                "residual_limit"
-            ]:
-                self._end(Fault.OPEN_LOOP, f"constraints are violated by {gap:.3g} m or rad")
+            error = self.controller.loop_closure_error(state)
+            if error > self._settings["residual_limit"]:
+                self._end(Fault.OPEN_LOOP, f"constraints are violated by {error:.3g} m or rad")
                 return
             command, setpoint = self._decide(state)
-        except (UkDynamicsError, np.linalg.LinAlgError) as error:
-            self._end(Fault.SOLVER_FAILURE, str(error))
+        except (UkDynamicsError, np.linalg.LinAlgError) as failure:
+            self._end(Fault.SOLVER_FAILURE, str(failure))
             return
         if not np.isfinite(command.efforts).all():
             self._end(Fault.SOLVER_FAILURE, f"the efforts are not finite at t = {state.t:.6g} s")

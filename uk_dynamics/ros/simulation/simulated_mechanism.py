@@ -75,8 +75,8 @@ class SimulatedMachine:
         self.state = self.dynamics.project(State(t, q, v), self.inputs)
         self.steps += 1
 
-    def stand(self) -> None:
-        """Let the time of a step pass while brakes hold the mechanism."""
+    def brake(self) -> None:
+        """Time goes on by a step while brakes hold the mechanism."""
         self.steps += 1
         self.state = State(self.steps * self.step_size, self.state.q, self.state.v)
 

@@ -99,7 +99,7 @@ class SimulatedRun:
         machine.command(self._commands.efforts)
         try:
             if self.brakes_hold:
-                machine.stand()
+                machine.brake()
             else:
                 machine.step()
         except UkDynamicsError as error:
