@@ -10,13 +10,12 @@ from typing import TextIO
 import numpy as np
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
-from numpy.typing import NDArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.ros.diagnostics.dynamics import largest
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS
@@ -25,8 +24,6 @@ from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
 from uk_dynamics.ros.topics.qos import STATE_QOS
 from uk_dynamics.simulation import Recorder, Trajectory
 from uk_dynamics.simulation.recording import Statistics
-
-Array = NDArray[np.float64]
 
 _MOST_SAMPLES = 1500
 
@@ -62,7 +59,6 @@ class MotionObserver(Node):
     """
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks | None) -> None:
-        """Subscribe."""
         super().__init__("demo", start_parameter_services=False)
         self.samples: list[Sample] = []
         self.diagnostics: dict[str, dict[str, str]] = {}

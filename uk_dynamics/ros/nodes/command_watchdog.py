@@ -33,7 +33,6 @@ class CommandWatchdog(Node):
     """
 
     def __init__(self, **options: Any) -> None:
-        """Subscribe."""
         super().__init__("command_watchdog", **options)
         self._settings = Parameters(self, TABLES["command_watchdog"])
         if not self._settings["mechanism"]:

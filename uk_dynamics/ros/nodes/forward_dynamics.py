@@ -25,7 +25,6 @@ class ForwardDynamics(Node):
     """Solves the fundamental equation at every state of ``joint_states``."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and subscribe."""
         super().__init__("forward_dynamics", **options)
         self._settings = Parameters(self, TABLES["forward_dynamics"])
         self._mechanism = load_mechanism(self, self._settings)

@@ -33,7 +33,6 @@ class JointStateCompleter(Node):
     """Publishes complete ``joint_states`` whenever all measured joints have new values."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and subscribe."""
         super().__init__("joint_state_completer", **options)
         self._settings = Parameters(self, TABLES["joint_state_completer"])
         mechanism = load_mechanism(self, self._settings)

@@ -30,7 +30,6 @@ class Markers(Node):
     """Marks the mechanism of ``joint_states``; without a subscriber nothing is computed."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and subscribe."""
         super().__init__("markers", **options)
         self._settings = Parameters(self, TABLES["markers"])
         mechanism = load_mechanism(self, self._settings)

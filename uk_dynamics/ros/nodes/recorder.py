@@ -18,7 +18,6 @@ class Recorder(Node):
     """Records until it ends; what has been written can be read at any time."""
 
     def __init__(self, **options: Any) -> None:
-        """Open the file and subscribe."""
         super().__init__("recorder", **options)
         self._recorder: TopicRecorder | None = None
         settings = Parameters(self, TABLES["recorder"])

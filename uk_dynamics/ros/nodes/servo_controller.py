@@ -10,6 +10,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import CONFIGURED, TABLES
@@ -17,7 +18,6 @@ from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_
 from uk_dynamics.ros.servo.faults import Fault, SafeStop
 from uk_dynamics.ros.servo.servo_loop import ServoLoop
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.messages import Array
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 _WATCH_PERIOD = 0.02  # s

@@ -30,7 +30,6 @@ class Simulator(Node):
     """Simulates a mechanism under the efforts of its command topic."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and start."""
         super().__init__("simulator", **options)
         self._settings = Parameters(self, TABLES["simulator"])
         self._problems = MessageProblems(self.get_logger())

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from numpy.typing import NDArray
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism, Tasks
-from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import TABLES
@@ -31,8 +30,6 @@ from uk_dynamics.viewing import (
     load_viser,
     open_server,
 )
-
-Array = NDArray[np.float64]
 
 
 class TopicSource:
@@ -126,7 +123,6 @@ class Viewer(Node):
     """Shows the mechanism of ``joint_states``; it publishes nothing."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism, subscribe and serve."""
         load_viser()  # before the node exists, so that it answers at once
         super().__init__("viewer", **options)
         self._server: Any = None

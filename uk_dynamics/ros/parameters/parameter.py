@@ -111,7 +111,6 @@ class Parameters:
     """The parameters of a running node, by name and always valid."""
 
     def __init__(self, node: Node, declared: Sequence[Parameter]) -> None:
-        """Declare the parameters."""
         self._declared = {parameter.name: parameter for parameter in declared}
         self._values: dict[str, Any] = {}
         self._listeners: dict[str, Callable[[], None]] = {}

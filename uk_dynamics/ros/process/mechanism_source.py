@@ -65,7 +65,7 @@ def start_state(parameters: Parameters, mechanism: Mechanism) -> State:
 def make_servo(
     node: Node, parameters: Parameters, mechanism: Mechanism, period: float | None
 ) -> ServoModes:
-    """The laws of the parameter ``tasks``, which some modes need not; ``period`` in s."""
+    """The servo laws by the parameters ``tasks`` and ``mode``; ``period`` between states in s."""
     tasks = None
     if parameters["tasks"] or parameters["mode"] == TASKS:
         others = ", ".join(mode for mode in MODES if mode != TASKS)

@@ -8,10 +8,10 @@ from enum import Enum
 
 from rclpy.node import Node
 
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.messages import Array
 
 _RAMP_PERIOD = 0.005  # s
 
@@ -67,7 +67,7 @@ class SafeStop:
         send: Callable[[Array], None],
         at_the_end: Callable[[], None],
     ) -> None:
-        """``send`` commands efforts (motors,); ``at_the_end``, after the ramp or at once, zero."""
+        """``send`` commands efforts (motors,); ``at_the_end`` follows the ramp, or at once."""
         self.reason = ""
         self._node = node
         self._settings = settings

@@ -16,12 +16,11 @@ from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.servo.joint_trajectory_input import JointTrajectoryInput
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.live_references import LiveReferences
-from uk_dynamics.ros.topics.messages import Array
 
 
 class JointErrors(NamedTuple):

@@ -13,10 +13,11 @@ from trajectory_msgs.msg import JointTrajectory
 from uk_dynamics.constraints.references import Trajectory, Waypoints
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.timing.clock import nanoseconds
 from uk_dynamics.ros.topics.live_references import LiveReferences
-from uk_dynamics.ros.topics.messages import Array, first_unusable
+from uk_dynamics.ros.topics.messages import first_unusable
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 _TOPIC = "~/joint_trajectory"
@@ -36,8 +37,8 @@ class JointTrajectoryInput:
     """Trajectories from ``~/joint_trajectory``, with the rules of joint_trajectory_controller.
 
     A new one replaces the present one for the joints it names, and starts at position and velocity
-    of the present references; one without points holds its joints where they are. ``tasks`` by
-    their name in messages are driven by trajectories; ``end`` is that of the last one, in s.
+    of the present references; one without points holds its joints where they are. ``tasks`` has
+    the tasks by their name in messages; ``end`` is that of the last trajectory, in s.
     """
 
     def __init__(

@@ -17,9 +17,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.control.servo import Setpoint
 from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
-from uk_dynamics.ros.topics.messages import Array, EffortsMessage, JointStateMessage
+from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 
@@ -29,7 +30,6 @@ class MotorCommands(ABC):
     def __init__(
         self, node: Node, settings: Parameters, mechanism: Mechanism, kind: type[Any]
     ) -> None:
-        """Create the publisher."""
         self._node = node
         self._settings = settings
         self._idle = np.zeros(len(mechanism.actuators))

@@ -12,7 +12,7 @@ from uk_dynamics.control import MotorCommand
 from uk_dynamics.control.servo import TASKS, Setpoint, SetpointGenerator
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
 from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
@@ -33,7 +33,6 @@ from uk_dynamics.ros.servo.state_guard import StateGuard
 from uk_dynamics.ros.servo.task_topics import TaskTopics
 from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.topics.inputs import StateInput
-from uk_dynamics.ros.topics.messages import Array
 
 
 class ServoLoop:

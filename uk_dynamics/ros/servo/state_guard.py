@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import RobotModel
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.servo.faults import Fault
-from uk_dynamics.ros.topics.messages import Array
 
 _WINDOW = 0.5  # s over which integrated velocities are compared with positions
 

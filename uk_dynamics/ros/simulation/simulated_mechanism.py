@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import METHODS, Dynamics, InterpretedDynamics, switch
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 
 
 class SimulatedMachine:
@@ -76,7 +73,7 @@ class SimulatedMachine:
         self.steps += 1
 
     def brake(self) -> None:
-        """Time goes on by a step while brakes hold the mechanism."""
+        """Advance time by a step while brakes hold the mechanism."""
         self.steps += 1
         self.state = State(self.steps * self.step_size, self.state.q, self.state.v)
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.mechanism import Mechanism
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array
 
 
 class ConstraintWrenches:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
-from uk_dynamics.ros.topics.messages import LARGEST, Array, NameIndex, view
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.ros.topics.messages import LARGEST, NameIndex, view
 
 _TURN = 2.0 * math.pi
 

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Vector3
-from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.viewing.scene import ArrowScale, Marks
-
-Array = NDArray[np.float64]
 
 FRAMES, CLOSURE_ERRORS, FORCES, TORQUES, LABELS, TARGETS, ERRORS = NAMESPACES = (
     "loop_frames",
@@ -55,7 +53,6 @@ class MarkerMessages:
     def __init__(
         self, frame_id: str, constraints: tuple[str, ...], tasks: tuple[str, ...], size: float
     ) -> None:
-        """Prepare."""
         self._frame_id = frame_id
         self._constraints = constraints
         self._tasks = tasks

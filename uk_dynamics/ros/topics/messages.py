@@ -18,10 +18,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from uk_dynamics.mechanism.resolution import Actuators
+from uk_dynamics.mechanism.resolution import Actuators, Array
 from uk_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 # Larger numbers are mistakes of the sender, and their squares overflow.
 LARGEST = 1e100
