@@ -18,6 +18,9 @@ from uk_dynamics.conversion.ros2_control_files import (
     controllers,
 )
 from uk_dynamics.ros.process.launch_files import (
+    RECORD,
+    RVIZ,
+    VIEW,
     LastToEnd,
     ends_all,
     installed,
@@ -26,8 +29,8 @@ from uk_dynamics.ros.process.launch_files import (
     read_files,
     require,
     switched_on,
+    watchers,
 )
-from uk_dynamics.ros.process.viewer_launch import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
 

@@ -9,14 +9,17 @@ from uk_dynamics.conversion.ros2_control_files import MACHINE_STATES_TOPIC, TOPI
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import share_directory
 from uk_dynamics.ros.process.launch_files import (
+    RECORD,
+    RVIZ,
+    VIEW,
     ends_all,
     installed,
     launch_description,
     number,
     read_files,
     switched_on,
+    watchers,
 )
-from uk_dynamics.ros.process.viewer_launch import RECORD, RVIZ, VIEW, watchers
 
 PACKAGE = "uk_dynamics"
 PATIENCE = 1.0  # s without a state: a simulation on a busy computer may stall longer than a machine

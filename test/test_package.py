@@ -114,10 +114,7 @@ def test_every_import_is_declared_for_pip(build: dict[str, Any]) -> None:
     ros = pinned("jazzy").keys() & pinned("kilted").keys()
     for library, file in imported("uk_dynamics").items():
         if library in LAUNCHING:
-            assert file in (
-                "uk_dynamics/ros/process/launch_files.py",
-                "uk_dynamics/ros/process/viewer_launch.py",
-            )
+            assert file == "uk_dynamics/ros/process/launch_files.py"
             continue
         assert library in ros or REQUIREMENTS.get(library, library) in names, (
             f"{file} imports {library}, which no requirement brings"

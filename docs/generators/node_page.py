@@ -11,12 +11,12 @@ from pathlib import Path
 from docs.generators.markdown import code, heading, plain, table
 from uk_dynamics.control.servo.task_gains import Gains
 from uk_dynamics.ros.parameters.parameter import Parameter
-from uk_dynamics.ros.parameters.servo_controller import (
+from uk_dynamics.ros.parameters.tables import (
+    TABLES,
     gain_parameters,
     motor_parameters,
     row_parameter,
 )
-from uk_dynamics.ros.parameters.tables import TABLES
 
 _GAINS = Gains(frequency=0.0, damping_ratio=0.0)  # only names and descriptions are shown
 # Parameters that appear with the files of a configured node, and where their defaults come from.

@@ -24,7 +24,6 @@ from launch.actions import (
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.process import launch_files as launching
-from uk_dynamics.ros.process import viewer_launch as watching
 
 pytestmark = pytest.mark.ros
 
@@ -45,7 +44,7 @@ def launch_file(monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for place in (module, launching, watching):
+    for place in (module, launching):
         monkeypatch.setattr(place, "installed", lambda package: True)
     return module
 

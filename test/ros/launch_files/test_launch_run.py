@@ -79,7 +79,9 @@ def prefix(tmp_path: Path) -> Path:
         library = top / "lib" / package
         library.mkdir(parents=True)
         for name in names:
-            what = f"-m uk_dynamics.ros.{name}" if package == "uk_dynamics" else f"{PEERS} {name}"
+            what = f"-m uk_dynamics.ros.nodes {name}"
+            if package != "uk_dynamics":
+                what = f"{PEERS} {name}"
             (library / name).write_text(
                 f"#!/bin/sh\nexport PYTHONPATH={ROOT / 'test'}:$PYTHONPATH\n"
                 f'exec {sys.executable} {what} "$@"\n'

@@ -24,7 +24,6 @@ from launch.actions import (
 from uk_dynamics.conversion.ros2_control_files import TOPIC
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.process import launch_files as launching
-from uk_dynamics.ros.process import viewer_launch as watching
 
 pytestmark = pytest.mark.ros
 
@@ -95,7 +94,7 @@ def test_rviz_comes_where_it_is_installed(
     launch_file: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def pretend(there: bool) -> None:
-        for place in (launch_file, launching, watching):
+        for place in (launch_file, launching):
             monkeypatch.setattr(place, "installed", lambda package: there)
 
     pretend(True)
@@ -119,7 +118,7 @@ def test_view_and_recording_come_when_asked_for(
     assert {"viewer", "recorder"} <= set(nodes)
     with pytest.raises(InputError, match="name a file that ends in"):
         started(launch_file, record="run.bag")
-    monkeypatch.setattr(watching.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(launching.importlib.util, "find_spec", lambda name: None)
     for given, missing in (({"view": "true"}, "viser"), ({"record": "run.mcap"}, "mcap_ros2")):
         with pytest.raises(InputError, match=f"{missing} is not installed here; try: pip install"):
             started(launch_file, **given)

@@ -20,9 +20,9 @@ from uk_dynamics import Mechanism, Tasks
 from uk_dynamics.ros.nodes.markers import TOPIC, Markers
 from uk_dynamics.ros.timing.clock import nanoseconds
 from uk_dynamics.ros.topics.marker_messages import (
+    CLOSURE_ERRORS,
     FORCES,
     FRAMES,
-    GAPS,
     LABELS,
     LIFETIME,
     NAMESPACES,
@@ -95,10 +95,10 @@ def test_what_vanishes_is_deleted_once(mechanism, messages):
 def test_a_loop_that_is_open_shows_its_gap(mechanism, messages):
     state = mechanism.start()
     closed = _shown(messages.array(_marks(mechanism, state), Time(), 0.35))
-    assert (GAPS, 0) not in closed
+    assert (CLOSURE_ERRORS, 0) not in closed
     state.q[mechanism.model.position_index("rocker")] += 0.1
     marks = _marks(mechanism, state)
-    start, end = map(_point, _shown(messages.array(marks, Time(), 0.35))[GAPS, 0].points)
+    start, end = map(_point, _shown(messages.array(marks, Time(), 0.35))[CLOSURE_ERRORS, 0].points)
     assert np.abs(end - start - marks.closure_errors[0]).max() < 1e-12
 
 

@@ -12,15 +12,10 @@ from rclpy.parameter import Parameter as RosParameter
 from support.nodes.ros_fixtures import Ros
 
 import uk_dynamics.conversion.ros2_control_files as files
+from uk_dynamics.control.servo import MODES, TASKS
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.parameters.common import EFFORT_COMMANDS, JOINT_COMMANDS
 from uk_dynamics.ros.parameters.parameter import Parameter, Parameters
-from uk_dynamics.ros.parameters.tables import (
-    COMMAND_WATCHDOG,
-    SERVO_CONTROLLER,
-    SIMULATOR,
-    TABLES,
-)
+from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS, JOINT_COMMANDS, TABLES
 
 pytestmark = pytest.mark.ros
 
@@ -117,12 +112,18 @@ def test_table_of_a_node_is_declared_as_it_stands(ros: Ros, name: str) -> None:
 
 
 def test_topics_are_those_that_the_files_for_ros2_control_name() -> None:
-    for table in (SERVO_CONTROLLER, COMMAND_WATCHDOG, SIMULATOR):
-        (topic,) = (p.description for p in table if p.name == "command_topic")
+    for node in ("servo_controller", "command_watchdog", "simulator"):
+        (topic,) = (p.description for p in TABLES[node] if p.name == "command_topic")
         assert f"{files.EFFORT_CONTROLLER}/commands" in topic
         assert files.COMMANDS_TOPIC in topic
     assert f"{files.EFFORT_CONTROLLER}/commands" == EFFORT_COMMANDS
     assert files.COMMANDS_TOPIC == JOINT_COMMANDS
+
+
+def test_modes_are_those_of_the_servo_law() -> None:
+    (mode,) = (p for p in TABLES["servo_controller"] if p.name == "mode")
+    assert mode.choices == MODES
+    assert mode.default == TASKS
 
 
 def test_more_parameters_come_and_go(ros: Ros) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("rclpy")
 
+from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from support.nodes.node_process import NodeProcess
 from support.nodes.ros_ears import Ear
@@ -34,7 +35,7 @@ def loads_modules(process: NodeProcess) -> bool:
 def test_a_node_that_still_loads_ends_without_a_traceback(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    program = "import sys; from uk_dynamics.ros.nodes.entry_points import *; sys.exit(simulator())"
+    program = "from uk_dynamics.ros.nodes import entry_points as e; e.simulator()"
     process = NodeProcess([sys.executable, "-c", program], tmp_path / "log")
     wait_until(lambda: loads_modules(process), "modules that are being loaded")
     assert process.stop(number) == 0
@@ -58,7 +59,11 @@ def test_signals_do_not_disturb_a_node_that_is_ending(ros: Ros, start_node: Star
 
 
 def test_every_command_has_a_node_of_its_name() -> None:
-    commands = [name for name, f in vars(started).items() if isinstance(f, partial)]
+    commands = {name: f for name, f in vars(started).items() if isinstance(f, partial)}
     assert {"simulator", "servo_controller"} <= set(commands)
-    for name in commands:
-        assert callable(importlib.import_module(f"uk_dynamics.ros.nodes.{name}").main)
+    for name, command in commands.items():
+        module, node = command.args
+        assert module == name
+        assert issubclass(
+            getattr(importlib.import_module(f"uk_dynamics.ros.nodes.{name}"), node), Node
+        )

@@ -24,7 +24,7 @@ from support.nodes.ros_ears import DiagnosticsEar, Ear
 from support.nodes.ros_fixtures import Ros, StartProcess
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from uk_dynamics.ros.servo.goal_tolerances import GoalTolerances, JointErrors
+from uk_dynamics.ros.servo.follow_joint_trajectory import GoalTolerances, JointErrors
 
 pytestmark = pytest.mark.ros
 

@@ -46,7 +46,7 @@ def node_command(
         rules["__ns"] = "/" + namespace.strip("/")
     if name:
         rules["__node"] = name
-    command = [sys.executable, "-m", f"uk_dynamics.ros.nodes.{executable}", "--ros-args"]
+    command = [sys.executable, "-m", "uk_dynamics.ros.nodes", executable, "--ros-args"]
     for old, new in rules.items():
         command += ["-r", f"{old}:={new}"]
     if parameters:

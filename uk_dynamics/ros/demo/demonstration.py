@@ -18,8 +18,7 @@ from uk_dynamics.control.servo import ServoController, servo_controllability
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.resolution import State
-from uk_dynamics.ros.demo.live_table import LiveTable
-from uk_dynamics.ros.demo.motion_observer import MotionObserver
+from uk_dynamics.ros.demo.motion_observer import LiveTable, MotionObserver
 from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
 from uk_dynamics.ros.process.run_node import make_executor
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
@@ -55,22 +54,7 @@ class Demonstration:
         record: bool = False,
         view: int | None = None,
     ) -> None:
-        """Read the files.
-
-        Args:
-            mechanism: Mechanism file.
-            tasks: Tasks file; None: the mechanism moves without control.
-            rate: Steps and commands per second.
-            real_time_factor: Simulated time per real time.
-            directory: Where the results are written.
-            say: Prints a line for the user.
-            start_on_tasks: Whether it starts on the references of the tasks.
-            record: Whether the topics are recorded.
-            view: Port of the browser view; None: no view.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the files.
-        """
+        """Read the files; ``say`` prints a line for the user, ``view`` is a port."""
         self._mechanism = Mechanism.from_file(mechanism)
         self._tasks = Tasks.from_file(tasks, self._mechanism) if tasks else None
         shown = () if view is None else ("viewer",)
@@ -103,16 +87,10 @@ class Demonstration:
         }
 
     def run(self, duration: float, tolerance: float) -> int:
-        """Run the demonstration and write its results.
+        """Run for ``duration`` in simulated s and write the results; return the exit code.
 
-        Args:
-            duration: In simulated s.
-            tolerance: Largest tracking error of the second half that counts as success, m or rad;
-                without tasks largest violation of a constraint.
-
-        Returns:
-            Exit code: 0 when the tasks were followed, or the constraints satisfied; 1 when not, or
-            when a node ended early.
+        It is 0 when the tracking error of the second half (without tasks: the largest violation
+        of a constraint) is at most ``tolerance``, in m or rad, and no node ended early; else 1.
         """
         name = self._mechanism.name
         with own_domain() as domain, NodeProcesses(self._directory) as processes:
@@ -158,11 +136,7 @@ class Demonstration:
     def _observe(
         self, observer: MotionObserver, duration: float, processes: NodeProcesses
     ) -> float:
-        """Let the mechanism move and observe it; return the duration in real s.
-
-        Raises:
-            DemonstrationError: A node ended, or it took too long.
-        """
+        """Let the mechanism move and observe it; return the duration in real s."""
         executor = make_executor()
         executor.add_node(observer)
         table = LiveTable()

@@ -1,44 +1,36 @@
-"""Records and evaluates the motion of a mechanism from its topics."""
+"""Records, evaluates and shows the motion of a mechanism from its topics."""
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
+from typing import TextIO
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
-from numpy.typing import NDArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.ros.diagnostics.dynamics import largest
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
-from uk_dynamics.ros.parameters.common import EFFORT_COMMANDS
+from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS
 from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
 from uk_dynamics.ros.topics.qos import STATE_QOS
-from uk_dynamics.ros.topics.structure_input import StructureInput
 from uk_dynamics.simulation import Recorder, Trajectory
 from uk_dynamics.simulation.recording import Statistics
-
-Array = NDArray[np.float64]
 
 _MOST_SAMPLES = 1500
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One received state.
-
-    Attributes:
-        state: State of the mechanism.
-        inputs: What acted on it.
-        efforts: Last command, (motors,), in N or N·m.
-    """
+    """One received state, what acted on it, and the last command, (motors,)."""
 
     state: State
     inputs: Inputs
@@ -47,17 +39,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Glance:
-    """The motion at one instant.
-
-    Attributes:
-        time: Time of the state, in s.
-        state_rate, command_rate, solution_rate: Messages per second since the last glance.
-        residual: Largest violation of a constraint, in m or rad.
-        energy: Mechanical energy, in J.
-        tracking_error: Largest error of a task row, in m or rad.
-        rank: Rank of the constraints.
-        status: Status of the solution.
-    """
+    """The motion at one instant; rates are messages per second since the last glance."""
 
     time: float
     state_rate: float
@@ -73,13 +55,10 @@ class Glance:
 class MotionObserver(Node):
     """Receives states, commands and solutions, and evaluates the motion independently.
 
-    Attributes:
-        samples: One per received state, in order.
-        diagnostics: Last values by node.
+    ``samples`` has one per state, in order; ``diagnostics`` the last values by node.
     """
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks | None) -> None:
-        """Subscribe."""
         super().__init__("demo", start_parameter_services=False)
         self.samples: list[Sample] = []
         self.diagnostics: dict[str, dict[str, str]] = {}
@@ -88,8 +67,6 @@ class MotionObserver(Node):
         self._dynamics = InterpretedDynamics(mechanism)
         self._task_workspace = (tasks or mechanism).model.workspace()
         problems = MessageProblems(self.get_logger())
-        self._structure = StructureInput(self, mechanism, problems)
-        self._origin = self._structure.origin
         self._states = StateInput(self, self._mechanism, problems, self._on_state)
         self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
         self._solutions = Watchdog()
@@ -135,11 +112,7 @@ class MotionObserver(Node):
         return rows.residual / self._tasks.constraints.reference_scale
 
     def trajectory(self, wall_time: float) -> Trajectory:
-        """The motion so far, reduced to what a plot can show.
-
-        Args:
-            wall_time: Duration in real time, in s.
-        """
+        """The motion so far, reduced to what a plot can show; ``wall_time`` in s."""
         task_rows = self._tasks.row_names if self._tasks else ()
         recorder = Recorder(self._mechanism, self._dynamics, task_rows)
         stride = -(-len(self.samples) // _MOST_SAMPLES)
@@ -154,11 +127,9 @@ class MotionObserver(Node):
         return np.array([watchdog.count for watchdog in watchdogs], dtype=float)
 
     def _on_state(self, stamp: Time) -> None:
-        t = self._origin.since(stamp)
-        if self.samples and t <= self.samples[-1].state.t:
+        if self.samples and self._states.t <= self.samples[-1].state.t:
             return  # the simulation has not started yet
-        inputs = self._structure.inputs(self._states.reader.effort.copy())
-        self.samples.append(Sample(self._states.state(t), inputs, self._commands.efforts.copy()))
+        self.samples.append(Sample(*self._states.copied(), self._commands.efforts.copy()))
 
     def _on_solution(self, message: bytes) -> None:
         self._solutions.feed()
@@ -167,3 +138,52 @@ class MotionObserver(Node):
         for status in message.status:
             node = status.name.partition(":")[0]
             self.diagnostics[node] = {value.key: value.value for value in status.values}
+
+
+# Title, width, attribute of a glance, format.
+_COLUMNS = (
+    ("t [s]", 7, "time", ".2f"),
+    ("states/s", 9, "state_rate", ".0f"),
+    ("commands/s", 11, "command_rate", ".0f"),
+    ("solutions/s", 12, "solution_rate", ".0f"),
+    ("residual", 10, "residual", ".1e"),
+    ("energy [J]", 11, "energy", ".3f"),
+    ("tracking error", 15, "tracking_error", ".2e"),
+    ("rank", 5, "rank", ""),
+    ("status", 14, "status", ""),
+)
+
+
+class LiveTable:
+    """Writes a line per second; on a terminal the last line is rewritten meanwhile."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._is_terminal = self._stream.isatty()
+        self._pending = False
+
+    def start(self) -> None:
+        """Write the column titles."""
+        head = " ".join(title.rjust(width) for title, width, _, _ in _COLUMNS)
+        self._write(f"{head}\n")
+
+    def show(self, glance: Glance, *, keep: bool) -> None:
+        """Show a line; those that are not to ``keep`` are shown on terminals only."""
+        if not (keep or self._is_terminal):
+            return
+        cells = (f"{getattr(glance, name):{form}}".rjust(w) for _, w, name, form in _COLUMNS)
+        line = " ".join(cells)
+        self._write(f"\r{line}" if self._is_terminal else line)
+        self._pending = not keep
+        if keep:
+            self._write("\n")
+
+    def end(self) -> None:
+        """Leave the last line as it is."""
+        if self._pending:
+            self._write("\n")
+            self._pending = False
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()

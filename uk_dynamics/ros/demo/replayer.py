@@ -31,22 +31,10 @@ def replay(
     clock: bool = False,
     wait: float = 0.0,
 ) -> int:
-    """Publish a recording.
+    """Publish a recording, and return the exit code.
 
-    Args:
-        path: Recording, ``.mcap``.
-        speed: Recorded time per real time.
-        loop: Whether it starts again at the end.
-        commands: Whether motor commands are published as well.
-        clock: Whether the recorded time is published where the recording has no ``/clock``.
-        wait: Longest wait for a subscriber, in s; without it the first messages would be lost
-            during discovery.
-
-    Returns:
-        Exit code.
-
-    Raises:
-        InputError: There is no such recording, it is empty, or a type is not installed.
+    It waits up to ``wait`` s for a subscriber; without it the first messages would be lost during
+    discovery. ``clock`` publishes the recorded time where the recording has no ``/clock``.
     """
     reader = McapReader(path)
     messages = [

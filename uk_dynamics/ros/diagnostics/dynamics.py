@@ -31,17 +31,7 @@ def report_dynamics(
     warning: float,
     inputs: Inputs | None = None,
 ) -> None:
-    """Add rank, residual, condition, status and energy of a solution.
-
-    Args:
-        report: To be filled.
-        mechanism: The mechanism.
-        state: Its state.
-        solution: Solution of the fundamental equation there.
-        dynamics: Evaluator of the mechanism.
-        warning: Constraint violation above which to warn, in m or rad.
-        inputs: What acts on the mechanism.
-    """
+    """Add rank, residual, condition, status and energy of a solution; ``warning`` in m or rad."""
     residual, energy = dynamics.residual(state, inputs), dynamics.energy(state)
     errors = residual.position * mechanism.hierarchy.rigid  # compliant rows are meant to yield
     position = largest(errors)

@@ -17,13 +17,7 @@ _LOG_PERIOD = 1.0  # s
 
 
 class Report:
-    """One report: values by name, and problems.
-
-    Attributes:
-        values: Shown to the user, in the order they were added.
-        level: Worst level of the problems.
-        problems: One phrase each.
-    """
+    """One report: values by name in the order they were added, and problems, one phrase each."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
@@ -50,20 +44,10 @@ class Report:
 
 
 class DiagnosticsPublisher:
-    """Publishes one status of a node at 1 Hz.
-
-    Attributes:
-        hardware: ``hardware_id`` of the status: the name of the mechanism.
-    """
+    """Publishes one status of a node at 1 Hz; ``hardware`` is the name of the mechanism."""
 
     def __init__(self, node: Node, subject: str, fill: Callable[[Report], None]) -> None:
-        """Start publishing.
-
-        Args:
-            node: Node whose status it is.
-            subject: What the status is about.
-            fill: Fills a report.
-        """
+        """``fill`` fills a report about a subject."""
         self.hardware = ""
         self._node = node
         self._name = f"{node.get_fully_qualified_name().lstrip('/')}: {subject}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from functools import partial
 from typing import Any
 
 from rclpy.duration import Duration
@@ -15,10 +14,8 @@ from std_msgs.msg import Bool, Float64MultiArray
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, Report
-from uk_dynamics.ros.parameters.common import JOINT_STATE, command_topic
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import COMMAND_WATCHDOG
-from uk_dynamics.ros.process.run_node import run_node
+from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES, command_topic
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
@@ -36,13 +33,8 @@ class CommandWatchdog(Node):
     """
 
     def __init__(self, **options: Any) -> None:
-        """Subscribe.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or in the mechanism file.
-        """
         super().__init__("command_watchdog", **options)
-        self._settings = Parameters(self, COMMAND_WATCHDOG)
+        self._settings = Parameters(self, TABLES["command_watchdog"])
         if not self._settings["mechanism"]:
             raise InputError("name a mechanism file", place="parameter mechanism")
         spec = MechanismSpec.from_file(self._settings["mechanism"])
@@ -134,9 +126,3 @@ class CommandWatchdog(Node):
         report.add("heartbeat_age", self._heartbeat.age if self._heartbeat.fed else -1.0)
         if self._triggered:
             report.error("the heartbeat of the controller has stopped; zero efforts are commanded")
-
-
-main = partial(run_node, CommandWatchdog, may_end=CommandWatchdog.may_end)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

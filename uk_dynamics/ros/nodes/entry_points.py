@@ -17,19 +17,20 @@ def _end(number: int, frame: FrameType | None) -> None:
     os._exit(0)  # nothing has begun; an exception would unwind half-loaded modules
 
 
-def _run(node: str) -> int:
-    """Run the node of this folder's module ``node``."""
+def _run(module: str, node: str) -> int:
+    """Run the node of a module of this folder."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
-    code: int = importlib.import_module(f"{__package__}.{node}").main()
-    return code
+    from uk_dynamics.ros.process.run_node import run_node
+
+    return run_node(getattr(importlib.import_module(f"{__package__}.{module}"), node))
 
 
-simulator = partial(_run, "simulator")
-forward_dynamics = partial(_run, "forward_dynamics")
-servo_controller = partial(_run, "servo_controller")
-command_watchdog = partial(_run, "command_watchdog")
-joint_state_completer = partial(_run, "joint_state_completer")
-viewer = partial(_run, "viewer")
-markers = partial(_run, "markers")
-recorder = partial(_run, "recorder")
+simulator = partial(_run, "simulator", "Simulator")
+forward_dynamics = partial(_run, "forward_dynamics", "ForwardDynamics")
+servo_controller = partial(_run, "servo_controller", "ServoControllerNode")
+command_watchdog = partial(_run, "command_watchdog", "CommandWatchdog")
+joint_state_completer = partial(_run, "joint_state_completer", "JointStateCompleter")
+viewer = partial(_run, "viewer", "Viewer")
+markers = partial(_run, "markers", "Markers")
+recorder = partial(_run, "recorder", "Recorder")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,26 +14,19 @@ from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics, report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import FORWARD_DYNAMICS
+from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism, make_dynamics, selection
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
-from uk_dynamics.ros.topics.structure_input import StructureInput
 
 
 class ForwardDynamics(Node):
     """Solves the fundamental equation at every state of ``joint_states``."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and subscribe.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files.
-        """
         super().__init__("forward_dynamics", **options)
-        self._settings = Parameters(self, FORWARD_DYNAMICS)
+        self._settings = Parameters(self, TABLES["forward_dynamics"])
         self._mechanism = load_mechanism(self, self._settings)
         self._dynamics = make_dynamics(self._mechanism, selection(self, self._settings))
         self._topics = DynamicsTopics(self, self._mechanism)
@@ -48,18 +40,15 @@ class ForwardDynamics(Node):
             self._efforts = EffortInput(
                 self, self._mechanism, self._problems, topic=self._settings["command_topic"]
             )
-        self._structure = StructureInput(self, self._mechanism, self._problems)
-        self._origin = self._structure.origin
         self._states = StateInput(self, self._mechanism, self._problems, self._on_state)
         self._diagnostics = DiagnosticsPublisher(self, "dynamics", self._report)
         self._diagnostics.hardware = self._mechanism.name
 
     def _on_state(self, stamp: Time) -> None:
-        reader = self._states.reader
-        state = State(self._origin.since(stamp), reader.q, reader.v)
+        state = self._states.state
         self._monitor.tick()
         try:
-            inputs = self._structure.inputs(self._force())
+            inputs = self._states.inputs(self._force())
             solution = self._dynamics.evaluate(state, inputs)
             if not np.isfinite(solution.qdd).all():
                 raise SimulationError("the acceleration is not finite", state.t)
@@ -91,11 +80,5 @@ class ForwardDynamics(Node):
                 self._solution,
                 self._dynamics,
                 self._settings["residual_warning"],
-                self._structure.inputs(),
+                self._states.inputs(),
             )
-
-
-main = partial(run_node, ForwardDynamics)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,14 @@ from uk_dynamics.mechanism.resolution import ActiveConstraints
 from uk_dynamics.ros.diagnostics.dynamics import report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import JOINT_STATE_COMPLETER
+from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
+from uk_dynamics.ros.topics.inputs import StructureInput
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
 from uk_dynamics.ros.topics.messages import JointStateMessage
 from uk_dynamics.ros.topics.qos import JOINT_STATE_QOS, MEASURED_QOS
-from uk_dynamics.ros.topics.structure_input import StructureInput
 
 MEASURED = "measured_joint_states"
 
@@ -35,14 +33,8 @@ class JointStateCompleter(Node):
     """Publishes complete ``joint_states`` whenever all measured joints have new values."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and subscribe.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files, or the measured joints do
-                not determine the others.
-        """
         super().__init__("joint_state_completer", **options)
-        self._settings = Parameters(self, JOINT_STATE_COMPLETER)
+        self._settings = Parameters(self, TABLES["joint_state_completer"])
         mechanism = load_mechanism(self, self._settings)
         if not mechanism.model.is_euclidean:
             raise InputError(
@@ -199,9 +191,3 @@ class JointStateCompleter(Node):
             report.warn(f"loop-closure error of {found.residual:.3g}")
         if found.branch_doubtful:
             report.warn("after a singular configuration the branch is doubtful until ~/reset")
-
-
-main = partial(run_node, JointStateCompleter)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,13 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import MARKERS
+from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.inputs import StateInput
+from uk_dynamics.ros.topics.live_references import ControlTime
 from uk_dynamics.ros.topics.marker_messages import MarkerMessages
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.ros.topics.reference_time import ControlTime
-from uk_dynamics.ros.topics.structure_input import StructureInput
 from uk_dynamics.viewing.scene import Marker, stage
 
 TOPIC = "mechanism_markers"
@@ -33,13 +30,8 @@ class Markers(Node):
     """Marks the mechanism of ``joint_states``; without a subscriber nothing is computed."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and subscribe.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files.
-        """
         super().__init__("markers", **options)
-        self._settings = Parameters(self, MARKERS)
+        self._settings = Parameters(self, TABLES["markers"])
         mechanism = load_mechanism(self, self._settings)
         tasks = None
         if self._settings["tasks"]:
@@ -53,8 +45,6 @@ class Markers(Node):
             stage(mechanism).size,
         )
         problems = MessageProblems(self.get_logger())
-        self._structure = StructureInput(self, mechanism, problems)
-        self._origin = self._structure.origin
         self._control = ControlTime(self, tasks, problems) if tasks else None
         self._stamp: Time | None = None
         self._states = StateInput(self, mechanism, problems, self._on_state)
@@ -63,7 +53,6 @@ class Markers(Node):
 
     def _on_state(self, stamp: Time) -> None:
         self._stamp = stamp
-        self._t = self._origin.since(stamp)
 
     def _publish(self) -> None:
         """Publish the marks of the last state, once."""
@@ -73,8 +62,7 @@ class Markers(Node):
         stamp, self._stamp = self._stamp, None
         if stamp is None:
             return
-        state = self._states.state(self._t)
-        inputs = self._structure.inputs(self._states.reader.effort.copy())
+        state, inputs = self._states.copied()
         residual = self._dynamics.residual(state, inputs).position
         solution = None
         try:
@@ -89,9 +77,3 @@ class Markers(Node):
         marks = self._marker.marks(state, residual, solution, task_time, followed)
         longest = self._settings["arrow_length"]
         self._publisher.publish(self._messages.array(marks, stamp, longest))
-
-
-main = partial(run_node, Markers)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

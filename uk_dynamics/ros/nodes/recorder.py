@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,8 @@ from rclpy.node import Node
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import RECORDER
+from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
 
 
@@ -20,14 +18,9 @@ class Recorder(Node):
     """Records until it ends; what has been written can be read at any time."""
 
     def __init__(self, **options: Any) -> None:
-        """Open the file and subscribe.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters, or the file cannot be written.
-        """
         super().__init__("recorder", **options)
         self._recorder: TopicRecorder | None = None
-        settings = Parameters(self, RECORDER)
+        settings = Parameters(self, TABLES["recorder"])
         path = Path(settings["file"]).expanduser()
         if path.suffix != ".mcap":
             raise InputError(
@@ -45,9 +38,3 @@ class Recorder(Node):
             self.get_logger().info(f"recorded {sum(counts)} messages")
             self._recorder = None
         super().destroy_node()
-
-
-main = partial(run_node, Recorder)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from rclpy.duration import Duration
@@ -11,14 +10,14 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.servo_controller import CONFIGURED, SERVO_CONTROLLER
-from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_memory, run_node
+from uk_dynamics.ros.parameters.tables import CONFIGURED, TABLES
+from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_memory
 from uk_dynamics.ros.servo.faults import Fault, SafeStop
 from uk_dynamics.ros.servo.servo_loop import ServoLoop
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.messages import Array
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 _WATCH_PERIOD = 0.02  # s
@@ -28,23 +27,14 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 
 
 class ServoControllerNode(LifecycleNode):
-    """The life cycle of a :class:`ServoLoop`.
-
-    Attributes:
-        loop: From configure to cleanup; None otherwise.
-        active: Whether the motors are driven.
-    """
+    """The life cycle of a :class:`ServoLoop`."""
 
     def __init__(self, **options: Any) -> None:
-        """Declare the parameters; configure reads the files.
-
-        Raises:
-            UkDynamicsError: A parameter is not valid, or autostart fails.
-        """
+        """Declare the parameters; configure reads the files."""
         super().__init__("servo_controller", **options)
         self.loop: ServoLoop | None = None
         self.active = False
-        self._settings = Parameters(self, SERVO_CONTROLLER)
+        self._settings = Parameters(self, TABLES["servo_controller"])
         for name in CONFIGURED:
             self._settings.refuse(name, lambda value: self._too_late())
         self._problems = MessageProblems(self.get_logger())
@@ -176,9 +166,3 @@ class ServoControllerNode(LifecycleNode):
         self._problems.report(report)
         if self.active and self.loop is not None:
             self.loop.report(report)
-
-
-main = partial(run_node, ServoControllerNode)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -14,12 +13,9 @@ from std_srvs.srv import SetBool, Trigger
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.diagnostics.dynamics import report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
-from uk_dynamics.ros.parameters.common import JOINT_STATE
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import SIMULATOR
-from uk_dynamics.ros.process.run_node import run_node
-from uk_dynamics.ros.simulation.lockstep import Lockstep
-from uk_dynamics.ros.simulation.pacing import Pacer
+from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES
+from uk_dynamics.ros.simulation.pacing import Lockstep, Pacer
 from uk_dynamics.ros.simulation.simulated_run import SimulatedRun
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
@@ -34,13 +30,8 @@ class Simulator(Node):
     """Simulates a mechanism under the efforts of its command topic."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism and start.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
-        """
         super().__init__("simulator", **options)
-        self._settings = Parameters(self, SIMULATOR)
+        self._settings = Parameters(self, TABLES["simulator"])
         self._problems = MessageProblems(self.get_logger())
         self._lockstep = self._make_lockstep()
         self._run = SimulatedRun(
@@ -176,9 +167,3 @@ class Simulator(Node):
         report.add("steps_given_up", self._pacer.missed if self._pacer else 0)
         self._problems.report(report)
         self._run.report_machine(report)
-
-
-main = partial(run_node, Simulator)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -3,27 +3,118 @@
 from __future__ import annotations
 
 import time
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from builtin_interfaces.msg import Time
 from rclpy.node import Node
+from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import VIEWER
+from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
-from uk_dynamics.ros.process.run_node import run_node
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.view_source import TopicSource
+from uk_dynamics.ros.topics.inputs import StateInput
+from uk_dynamics.ros.topics.live_references import ControlTime
 from uk_dynamics.viewing import (
     FRAME_RATE,
     MechanismView,
+    Snapshot,
     address,
     close_server,
     load_viser,
     open_server,
 )
+
+
+class TopicSource:
+    """Shows ``joint_states``; the buttons call the services of a simulator."""
+
+    controls = ("play", "pause", "step", "reset")
+    can_pose = False
+    duration = 0.0
+
+    def __init__(
+        self,
+        node: Node,
+        mechanism: Mechanism,
+        simulator: str,
+        state_timeout: float,
+        *,
+        tasks: Tasks | None = None,
+    ) -> None:
+        """Subscribe; the view warns of states older than ``state_timeout``, in s."""
+        problems = MessageProblems(node.get_logger())
+        self._state_timeout = state_timeout
+        self._control = ControlTime(node, tasks, problems) if tasks else None
+        self._task_time: float | None = None
+        self._states = StateInput(node, mechanism, problems, self._on_state)
+        self._motors = np.linalg.pinv(mechanism.actuators.matrix)
+        self._initial = mechanism.initial_guess
+        self._answer = ""
+        pause = node.create_client(SetBool, f"{simulator}/pause")
+        self._services = {
+            "play": (pause, SetBool.Request(data=False)),
+            "pause": (pause, SetBool.Request(data=True)),
+            "step": (node.create_client(Trigger, f"{simulator}/step"), Trigger.Request()),
+            "reset": (node.create_client(Trigger, f"{simulator}/reset"), Trigger.Request()),
+        }
+
+    def control(self, action: str) -> None:
+        """Call a service of the simulator."""
+        client, request = self._services[action]
+        if not client.service_is_ready():
+            self._answer = f"no service {client.srv_name}: a real mechanism has no {action}"
+            return
+        self._answer = ""
+        if action == "reset":
+            self._states.origin.reset()
+        client.call_async(request).add_done_callback(self._on_answer)
+
+    def seek(self, t: float) -> None:
+        """Do nothing: a live mechanism has no timeline."""
+
+    def lead_joints(self, targets: Mapping[str, float]) -> None:
+        """Do nothing: only its motors move the mechanism."""
+
+    def lead_frame(self, link: str, target: Array) -> None:
+        """Do nothing: only its motors move the mechanism."""
+
+    def frame(self, elapsed: float) -> Snapshot:
+        """The last state, with the efforts measured there."""
+        reader, watchdog = self._states.reader, self._states.watchdog
+        if not watchdog.fed:
+            state = State(0.0, self._initial, np.zeros(len(reader.v)))
+            missing = f"nothing on {self._states.topic} yet"
+            return Snapshot(state, Inputs(), np.zeros(len(self._motors)), missing)
+        age, message = watchdog.age, self._answer
+        if age > self._state_timeout:
+            message = f"{message}; " * bool(message) + f"the last state is {age:.1f} s old"
+        state, inputs = self._states.copied()
+        efforts = self._motors @ reader.effort
+        return Snapshot(
+            state,
+            inputs,
+            efforts,
+            message,
+            "from topics",
+            task_time=self._task_time,
+            followed=dict(self._control.followed) if self._control else {},
+        )
+
+    def _on_state(self, stamp: Time) -> None:
+        if self._control is not None:
+            self._task_time = self._control.since(stamp)
+
+    def _on_answer(self, future: Any) -> None:
+        if not future.result().success:
+            self._answer = future.result().message
+
 
 _UNSEEN_PERIOD = 0.2  # s between frames without a client
 
@@ -32,15 +123,10 @@ class Viewer(Node):
     """Shows the mechanism of ``joint_states``; it publishes nothing."""
 
     def __init__(self, **options: Any) -> None:
-        """Read the mechanism, subscribe and serve.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files, or nothing can be served.
-        """
         load_viser()  # before the node exists, so that it answers at once
         super().__init__("viewer", **options)
         self._server: Any = None
-        settings = Parameters(self, VIEWER)
+        settings = Parameters(self, TABLES["viewer"])
         mechanism = load_mechanism(self, settings)
         tasks = Tasks.from_file(settings["tasks"], mechanism) if settings["tasks"] else None
         source = TopicSource(
@@ -81,9 +167,3 @@ class Viewer(Node):
         except UkDynamicsError as error:
             self.get_logger().warning(str(error), throttle_duration_sec=5.0)
         self._took, self._last = time.perf_counter() - began, began
-
-
-main = partial(run_node, Viewer)
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -111,15 +111,6 @@ class Parameters:
     """The parameters of a running node, by name and always valid."""
 
     def __init__(self, node: Node, declared: Sequence[Parameter]) -> None:
-        """Declare the parameters.
-
-        Args:
-            node: The node.
-            declared: Its parameters.
-
-        Raises:
-            InputError: A value given at the start is not valid.
-        """
         self._declared = {parameter.name: parameter for parameter in declared}
         self._values: dict[str, Any] = {}
         self._listeners: dict[str, Callable[[], None]] = {}
@@ -135,11 +126,7 @@ class Parameters:
         return self._values[name]
 
     def declare(self, parameters: Sequence[Parameter]) -> None:
-        """Declare more parameters; :meth:`forget` removes them.
-
-        Raises:
-            InputError: A value given at the start is not valid; none of them is declared.
-        """
+        """Declare more parameters; :meth:`forget` removes them."""
         names = [parameter.name for parameter in parameters]
         self._declared.update(zip(names, parameters, strict=True))
         try:

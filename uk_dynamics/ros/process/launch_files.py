@@ -1,9 +1,11 @@
-"""Helpers of launch files: arguments, installed packages, order of the shutdown."""
+"""Helpers of launch files: arguments, installed packages, views, order of the shutdown."""
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
@@ -22,6 +24,7 @@ from launch_ros.actions import Node
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.resources import share_directory
 
 Argument = tuple[str, str, str]  # name, default, description
 SWITCH = ("true", "false", "True", "False")
@@ -58,15 +61,7 @@ def installed(package: str) -> bool:
 
 
 def require(packages: Iterable[str], place: str) -> None:
-    """Check that packages are installed.
-
-    Args:
-        packages: Their names.
-        place: What needs them.
-
-    Raises:
-        InputError: Some are missing; it names all of them, and the remedy.
-    """
+    """Raise an InputError that names all packages that ``place`` needs and that are missing."""
     missing = [package for package in dict.fromkeys(packages) if not installed(package)]
     if missing:
         names = " ".join("ros-$ROS_DISTRO-" + package.replace("_", "-") for package in missing)
@@ -107,11 +102,7 @@ def number(
 
 
 def read_files(given: Mapping[str, str]) -> Mechanism:
-    """The mechanism of the argument ``mechanism``, checked together with ``tasks``.
-
-    Raises:
-        UkDynamicsError: Anything wrong in the files; nothing has been started yet.
-    """
+    """The mechanism of the argument ``mechanism``, checked together with ``tasks``."""
     mechanism = Mechanism.from_file(given["mechanism"])
     if given["tasks"]:
         Tasks.from_file(given["tasks"], mechanism)
@@ -140,12 +131,7 @@ class LastToEnd(Node):
     """
 
     def __init__(self, *, after: Sequence[Node], **options: Any) -> None:
-        """Describe the process.
-
-        Args:
-            after: Processes that end earlier; those that never start are ignored.
-            **options: Options of the node.
-        """
+        """``after``: processes that end earlier; those that never start are ignored."""
         prefix = ["setsid ", LaunchConfiguration("launch-prefix", default="")]
         # a label of its own, or it would be that of setsid
         super().__init__(prefix=prefix, exec_name=options["executable"], **options)
@@ -176,3 +162,46 @@ class LastToEnd(Node):
 def _runs(process: Node) -> bool:
     end = process.get_asyncio_future()
     return end is not None and not end.done()
+
+
+VIEW = ("view", "false", "Show it in the browser, at http://127.0.0.1:8080; needs viser.")
+RECORD = ("record", "", "Recording to write, a file that ends in .mcap; empty: none.")
+RVIZ = "Start RViz: true, false, or auto: where it is installed."
+
+
+def watchers(
+    node: Callable[..., Node],
+    given: Mapping[str, str],
+    files: Mapping[str, object],
+    root: str,
+    *,
+    after: Sequence[Node] = (),
+) -> list[Node]:
+    """Nodes that the arguments ``view``, ``record`` and ``rviz`` ask for.
+
+    ``root`` is the link whose axes are the world's; final messages of ``after`` are recorded too.
+    """
+    package = "uk_dynamics"
+    started = []
+    if switched_on(given, "view"):
+        _need("viser", "view", 'pip install viser, or ".[view]" of the sources')
+        started.append(node(package, "viewer", files))
+    if given["record"]:
+        _need("mcap_ros2", "record", 'pip install mcap-ros2-support, or ".[record]" of the sources')
+        file = Path(given["record"]).expanduser().absolute()
+        if file.suffix != ".mcap":
+            raise InputError(f'name a file that ends in .mcap, found "{file.name}"', place="record")
+        recorded = {"mechanism": files["mechanism"], "file": str(file)}
+        started.append(node(package, "recorder", recorded, kind=LastToEnd, after=after))
+    if switched_on(given, "rviz"):
+        require(["rviz2"], "rviz")
+    if switched_on(given, "rviz") or (given["rviz"] == "auto" and installed("rviz2")):
+        display = str(share_directory() / "rviz" / "mechanism.rviz")
+        started.append(node(package, "markers", files))
+        started.append(node("rviz2", "rviz2", arguments=["-d", display, "-f", root]))
+    return started
+
+
+def _need(module: str, place: str, remedy: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise InputError(f"{module} is not installed here; try: {remedy}", place=place)

@@ -26,13 +26,6 @@ def load_mechanism(node: Node, parameters: Parameters) -> Mechanism:
 
     The URDF is the first there is of: the parameter ``robot_description``, the file that the
     mechanism file names, the topic ``robot_description``.
-
-    Args:
-        node: The node; its namespace and remappings apply to the topic.
-        parameters: With ``mechanism``, ``robot_description`` and ``robot_description_timeout``.
-
-    Raises:
-        InputError: Anything wrong in the files, or no description came in time.
     """
     spec = MechanismSpec.from_file(_required(parameters, "mechanism"))
     description = parameters["robot_description"] or None
@@ -49,26 +42,13 @@ def selection(node: Node, parameters: Parameters, *, lockstep: bool = False) -> 
 
     On simulated time and in lockstep ``auto`` waits for the compiler, so that a run can be repeated
     to the last bit; else it compiles in the background, beginning now.
-
-    Args:
-        node: Its log says what ``auto`` does.
-        parameters: With ``backend``.
-        lockstep: Whether states wait for commands.
     """
     wait = lockstep or runs_on_simulated_time(node)
     return Selection(parameters["backend"], "wait" if wait else "defer", 0, node.get_logger())
 
 
 def make_dynamics(mechanism: Mechanism, asked: Selection) -> Dynamics:
-    """The evaluator of a node, ready to evaluate and to project.
-
-    Args:
-        mechanism: What to evaluate.
-        asked: See :func:`selection`.
-
-    Raises:
-        InputError: ``compiled``, and that is not possible.
-    """
+    """The evaluator of a node, ready to evaluate and to project."""
     dynamics = select_backend(mechanism, asked)
     # A library that is loaded when it is first used must not delay the middle of a motion.
     dynamics.project(mechanism.start())
@@ -76,16 +56,7 @@ def make_dynamics(mechanism: Mechanism, asked: Selection) -> Dynamics:
 
 
 def start_state(parameters: Parameters, mechanism: Mechanism) -> State:
-    """Start of a simulation by its parameters.
-
-    Args:
-        parameters: With ``tasks`` and ``start_on_tasks``.
-        mechanism: The mechanism.
-
-    Raises:
-        InputError: ``start_on_tasks`` and no tasks, or anything wrong in their file.
-        AssemblyError: The loops do not close, or the references are out of reach.
-    """
+    """Start of a simulation by the parameters ``tasks`` and ``start_on_tasks``."""
     if not parameters["start_on_tasks"]:
         return mechanism.start()
     return mechanism.start(tasks=Tasks.from_file(_required(parameters, "tasks"), mechanism))
@@ -94,31 +65,13 @@ def start_state(parameters: Parameters, mechanism: Mechanism) -> State:
 def make_servo(
     node: Node, parameters: Parameters, mechanism: Mechanism, period: float | None
 ) -> ServoModes:
-    """The laws of the tasks that the parameter ``tasks`` names, as ``backend`` asks for.
-
-    Args:
-        node: Its log says what ``auto`` does.
-        parameters: With ``tasks``, ``mode`` and ``backend``.
-        mechanism: What is controlled.
-        period: Between states, in s; None: not known.
-
-    Raises:
-        InputError: Anything wrong in the file; ``compiled``, and that is not possible.
-    """
-    tasks = load_tasks(parameters, mechanism)
+    """The servo laws by the parameters ``tasks`` and ``mode``; ``period`` between states in s."""
+    tasks = None
+    if parameters["tasks"] or parameters["mode"] == TASKS:
+        others = ", ".join(mode for mode in MODES if mode != TASKS)
+        file = _required(parameters, "tasks", f"; mode {others}: none")
+        tasks = Tasks.from_file(file, mechanism)
     return ServoModes(mechanism, tasks, period, backend=selection(node, parameters))
-
-
-def load_tasks(parameters: Parameters, mechanism: Mechanism) -> Tasks | None:
-    """Read the tasks that the parameter ``tasks`` names, None where the ``mode`` needs none.
-
-    Raises:
-        InputError: Anything wrong in the file, or none is named.
-    """
-    if not parameters["tasks"] and parameters["mode"] != TASKS:
-        return None
-    others = ", ".join(mode for mode in MODES if mode != TASKS)
-    return Tasks.from_file(_required(parameters, "tasks", f"; mode {others}: none"), mechanism)
 
 
 def _required(parameters: Parameters, name: str, otherwise: str = "") -> str:

@@ -39,14 +39,8 @@ class NodeProcesses:
         parameters: Mapping[str, object],
         remappings: Mapping[str, str] | None = None,
     ) -> None:
-        """Start a node, or start it again when it has ended.
-
-        Args:
-            node: Name of its executable.
-            parameters: Values by name.
-            remappings: New names of topics by their old ones.
-        """
-        command = [sys.executable, "-m", f"uk_dynamics.ros.nodes.{node}", "--ros-args"]
+        """Start a node, or start it again when it has ended; ``remappings``: new by old names."""
+        command = [sys.executable, "-m", "uk_dynamics.ros.nodes", node, "--ros-args"]
         for name, value in parameters.items():
             command += ["-p", f"{name}:={json.dumps(value)}"]
         for old, new in (remappings or {}).items():
@@ -100,9 +94,6 @@ def own_domain() -> Iterator[str]:
 
     A domain that the user has chosen in ``ROS_DOMAIN_ID`` is kept. Otherwise one is reserved by a
     lock on a file, and discovery is limited to this computer.
-
-    Yields:
-        The domain id.
     """
     chosen = os.environ.get("ROS_DOMAIN_ID")
     if chosen:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import FrameType
-from typing import TypeVar
 
 import rclpy
 from rclpy.exceptions import NameValidationException
@@ -22,8 +21,6 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 USER_ERROR = 2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LONGEST_WAIT = 0.1  # s; signals are noticed between two waits
-
-AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 class _Stop:
@@ -55,17 +52,11 @@ class _Stop:
             raise KeyboardInterrupt
 
 
-def run_node(
-    factory: Callable[[], AnyNode],
-    args: Sequence[str] | None = None,
-    may_end: Callable[[AnyNode], bool] = lambda node: True,
-) -> int:
-    """Run one node until it is asked to end.
+def run_node(factory: Callable[[], Node]) -> int:
+    """Run one node until it is asked to end, and its ``may_end()``, if it has one, allows it.
 
     Args:
         factory: Makes the node; called inside a ROS context.
-        args: Command line; that of the process when left out.
-        may_end: Asked from then on whether the node is ready to end.
 
     Returns:
         Exit code: 0 after SIGINT, SIGTERM, SIGHUP or the end of the context, 2 for a mistake of the
@@ -74,8 +65,8 @@ def run_node(
     stop = _Stop()
     stop.install()
     try:
-        _initialize(args)
-        _spin(factory, stop, may_end)
+        _initialize()
+        _spin(factory, stop)
     except (UkDynamicsError, NameValidationException) as error:
         line = str(error).replace("\n", " ")
         sys.stderr.write(f"error: {line}\n")
@@ -131,17 +122,10 @@ def answer_invalid_transitions(node: LifecycleNode) -> None:
     service.callback = answer
 
 
-def _initialize(args: Sequence[str] | None) -> None:
-    """Make the ROS context, without signal handlers.
-
-    Raises:
-        InputError: The ROS part of the command line is not valid.
-    """
+def _initialize() -> None:
+    """Make the ROS context, without signal handlers."""
     try:
-        rclpy.init(
-            args=None if args is None else list(args),
-            signal_handler_options=SignalHandlerOptions.NO,
-        )
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     except rclpy_implementation.UnknownROSArgsError as error:
         raise InputError(f"unknown: {error}", place="--ros-args") from None
     except rclpy_implementation.RCLError as error:
@@ -149,14 +133,15 @@ def _initialize(args: Sequence[str] | None) -> None:
         raise InputError(reason, place="--ros-args") from None
 
 
-def _spin(factory: Callable[[], AnyNode], stop: _Stop, may_end: Callable[[AnyNode], bool]) -> None:
+def _spin(factory: Callable[[], Node], stop: _Stop) -> None:
     node = factory()
+    may_end: Callable[[], bool] = getattr(node, "may_end", lambda: True)
     executor = make_executor()
     executor.add_node(node)
     freeze_memory()
     stop.interrupts = False
     try:
-        while rclpy.ok() and not (stop.requested and may_end(node)):
+        while rclpy.ok() and not (stop.requested and may_end()):
             executor.spin_once(timeout_sec=_LONGEST_WAIT)
     finally:
         executor.remove_node(node)

@@ -14,15 +14,7 @@ from uk_dynamics.ros.diagnostics.publisher import Report
 def report_decision(
     report: Report, modes: ServoModes, errors: Array, decision: MotorCommand, warning: float
 ) -> None:
-    """Add mode, tracking error, unachieved accelerations, efforts and their limits.
-
-    Args:
-        report: To be filled.
-        modes: The servo laws.
-        errors: Tracking errors, (rows,), in m or rad.
-        decision: The last decision.
-        warning: Tracking error above which to warn, in m or rad.
-    """
+    """Add mode, tracking errors (rows,), efforts and limits; ``warning`` in m or rad."""
     error = largest(errors)
     report.add("mode", modes.mode)
     report.add("in_transfer", modes.in_transfer)

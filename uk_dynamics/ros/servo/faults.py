@@ -8,10 +8,10 @@ from enum import Enum
 
 from rclpy.node import Node
 
-from uk_dynamics.ros.parameters.common import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.messages import Array
 
 _RAMP_PERIOD = 0.005  # s
 
@@ -58,11 +58,7 @@ REACTIONS: dict[Fault, dict[str, Reaction]] = {
 
 
 class SafeStop:
-    """Reacts to faults as the table says.
-
-    Attributes:
-        reason: Why the motors were stopped; empty when nothing is wrong.
-    """
+    """Reacts to faults as the table says; ``reason`` is why the motors were stopped, or empty."""
 
     def __init__(
         self,
@@ -71,14 +67,7 @@ class SafeStop:
         send: Callable[[Array], None],
         at_the_end: Callable[[], None],
     ) -> None:
-        """Prepare.
-
-        Args:
-            node: Node that commands the motors.
-            settings: With ``command_mode`` and ``ramp_time``.
-            send: Commands efforts, (motors,), in N or N·m.
-            at_the_end: Called at the end of the ramp, or at once; commands zero.
-        """
+        """``send`` commands efforts (motors,); ``at_the_end`` follows the ramp, or at once."""
         self.reason = ""
         self._node = node
         self._settings = settings
@@ -86,13 +75,7 @@ class SafeStop:
         self._ramp = EffortRamp(node, send, at_the_end)
 
     def react(self, fault: Fault, reason: str, efforts: Array | None) -> None:
-        """Stop for a fault.
-
-        Args:
-            fault: What is wrong.
-            reason: What was measured, for the user.
-            efforts: The last ones, (motors,), in N or N·m; None: none have been commanded.
-        """
+        """Stop for a fault; ``efforts`` are the last ones, (motors,), None before the first."""
         self.reason = f"{fault.name.lower()}: {reason}"
         self._node.get_logger().error(self.reason)
         self._ramp.stop()
@@ -109,11 +92,7 @@ class SafeStop:
 
 
 class EffortRamp:
-    """Takes efforts to zero linearly.
-
-    Attributes:
-        active: Whether efforts are on their way to zero.
-    """
+    """Takes efforts to zero linearly; ``active`` until they are."""
 
     def __init__(
         self,
@@ -122,14 +101,7 @@ class EffortRamp:
         at_the_end: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Prepare.
-
-        Args:
-            node: Node that commands the motors.
-            send: Commands efforts, (motors,), in N or N·m.
-            at_the_end: Called once when the time is over; commands zero.
-            clock: Real time, in s.
-        """
+        """``at_the_end`` is called once when the time is over; it commands zero."""
         self.active = False
         self._node = node
         self._send, self._at_the_end, self._clock = send, at_the_end, clock

@@ -5,9 +5,9 @@ It needs ``control_msgs``; without that package there is no action, and the log 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -16,12 +16,74 @@ from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
-from uk_dynamics.ros.servo.goal_tolerances import GoalTolerances, JointErrors
 from uk_dynamics.ros.servo.joint_trajectory_input import JointTrajectoryInput
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.live_references import LiveReferences
+
+
+class JointErrors(NamedTuple):
+    """Actual minus desired motion; ``desired``: position, velocity, acceleration, (joints, 3)."""
+
+    names: tuple[str, ...]
+    desired: Array
+    position: Array
+    velocity: Array
+
+
+class GoalTolerances:
+    """Tolerances of one goal, by joint; those that are left out, 0 or negative set no limit.
+
+    ``time`` in s is how long after the end of the trajectory the goal may still be reached.
+    """
+
+    def __init__(self, request: Any, names: Sequence[str]) -> None:
+        """Read the tolerances of a goal of control_msgs for its joints."""
+        self._path = _by_joint(request.path_tolerance, names)
+        self._end = _by_joint(request.goal_tolerance, names)
+        duration = request.goal_time_tolerance
+        self.time = duration.sec + 1e-9 * duration.nanosec
+
+    @staticmethod
+    def problem(request: Any) -> str:
+        """What is wrong with the tolerances of a goal, empty where nothing is."""
+        if request.component_path_tolerance or request.component_goal_tolerance:
+            return "joints with several degrees of freedom are not supported"
+        names = list(request.trajectory.joint_names)
+        for tolerance in (*request.path_tolerance, *request.goal_tolerance):
+            if names and tolerance.name not in names:
+                return f'a tolerance for "{tolerance.name:.40}", which is not in the trajectory'
+            if not np.isfinite([tolerance.position, tolerance.velocity]).all():
+                return f"a tolerance of {tolerance.name:.40} is not finite"
+        return ""
+
+    def on_the_way(self, errors: JointErrors) -> str:
+        """The first path tolerance that is violated, empty where none is."""
+        return _violated(errors, self._path)
+
+    def at_the_end(self, errors: JointErrors) -> str:
+        """The first goal tolerance that is violated, empty where none is."""
+        return _violated(errors, self._end)
+
+
+def _by_joint(tolerances: Sequence[Any], names: Sequence[str]) -> Array:
+    """Of position and velocity, (joints, 2); infinite where there is no limit."""
+    given = {tolerance.name: (tolerance.position, tolerance.velocity) for tolerance in tolerances}
+    values = np.array([given.get(name, (0.0, 0.0)) for name in names])
+    return np.where(values > 0.0, values, np.inf)
+
+
+def _violated(errors: JointErrors, allowed: Array) -> str:
+    found = np.stack([errors.position, errors.velocity], axis=1)
+    for joint, kind in np.argwhere(np.abs(found) > allowed):
+        what = ("position", "velocity")[kind]
+        return (
+            f"{what} of {errors.names[joint]} is off by {found[joint, kind]:.3g}, "
+            f"tolerance {allowed[joint, kind]:.3g}"
+        )
+    return ""
+
 
 NAME = "~/follow_joint_trajectory"
 _MONITOR_PERIOD = 0.05  # s, as joint_trajectory_controller's action_monitor_rate of 20 Hz
@@ -50,11 +112,7 @@ def follow_joint_trajectory(*arguments: Any) -> FollowJointTrajectory | None:
 
 
 class FollowJointTrajectory:
-    """Accepts goals while tasks are followed; a new trajectory replaces the last one.
-
-    Attributes:
-        active: Whether a goal is being followed.
-    """
+    """Accepts goals while tasks are followed; a new trajectory replaces the last one."""
 
     def __init__(
         self,
@@ -66,18 +124,7 @@ class FollowJointTrajectory:
         problems: MessageProblems,
         state: Callable[[], State | None],
     ) -> None:
-        """Offer the action.
-
-        Args:
-            action: Its type.
-            node: Node that offers it.
-            tasks: The tasks.
-            trajectories: Follows the trajectories of goals like those of its topic.
-            live: What the live tasks follow.
-            problems: Counts rejected goals.
-            state: The last measured state with the time of the references; None while no tasks are
-                followed.
-        """
+        """``state()`` has the time of the references; None while no tasks are followed."""
         self._action = action
         self._node = node
         self._tasks = tasks

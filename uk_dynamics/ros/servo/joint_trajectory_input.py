@@ -13,10 +13,11 @@ from trajectory_msgs.msg import JointTrajectory
 from uk_dynamics.constraints.references import Trajectory, Waypoints
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.timing.clock import nanoseconds
 from uk_dynamics.ros.topics.live_references import LiveReferences
-from uk_dynamics.ros.topics.messages import Array, first_unusable
+from uk_dynamics.ros.topics.messages import first_unusable
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 _TOPIC = "~/joint_trajectory"
@@ -36,12 +37,8 @@ class JointTrajectoryInput:
     """Trajectories from ``~/joint_trajectory``, with the rules of joint_trajectory_controller.
 
     A new one replaces the present one for the joints it names, and starts at position and velocity
-    of the present references; one without points holds its joints where they are.
-
-    Attributes:
-        tasks: Tasks that trajectories drive, by their name in messages.
-        end: End of the last trajectory, in s.
-        on_replaced: Called before a new trajectory replaces the present one.
+    of the present references; one without points holds its joints where they are. ``tasks`` has
+    the tasks by their name in messages; ``end`` is that of the last trajectory, in s.
     """
 
     def __init__(
@@ -54,16 +51,7 @@ class JointTrajectoryInput:
         now: Callable[[], float | None],
         since: Callable[[Time], float],
     ) -> None:
-        """Subscribe.
-
-        Args:
-            node: Node that subscribes.
-            tasks: The tasks.
-            live: What the live tasks follow.
-            problems: Counts invalid messages.
-            now: Time of the references, in s; None while the controller is not running.
-            since: Time of the references at a stamp, in s.
-        """
+        """``now()`` and ``since(stamp)`` are times of the references, in s; None: not running."""
         self._node = node
         self._live = live
         self._problems = problems
@@ -144,11 +132,7 @@ def driven_joints(tasks: Tasks) -> dict[str, str]:
 
 
 def read_waypoints(message: JointTrajectory) -> Waypoints:
-    """Points of a message, with times from its start.
-
-    Raises:
-        InputError: What is wrong with them.
-    """
+    """Points of a message, with times from its start; InputError where they are not valid."""
     count = len(message.joint_names)
     times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
     if times[0] < 0.0:

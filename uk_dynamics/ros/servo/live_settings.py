@@ -9,9 +9,9 @@ import numpy as np
 from uk_dynamics.control import checked_internal_efforts
 from uk_dynamics.control.servo import GRAVITY_COMPENSATION, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.parameters.common import TRAJECTORY
 from uk_dynamics.ros.parameters.parameter import Parameter, Parameters
-from uk_dynamics.ros.parameters.servo_controller import (
+from uk_dynamics.ros.parameters.tables import (
+    TRAJECTORY,
     gain_parameters,
     motor_parameters,
     row_parameter,
@@ -25,15 +25,7 @@ class LiveSettings:
     """
 
     def __init__(self, settings: Parameters, modes: ServoModes) -> None:
-        """Declare the parameters, and apply the values given at the start.
-
-        Args:
-            settings: Parameters of the node.
-            modes: The servo laws that they change.
-
-        Raises:
-            InputError: A value given at the start is not valid.
-        """
+        """Declare the parameters, and apply the values given at the start."""
         self._settings = settings
         self._modes = modes
         self._motors = modes.mechanism.actuators.names

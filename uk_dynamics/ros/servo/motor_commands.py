@@ -17,9 +17,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.control.servo import Setpoint
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.ros.parameters.common import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.topics.messages import Array, EffortsMessage, JointStateMessage
+from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
+from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 
@@ -29,14 +30,6 @@ class MotorCommands(ABC):
     def __init__(
         self, node: Node, settings: Parameters, mechanism: Mechanism, kind: type[Any]
     ) -> None:
-        """Create the publisher.
-
-        Args:
-            node: Node that commands.
-            settings: Its parameters.
-            mechanism: Its motors are commanded.
-            kind: Type of the messages.
-        """
         self._node = node
         self._settings = settings
         self._idle = np.zeros(len(mechanism.actuators))
@@ -61,7 +54,7 @@ class MotorCommands(ABC):
         """Command a setpoint, as the answer to the state of a stamp."""
         self.send(setpoint.efforts, stamp)
 
-    def rest(self, stamp: Time) -> None:
+    def finish(self, stamp: Time) -> None:
         """Send the final message: zero efforts, or a stop."""
         self.send(self._idle, stamp)
 
@@ -106,7 +99,7 @@ class TrajectoryCommands(MotorCommands):
     """Trajectories of one point: positions, velocities, accelerations and feed-forward efforts.
 
     The stamp is zero: start now. The drives keep to the last point whatever happens to the node, so
-    the final message brings them to rest.
+    the final message stops them.
     """
 
     def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
@@ -126,8 +119,8 @@ class TrajectoryCommands(MotorCommands):
     def send(self, efforts: Array, stamp: Time) -> None:
         """Do nothing: efforts alone are not a trajectory."""
 
-    def rest(self, stamp: Time) -> None:
-        """Bring the joints to rest within ``ramp_time``, without feed-forward efforts."""
+    def finish(self, stamp: Time) -> None:
+        """Stop the joints within ``ramp_time``, without feed-forward efforts."""
         if self._last is None:
             return
         q, v = self._last

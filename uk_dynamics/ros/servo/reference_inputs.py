@@ -22,8 +22,7 @@ from uk_dynamics.ros.topics.live_references import LiveReferences, live_names
 class ReferenceInputs:
     """Samples, trajectories, poses and action goals; a task follows the last one it received.
 
-    Attributes:
-        followed: What the live tasks follow, by name; without those that have received nothing.
+    ``followed`` has what they follow by name, without tasks that have received nothing.
     """
 
     def __init__(
@@ -37,17 +36,7 @@ class ReferenceInputs:
         now: Callable[[], float | None],
         state: Callable[[], State | None],
     ) -> None:
-        """Subscribe.
-
-        Args:
-            node: Node that subscribes.
-            settings: Its parameters.
-            tasks: The tasks; None: there are none.
-            problems: Counts invalid messages.
-            origin: Time origin of the references.
-            now: Time of the references, in s; None while the controller is not running.
-            state: The last measured state; None while no tasks are followed.
-        """
+        """``now()`` in s is None while not running, ``state()`` while no tasks are followed."""
         self.followed: dict[str, Followed] = {}
         self._inputs: list[Any] = []
         if tasks is None:

@@ -12,11 +12,11 @@ from uk_dynamics.control import MotorCommand
 from uk_dynamics.control.servo import TASKS, Setpoint, SetpointGenerator
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
 from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems, Report
-from uk_dynamics.ros.parameters.common import TRAJECTORY
 from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import TRAJECTORY
 from uk_dynamics.ros.process.mechanism_source import (
     load_mechanism,
     make_dynamics,
@@ -33,21 +33,10 @@ from uk_dynamics.ros.servo.state_guard import StateGuard
 from uk_dynamics.ros.servo.task_topics import TaskTopics
 from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.topics.inputs import StateInput
-from uk_dynamics.ros.topics.messages import Array
-from uk_dynamics.ros.topics.structure_input import StructureInput
 
 
 class ServoLoop:
-    """Answers every state of ``joint_states`` with a command while it runs.
-
-    Attributes:
-        mechanism: The controlled mechanism.
-        controller: The servo laws.
-        commands: Publisher of the commands.
-        references: Inputs of the live tasks.
-        command: The last decision since :meth:`start`; None before the first one.
-        running: Whether states are answered.
-    """
+    """Answers every state of ``joint_states`` with a command while it runs."""
 
     def __init__(
         self,
@@ -56,17 +45,7 @@ class ServoLoop:
         problems: MessageProblems,
         stop: Callable[[Fault, str], None],
     ) -> None:
-        """Read mechanism and tasks, and subscribe.
-
-        Args:
-            node: Node that controls.
-            settings: Its parameters.
-            problems: Counts invalid messages.
-            stop: Called with the fault and its reason when the motors must stop.
-
-        Raises:
-            UkDynamicsError: Anything wrong in parameters or files.
-        """
+        """Read mechanism and tasks, and subscribe; a fault and its reason are given to ``stop``."""
         mechanism = load_mechanism(node, settings)
         self.mechanism = mechanism
         rate = settings["update_rate"]
@@ -74,7 +53,6 @@ class ServoLoop:
         self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism)
         self.command: MotorCommand | None = None
         self.running = False
-        self._node = node
         self._settings = settings
         self._stop = stop
         self._dynamics: Dynamics = InterpretedDynamics(mechanism)
@@ -89,18 +67,15 @@ class ServoLoop:
         self._subscribed, self._sent = Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
         self._guard = StateGuard(mechanism.model, settings, simulated=simulated)
-        self._states = StateInput(node, mechanism, problems, self._on_state)
-        self._structure = StructureInput(node, mechanism, problems)
         # tasks start with the control, unless the mechanism itself depends on time
-        shared = mechanism.driven_by_time
-        self._origin = self._structure.origin if shared else TimeOrigin(simulated=False)
-        self._t: float | None = None
+        own = None if mechanism.driven_by_time else TimeOrigin(simulated=False)
+        self._states = StateInput(node, mechanism, problems, self._on_state, own)
         self.references = ReferenceInputs(
             node,
             settings,
             self.controller.tasks,
             problems,
-            self._origin,
+            self._states.origin,
             now=self._now,
             state=self._followed_state,
         )
@@ -109,8 +84,7 @@ class ServoLoop:
 
     def start(self) -> None:
         """Answer states from now on; nothing is commanded before the first one."""
-        self._origin.reset()
-        self._t = None
+        self._states.origin.reset()
         self.references.forget()
         self._guard.forget()
         self._states.watchdog.forget()
@@ -122,11 +96,7 @@ class ServoLoop:
 
     @property
     def efforts(self) -> Array | None:
-        """Present efforts of the motors, (motors,), in N or N·m.
-
-        None: there are none, or the process was suspended for so long that the command has been
-        replaced by the watchdog.
-        """
+        """Present efforts of the motors, (motors,); None where the watchdog has replaced them."""
         longest = self._settings["state_timeout"] + self._settings["ramp_time"]
         if self.command is None or self._sent.age > longest:
             return None
@@ -140,7 +110,7 @@ class ServoLoop:
         """Stop answering states, and send the final message."""
         self.running = False
         self._timing.stop()
-        self.commands.rest(self._stamp)
+        self.commands.finish(self._stamp)
 
     def look(self) -> None:
         """Check what no state shows: that none comes, or that the commands have no subscriber."""
@@ -157,11 +127,10 @@ class ServoLoop:
         """Unsubscribe, and destroy the publishers."""
         self.running = False
         self._timing.stop()
-        self._node.destroy_subscription(self._states.subscription)
+        self._states.destroy()
         self.references.destroy()
         self._live_settings.destroy()
         self._topics.destroy()
-        self._structure.destroy()
         self.commands.destroy()
 
     def report(self, report: Report) -> None:
@@ -171,9 +140,8 @@ class ServoLoop:
         command = self.command
         if command is None or not self.running:
             return
-        report.add(TIME_ORIGIN, str(self._origin.total))
-        reader = self._states.reader
-        state = State(self._t or 0.0, reader.q, reader.v)
+        report.add(TIME_ORIGIN, str(self._states.origin.total))
+        state = self._states.state
         report_dynamics(
             report,
             self.mechanism,
@@ -181,7 +149,7 @@ class ServoLoop:
             command.free,
             self._dynamics,
             self._settings["residual_warning"],
-            self._structure.inputs(),
+            self._states.inputs(),
         )
         warning = self._settings["tracking_warning"]
         errors = self.controller.tracking_error(state, self.references.followed)
@@ -189,14 +157,13 @@ class ServoLoop:
 
     def _now(self) -> float | None:
         """Time of the last state in s, None before the first one."""
-        return self._t if self.running else None
+        return self._states.t if self.running and self._answered else None
 
     def _followed_state(self) -> State | None:
         """The last state, None while no tasks are followed."""
-        if self._t is None or not self.running or self.controller.mode != TASKS:
+        if self._now() is None or self.controller.mode != TASKS:
             return None
-        reader = self._states.reader
-        return State(self._t, reader.q, reader.v)
+        return self._states.state
 
     def _on_state(self, stamp: Time) -> None:
         if not self.running:
@@ -214,19 +181,17 @@ class ServoLoop:
             self.commands.drive(self._answered[1], stamp)
             return
         self._timing.begin(stamp)
-        self.controller.active = self._structure.active
-        self.controller.structure = self._structure.references
-        self._t = self._origin.since(stamp)
-        state = State(self._t, reader.q, reader.v)
+        self.controller.active = self._states.active
+        self.controller.structure = self._states.references
+        state = self._states.state
         try:
-            if (gap := self.controller.loop_closure_error(state)) > self._settings[
-                "residual_limit"
-            ]:
-                self._end(Fault.OPEN_LOOP, f"constraints are violated by {gap:.3g} m or rad")
+            error = self.controller.loop_closure_error(state)
+            if error > self._settings["residual_limit"]:
+                self._end(Fault.OPEN_LOOP, f"constraints are violated by {error:.3g} m or rad")
                 return
             command, setpoint = self._decide(state)
-        except (UkDynamicsError, np.linalg.LinAlgError) as error:
-            self._end(Fault.SOLVER_FAILURE, str(error))
+        except (UkDynamicsError, np.linalg.LinAlgError) as failure:
+            self._end(Fault.SOLVER_FAILURE, str(failure))
             return
         if not np.isfinite(command.efforts).all():
             self._end(Fault.SOLVER_FAILURE, f"the efforts are not finite at t = {state.t:.6g} s")
@@ -242,11 +207,7 @@ class ServoLoop:
         self._topics.publish(stamp, state, command, self.references.followed)
 
     def _begin(self, efforts: Array) -> None:
-        """Start at the first measured state.
-
-        Args:
-            efforts: Measured at the joints, (nv,), in N or N·m; zero where not measured.
-        """
+        """Start at the first measured state, with joint efforts (nv,), zero where not measured."""
         self.controller.reset(self._to_motors @ efforts)
         self._desired.reset()
 
@@ -254,7 +215,7 @@ class ServoLoop:
         """Command and setpoint for a measured state."""
         followed = self.references.followed
         if self._by_trajectory:
-            desired = self._desired.desired_state(state, self._structure.inputs())
+            desired = self._desired.desired_state(state, self._states.inputs())
             command = self.controller.command(desired, followed)
             return command, self._desired.setpoint(command)
         command = self.controller.command(state, followed)

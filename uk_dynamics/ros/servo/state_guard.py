@@ -8,21 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import RobotModel
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.servo.faults import Fault
-from uk_dynamics.ros.topics.messages import Array
 
 _WINDOW = 0.5  # s over which integrated velocities are compared with positions
 
 
 class Doubt(NamedTuple):
-    """Why a state is not trusted.
-
-    Attributes:
-        fault: Kind of fault.
-        reason: What was measured, for the user.
-    """
+    """Why a state is not trusted: the fault, and what was measured."""
 
     fault: Fault
     reason: str
@@ -39,16 +34,7 @@ class StateGuard:
         simulated: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Prepare.
-
-        Args:
-            model: Its joints have one degree of freedom each.
-            settings: With ``position_jump``, ``speed_factor`` and ``state_timeout``; read at every
-                state.
-            simulated: Whether stamps are those of ``/clock``, whose time may stand still or run
-                fast.
-            clock: Real time, in s.
-        """
+        """``simulated``: stamps are those of ``/clock``, which may stand still or run fast."""
         self._names = model.velocity_names
         self._speed_limit = model.velocity_limit
         self._settings = settings
@@ -77,13 +63,7 @@ class StateGuard:
         return Doubt(Fault.STALE_STATE, f"no usable joint_states for {age:.3g} s")
 
     def check(self, stamp: int, q: Array, v: Array) -> Doubt | None:
-        """The fault of a state, None when there is none.
-
-        Args:
-            stamp: In ns.
-            q: Positions, (nq,), in m or rad.
-            v: Velocities, (nv,), in m/s or rad/s.
-        """
+        """The fault of a state, None when there is none; ``stamp`` in ns, q (nq,), v (nv,)."""
         now = self._clock()  # once: the process may be suspended anywhere in here
         doubt = self.silence() or self._check_speed(v)
         if self._stamp is None:

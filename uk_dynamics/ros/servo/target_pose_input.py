@@ -40,16 +40,7 @@ class TargetPoseInput:
         problems: MessageProblems,
         now: Callable[[], float | None],
     ) -> None:
-        """Subscribe.
-
-        Args:
-            node: Node that subscribes.
-            settings: With the limits of the approach; read at every pose.
-            tasks: The tasks.
-            live: What the live tasks follow.
-            problems: Counts invalid messages.
-            now: Time of the references, in s; None while the controller is not running.
-        """
+        """``now()`` is the time of the references, in s; None while not running."""
         self._node = node
         self._settings = settings
         self._live = live

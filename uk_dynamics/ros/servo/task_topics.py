@@ -40,14 +40,7 @@ class TaskTopics:
     def publish(
         self, stamp: Time, state: State, decision: MotorCommand, followed: Mapping[str, Followed]
     ) -> None:
-        """Publish the topics that have subscribers.
-
-        Args:
-            stamp: That of the state.
-            state: As measured; t is the time of the references.
-            decision: What was decided for it; nothing is published in modes other than ``tasks``.
-            followed: What the live tasks follow, by name.
-        """
+        """Publish the topics that have subscribers; nothing in modes other than ``tasks``."""
         if self._controller is None or not isinstance(decision, Command):
             return
         subscribed = self._publishers.subscribed

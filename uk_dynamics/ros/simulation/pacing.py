@@ -1,32 +1,26 @@
-"""Pacing of simulation steps, so that simulated time follows real time."""
+"""When the steps of a simulation are due: by real time, or in lockstep with commands."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+
+from uk_dynamics.ros.timing.clock import nanoseconds, steady_clock
+
 _LARGEST_LAG = 0.05  # s of real time that is caught up; steps beyond that are skipped
 _MOST_AT_ONCE = 2  # the executor must process commands between steps
 
 
 class Pacer:
-    """Counts the steps that are due.
-
-    Attributes:
-        period: Real time between two steps, in s.
-        missed: Steps that were skipped because the computer is too slow.
-    """
+    """Counts the steps that are due; ``missed`` ones were skipped: the computer is too slow."""
 
     def __init__(
         self, step_size: float, factor: float, clock: Callable[[], float] = time.perf_counter
     ) -> None:
-        """Start at the first call of :meth:`due`.
-
-        Args:
-            step_size: Simulated time of a step, in s.
-            factor: Simulated time per real time, positive.
-            clock: Real time, in s.
-        """
+        """``step_size`` in simulated s; ``factor``: simulated time per real time, positive."""
         self.period = step_size / factor
         self.missed = 0
         self._clock = clock
@@ -52,3 +46,45 @@ class Pacer:
         self.missed += skipped
         self._done += skipped + due
         return due
+
+
+_RETRY_PERIOD = 0.1  # s; the first states come before the controller is there
+
+
+class Lockstep:
+    """Accepts only the command with the stamp of the last state; counts ``unexpected`` others."""
+
+    def __init__(self, node: Node, publish_again: Callable[[], None]) -> None:
+        """Prepare; ``publish_again`` publishes the state once more while no command comes."""
+        self.unexpected = 0
+        self._awaited: int | None = None
+        self._overdue = False
+        self._publish_again = publish_again
+        node.create_timer(_RETRY_PERIOD, self._retry, clock=steady_clock())
+
+    def expect(self, stamp: Time) -> None:
+        """Wait for the answer to the state with this stamp."""
+        self._awaited = nanoseconds(stamp)
+        self._overdue = False
+
+    def pause(self) -> None:
+        """Wait for no answer."""
+        self._awaited = None
+
+    def accept(self, stamp: Time) -> str:
+        """Accept a command by its stamp, or return what is wrong with it."""
+        given = nanoseconds(stamp)
+        if given == self._awaited:
+            self._awaited = None
+            return ""
+        self.unexpected += 1
+        if self._awaited is None:
+            return "no command is awaited"
+        problem = "late or repeated" if given < self._awaited else "ahead of its state"
+        return f"{problem}: answers t = {given * 1e-9:.9g} s, not {self._awaited * 1e-9:.9g} s"
+
+    def _retry(self) -> None:
+        # the first call only notes that an answer is due, so that states are not repeated too soon
+        if self._awaited is not None and self._overdue:
+            self._publish_again()
+        self._overdue = self._awaited is not None

@@ -5,32 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import METHODS, Dynamics, InterpretedDynamics, switch
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 
 
 class SimulatedMachine:
     """A mechanism under motor efforts that are constant during a step.
 
-    Attributes:
-        mechanism: The mechanism.
-        dynamics: Its evaluator.
-        step_size: In s.
-        steps: Number of steps since the last reset.
-        state: Present state; t counts from the last reset.
-        efforts: Motor efforts within their limits, (motors,), in N or N·m.
-        tau: Their generalized forces, (nv,), in N or N·m.
-        active: Active switchable constraints.
-        inputs: Present inputs of the evaluator.
-        saturated: Whether a limit was reached, by motor, (motors,).
+    ``efforts`` (motors,) are within their limits, ``saturated`` where those cut; ``tau`` (nv,) is
+    their generalized force; ``state.t`` counts from the last reset.
     """
 
     def __init__(
@@ -42,20 +30,9 @@ class SimulatedMachine:
         references: Mapping[str, ReferenceSample] | None = None,
         start: State | None = None,
     ) -> None:
-        """Put the mechanism at its start.
+        """Put the mechanism at its start: a state, or loops closed and velocities of the file.
 
-        Args:
-            mechanism: The mechanism.
-            step_size: In s.
-            integrator: ``rk4`` or ``semi_implicit_euler``.
-            dynamics: Evaluator of the mechanism; None: the interpreted one.
-            references: Samples that replace references of structural constraints, by name; read in
-                every step.
-            start: State at t = 0; None: loops closed, velocities of the file.
-
-        Raises:
-            AssemblyError: The loops do not close.
-            StateError: The initial velocities contradict the constraints.
+        ``references`` are samples that replace those of structural constraints, read in every step.
         """
         self.mechanism = mechanism
         self.step_size = step_size
@@ -84,12 +61,7 @@ class SimulatedMachine:
         np.matmul(self.mechanism.actuators.matrix, self.efforts, out=self.tau)
 
     def step(self) -> None:
-        """Take one step; when it fails, the state stays as it was.
-
-        Raises:
-            SimulationError: The state is not finite, or too far from the constraints.
-            UndeterminedMotionError: Some motion has neither inertia nor constraint.
-        """
+        """Take one step; when it fails, the state stays as it was."""
         state = self.state
         t = (self.steps + 1) * self.step_size
         q, v = self._take_step(
@@ -100,25 +72,13 @@ class SimulatedMachine:
         self.state = self.dynamics.project(State(t, q, v), self.inputs)
         self.steps += 1
 
-    def stand(self) -> None:
-        """Let the time of a step pass while brakes hold the mechanism."""
+    def brake(self) -> None:
+        """Advance time by a step while brakes hold the mechanism."""
         self.steps += 1
         self.state = State(self.steps * self.step_size, self.state.q, self.state.v)
 
     def switch(self, changes: Mapping[str, bool]) -> float:
-        """Activate or deactivate constraints.
-
-        Args:
-            changes: Whether each is active, by name of the switchable constraint.
-
-        Returns:
-            The kinetic energy lost, in J.
-
-        Raises:
-            UnknownNameError: There is no switchable constraint of this name.
-            ActivationError: A constraint is too far from the pose it requires.
-            SimulationError: The loops cannot be closed with them.
-        """
+        """Activate or deactivate constraints by name; return the kinetic energy lost, in J."""
         switched = switch(self.mechanism, self.dynamics, self.state, changes, self.inputs)
         self._set_active(switched.active)
         self.state = switched.state

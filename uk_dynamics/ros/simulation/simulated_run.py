@@ -11,8 +11,8 @@ from sensor_msgs.msg import JointState
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
-from uk_dynamics.ros.parameters.common import JOINT_STATE, command_topic
 from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import JOINT_STATE, command_topic
 from uk_dynamics.ros.process.mechanism_source import (
     load_mechanism,
     make_dynamics,
@@ -24,10 +24,9 @@ from uk_dynamics.ros.simulation.simulated_mechanism import SimulatedMachine
 from uk_dynamics.ros.simulation.simulation_time import SimulationTime
 from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
-from uk_dynamics.ros.topics.inputs import EffortInput
+from uk_dynamics.ros.topics.inputs import EffortInput, structural_references
 from uk_dynamics.ros.topics.messages import JointStateMessage
 from uk_dynamics.ros.topics.qos import LATCHED_QOS, PUBLISHED_QOS
-from uk_dynamics.ros.topics.structure_input import structural_references
 
 # s after a reset in which commands do not release the brakes: they come from a controller that is
 # about to stop because of the jump
@@ -35,13 +34,7 @@ _AFTER_RESET = 1.0
 
 
 class SimulatedRun:
-    """Steps of a mechanism under the efforts that were commanded last.
-
-    Attributes:
-        machine: The simulated mechanism.
-        steps_per_state: Steps from one published state to the next.
-        failure: Why the simulation has stopped; empty when it has not.
-    """
+    """Steps of a mechanism under the last command; ``failure`` is why it has stopped, or empty."""
 
     def __init__(
         self,
@@ -53,18 +46,10 @@ class SimulatedRun:
         on_command: Callable[[], None] | None = None,
         on_state: Callable[[Time], None] | None = None,
     ) -> None:
-        """Read the mechanism, publish and subscribe.
+        """Read the mechanism, publish and subscribe; in lockstep with the three functions.
 
-        Args:
-            node: Node that simulates.
-            settings: Its parameters.
-            problems: Counts invalid messages.
-            accept: In lockstep: returns what is wrong with the stamp of a command, if anything.
-            on_command: In lockstep: called after each valid command.
-            on_state: In lockstep: called with the stamp before each state is published.
-
-        Raises:
-            UkDynamicsError: Anything wrong in the parameters or files, or the loops do not close.
+        ``accept`` returns what is wrong with the stamp of a command, ``on_command`` is called after
+        each valid one, ``on_state`` with the stamp before each state is published.
         """
         mechanism = load_mechanism(node, settings)
         rate = settings["rate"]
@@ -114,7 +99,7 @@ class SimulatedRun:
         machine.command(self._commands.efforts)
         try:
             if self.brakes_hold:
-                machine.stand()
+                machine.brake()
             else:
                 machine.step()
         except UkDynamicsError as error:

@@ -17,19 +17,10 @@ class SimulationTime:
 
     Under ``/clock``, and in lockstep, the stamp is t. Otherwise it is the instant of the last
     reset plus t: at a real-time factor of one, without pauses, the wall-clock time.
-
-    Attributes:
-        stamp: That of the current state.
     """
 
     def __init__(self, node: Node, *, publish: bool, from_zero: bool = False) -> None:
-        """Start at t = 0.
-
-        Args:
-            node: Node that simulates.
-            publish: Whether to publish ``/clock``.
-            from_zero: Whether the stamp is t in any case.
-        """
+        """Start at t = 0; ``publish`` ``/clock``, or count stamps ``from_zero`` in any case."""
         self.stamp = Time()
         self._publisher = node.create_publisher(ClockMessage, "/clock", 10) if publish else None
         self._message = ClockMessage()

@@ -69,11 +69,7 @@ class TimeOrigin:
 
 
 class Watchdog:
-    """Real time since an event.
-
-    Attributes:
-        count: Number of events.
-    """
+    """Real time since an event."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,4 +1,4 @@
-"""The message that tells which switchable constraints are active.
+"""The message that lists the active switchable constraints.
 
 A latched JointState: ``name`` lists the rows of the active switchable constraints, ``position`` the
 values captured at their activation.

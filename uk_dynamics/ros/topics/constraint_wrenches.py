@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.mechanism import Mechanism
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import Array
 
 
 class ConstraintWrenches:
@@ -18,9 +16,6 @@ class ConstraintWrenches:
     wrench Σ λ w on the child and its opposite on the parent. It is given in the axes and at the
     origin of the child's link, whose name is the frame of the message: a force along the link's x
     axis is positive. Joint friction is not part of it, but its effect on the multipliers is.
-
-    Attributes:
-        names: The constraints that have frames.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:

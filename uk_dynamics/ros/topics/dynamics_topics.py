@@ -24,11 +24,7 @@ _LOOK_PERIOD = 0.1  # s; counting the subscribers of all publishers at every sta
 
 
 class SubscribedPublishers:
-    """Checks ten times per second which publishers have subscribers.
-
-    Attributes:
-        subscribed: The publishers that have any.
-    """
+    """Checks ten times per second which publishers have subscribers."""
 
     def __init__(self, node: Node, publishers: Sequence[Publisher]) -> None:
         self.subscribed: frozenset[Publisher] = frozenset()
@@ -81,14 +77,7 @@ class DynamicsTopics:
         return bool(self._publishers.subscribed)
 
     def publish(self, stamp: Time, state: State, solution: Solution, inputs: Inputs) -> None:
-        """Publish the topics that have subscribers.
-
-        Args:
-            stamp: That of the state.
-            state: Where the mechanism is.
-            solution: Its dynamics there.
-            inputs: What acts on it.
-        """
+        """Publish the topics that have subscribers."""
         subscribed = self._publishers.subscribed
         if self._motion_publisher in subscribed:
             self._motion_publisher.publish(

@@ -1,27 +1,119 @@
-"""Subscriptions of the nodes: states of the joints and efforts of the motors."""
+"""What the nodes listen to: the state and the structure of a mechanism, and its motor efforts.
+
+The structure is what other nodes publish: which switchable constraints are active, the references
+of live constraints, and the stamp of t = 0. Live structural constraints (a moving platform, a cam,
+the other half of a cell) listen to ``<constraint>/reference``, a topic outside every node's own
+names, so that simulator, controller and all other evaluators receive the same samples.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
-from uk_dynamics.ros.timing.clock import Watchdog
+from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
+from uk_dynamics.ros.topics.active_constraints import TOPIC, from_message
+from uk_dynamics.ros.topics.live_references import LiveReferences, live_names
 from uk_dynamics.ros.topics.messages import EffortReader, StateReader
-from uk_dynamics.ros.topics.qos import COMMAND_QOS, STATE_QOS
+from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
+
+_ORIGIN_TOPIC = "simulator/time_origin"
 
 
-class StateInput:
-    """Complete states from ``joint_states``.
+def structural_references(
+    node: Node, mechanism: Mechanism, problems: MessageProblems
+) -> LiveReferences[ReferenceSample]:
+    """Subscribe to ``<constraint>/reference`` of every live structural constraint."""
+    names = live_names(mechanism.spec.constraints)
+    return LiveReferences(node, mechanism.references, names, problems)
+
+
+class StructureInput:
+    """Active constraints, live references and time origin, where the mechanism has any.
+
+    Attributes:
+        active: Active switchable constraints; None until the first message: as in the mechanism
+            file.
+        origin: The common time origin of all evaluators of the mechanism: zero under ``/clock``,
+            else the published stamp, else the first stamp received. A stamp is published for
+            mechanisms that depend on t.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        mechanism: Mechanism,
+        problems: MessageProblems,
+        on_switched: Callable[[ActiveConstraints], None] | None = None,
+        origin: TimeOrigin | None = None,
+    ) -> None:
+        """Subscribe; ``on_switched`` is called after each valid message on active constraints.
+
+        An ``origin`` replaces the common one.
+        """
+        self.active: ActiveConstraints | None = None
+        simulated = runs_on_simulated_time(node)
+        self.origin = origin or TimeOrigin(simulated=simulated)
+        self._node = node
+        self._mechanism = mechanism
+        self._problems = problems
+        self._on_switched = on_switched
+        self._live = structural_references(node, mechanism, problems)
+        self._subscriptions: list[Subscription] = []
+        if mechanism.hierarchy.switchable:
+            self._subscribe(JointState, TOPIC, self._on_active)
+        if mechanism.driven_by_time and not simulated:
+            self._subscribe(
+                Time, _ORIGIN_TOPIC, lambda stamp: self.origin.latch(nanoseconds(stamp))
+            )
+
+    @property
+    def references(self) -> Mapping[str, ReferenceSample]:
+        """Last samples by constraint, without those that have received nothing yet."""
+        return self._live.followed
+
+    def inputs(self, tau: Array | None = None) -> Inputs:
+        """Present inputs of an evaluation; ``tau`` are generalized forces, (nv,), None: zero."""
+        return Inputs(tau=tau, active=self.active, references=dict(self.references))
+
+    def destroy(self) -> None:
+        """Unsubscribe."""
+        self._live.destroy()
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+
+    def _subscribe(
+        self, kind: type, topic: str, receive: Callable[..., None], qos: QoSProfile = LATCHED_QOS
+    ) -> Subscription:
+        self._subscriptions.append(self._node.create_subscription(kind, topic, receive, qos))
+        return self._subscriptions[-1]
+
+    def _on_active(self, message: JointState) -> None:
+        active, problem = from_message(self._mechanism, message)
+        if active is None:
+            self._problems.note(TOPIC, problem)
+            return
+        self.active = active
+        if self._on_switched is not None:
+            self._on_switched(active)
+
+
+class StateInput(StructureInput):
+    """Complete states from ``joint_states``, and the structure of the mechanism there.
 
     Attributes:
         reader: Holds q, v and measured efforts of the last valid message.
+        t: Its time since ``origin``, in s.
         watchdog: Fed by valid messages.
     """
 
@@ -31,19 +123,27 @@ class StateInput:
         mechanism: Mechanism,
         problems: MessageProblems,
         on_state: Callable[[Time], None],
+        origin: TimeOrigin | None = None,
     ) -> None:
         """Subscribe; ``on_state`` is called with the stamp after each valid message."""
+        super().__init__(node, mechanism, problems, origin=origin)
         self.reader = StateReader(mechanism.model)
+        self.t = 0.0
         self.watchdog = Watchdog()
-        self._problems = problems
         self._on_state = on_state
-        self.subscription = node.create_subscription(
-            JointState, "joint_states", self._receive, STATE_QOS
-        )
+        states = self._subscribe(JointState, "joint_states", self._receive, STATE_QOS)
+        self.topic = str(states.topic_name)
 
-    def state(self, t: float) -> State:
-        """A copy of the last state, for a time in s."""
-        return State(t, self.reader.q.copy(), self.reader.v.copy())
+    @property
+    def state(self) -> State:
+        """The last state; its arrays change with the next."""
+        return State(self.t, self.reader.q, self.reader.v)
+
+    def copied(self) -> tuple[State, Inputs]:
+        """The last state, and what acted on the mechanism by the measured efforts, to keep."""
+        reader = self.reader
+        inputs = self.inputs(reader.effort.copy())
+        return State(self.t, reader.q.copy(), reader.v.copy()), inputs
 
     def report(self, report: Report, timeout: float) -> None:
         """Add the age of the last valid state; an error when it exceeds ``timeout``, in s."""
@@ -59,16 +159,12 @@ class StateInput:
             self._problems.note("joint_states", problem)
             return
         self.watchdog.feed()
+        self.t = self.origin.since(message.header.stamp)
         self._on_state(message.header.stamp)
 
 
 class EffortInput:
-    """Motor efforts from a command topic.
-
-    Attributes:
-        efforts: Those of the last valid message, (motors,), in N or N·m.
-        watchdog: Fed by valid messages.
-    """
+    """Motor efforts from a command topic: ``efforts`` (motors,) of the last valid message."""
 
     def __init__(
         self,
@@ -81,17 +177,7 @@ class EffortInput:
         accept: Callable[[Time], str] | None = None,
         on_command: Callable[[], None] | None = None,
     ) -> None:
-        """Subscribe.
-
-        Args:
-            node: Node that subscribes.
-            mechanism: Its motors are commanded.
-            problems: Counts invalid messages.
-            topic: Name of the topic.
-            by_joint: Whether efforts come by joint name in a JointState.
-            accept: Returns what is wrong with the stamp of a JointState, empty when nothing is.
-            on_command: Called after each valid message.
-        """
+        """``accept`` returns what is wrong with the stamp of a command ``by_joint``."""
         reader = EffortReader(mechanism.actuators, mechanism.model.velocity_names)
         self.efforts = reader.efforts
         self.watchdog = Watchdog()

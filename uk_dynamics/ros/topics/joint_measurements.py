@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
-from uk_dynamics.ros.topics.messages import LARGEST, Array, NameIndex, view
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.ros.topics.messages import LARGEST, NameIndex, view
 
 _TURN = 2.0 * math.pi
 
@@ -34,12 +35,7 @@ class JointMeasurements:
     """
 
     def __init__(self, names: Sequence[str], turning: NDArray[np.bool_]) -> None:
-        """Prepare.
-
-        Args:
-            names: The measured joints.
-            turning: Which of them are continuous, so that encoders may count within one turn.
-        """
+        """``turning``: which joints are continuous, so that encoders may count within one turn."""
         self.names = tuple(names)
         self._turning = turning
         self._index = NameIndex(names, complete=False)
@@ -78,15 +74,9 @@ class JointMeasurements:
     def read(self, message: JointState, stamp: int, timeout: float, time_constant: float) -> str:
         """Take the valid measurements of a message, and return what is wrong with the others.
 
-        Args:
-            message: Names and positions; velocities and efforts where they are measured.
-            stamp: That of the message, in ns.
-            timeout: How far a stamp may lie before the last one of a joint, in s; such messages
-                are late and ignored. Further back, time has been set back.
-            time_constant: That of the low-pass filter of differences, in s.
-
-        Returns:
-            The problem, empty when there is none.
+        ``stamp`` in ns; up to ``timeout`` s before the last one of a joint a message is late and
+        ignored, further back time has been set back. ``time_constant`` is that of the low-pass
+        filter of differences, in s.
         """
         self.went_back = False
         index = self._index
@@ -131,14 +121,7 @@ class JointMeasurements:
         return problem
 
     def take(self, longest: float) -> tuple[Array, int, str]:
-        """Positions at the newest stamp; earlier ones are extrapolated by their velocities.
-
-        Args:
-            longest: How far stamps may be apart, in s.
-
-        Returns:
-            Positions (d,), the stamp in ns, and the problem, empty when there is none.
-        """
+        """Positions at the newest stamp; earlier ones are extrapolated by their velocities."""
         self._fresh[:] = False
         newest = int(self.stamps.max(initial=0))
         lag = (newest - self.stamps) * 1e-9

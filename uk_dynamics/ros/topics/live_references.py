@@ -1,20 +1,24 @@
-"""References that come over ROS: one topic for each constraint or task with a live reference."""
+"""References that come over ROS, and the time at which the tasks follow them."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from uk_dynamics.constraints.references import Followed, ReferenceSample, ReferenceSet
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import ConstraintSpec
-from uk_dynamics.ros.diagnostics.publisher import MessageProblems
+from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems
+from uk_dynamics.ros.timing.clock import TimeOrigin
 from uk_dynamics.ros.topics.messages import first_unusable, view
-from uk_dynamics.ros.topics.qos import COMMAND_QOS
+from uk_dynamics.ros.topics.qos import COMMAND_QOS, PUBLISHED_QOS
 
 AnyFollowed = TypeVar("AnyFollowed", bound=Followed)
 
@@ -27,8 +31,7 @@ def live_names(specs: Iterable[ConstraintSpec]) -> list[str]:
 class LiveReferences(Generic[AnyFollowed]):
     """What each live constraint or task follows: the last sample, or what has replaced it.
 
-    Attributes:
-        followed: By name; without those that have received nothing yet.
+    ``followed`` is by name, without those that have received nothing yet.
     """
 
     def __init__(
@@ -39,15 +42,7 @@ class LiveReferences(Generic[AnyFollowed]):
         problems: MessageProblems,
         prefix: str = "",
     ) -> None:
-        """Subscribe to ``<prefix><name>/reference``.
-
-        Args:
-            node: Node that subscribes.
-            references: Those of all constraints or tasks of a file.
-            names: The live ones.
-            problems: Counts invalid messages.
-            prefix: Start of the topic names: ``~/`` for topics below the node's name.
-        """
+        """Subscribe to ``<prefix><name>/reference`` of the live ones, by name."""
         self.followed: dict[str, AnyFollowed] = {}
         self._references = references
         self._node = node
@@ -83,15 +78,10 @@ class LiveReferences(Generic[AnyFollowed]):
 
 
 def read_reference(message: JointTrajectoryPoint, rows: int) -> tuple[ReferenceSample | None, str]:
-    """Value, rate and acceleration of rows; fields left out are zero.
+    """Value, rate and acceleration of rows, or what is wrong; fields left out are zero.
 
-    Args:
-        message: ``positions`` in m or rad (of rows on velocities: m/s or rad/s), ``velocities``
-            their rates, ``accelerations`` the rates of those; efforts and time are not used.
-        rows: Number of rows.
-
-    Returns:
-        The sample, or None and what is wrong with the message.
+    ``positions`` in m or rad (of rows on velocities: m/s or rad/s), ``velocities`` their rates,
+    ``accelerations`` the rates of those; efforts and time are not used.
     """
     parts = []
     for field in ("positions", "velocities", "accelerations"):
@@ -105,3 +95,50 @@ def read_reference(message: JointTrajectoryPoint, rows: int) -> tuple[ReferenceS
             return None, f"{field} has {values[bad]:g}"
         parts.append(values.copy())
     return ReferenceSample(*parts), ""
+
+
+_CONTROLLER = "servo_controller"
+
+
+class ControlTime:
+    """Time of the references, which start with servo_controller, and the live references.
+
+    Until the controller has published its time origin, the first state counts as the start. Live
+    references are the samples that are sent to the controller; trajectories and poses start from
+    the controller's own reference, which is not published.
+    """
+
+    def __init__(self, node: Node, tasks: Tasks, problems: MessageProblems) -> None:
+        """Subscribe to ``/diagnostics`` and to ``servo_controller/<task>/reference``."""
+        self._origin = TimeOrigin(simulated=False)
+        self._started: int | None = None
+        names = live_names(tasks.spec.tasks)
+        self._live: LiveReferences[ReferenceSample] = LiveReferences(
+            node, tasks.references, names, problems, prefix=f"{_CONTROLLER}/"
+        )
+        self._name = f"{node.get_namespace()}/{_CONTROLLER}".strip("/")
+        node.create_subscription(
+            DiagnosticArray, "/diagnostics", self._on_diagnostics, PUBLISHED_QOS
+        )
+
+    def since(self, stamp: Time) -> float:
+        """Time of the references at the stamp of a state, in s."""
+        return self._origin.since(stamp)
+
+    @property
+    def followed(self) -> Mapping[str, Followed]:
+        """Last sample of each live task; without those that have received nothing."""
+        return self._live.followed
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name.partition(":")[0] != self._name:
+                continue
+            for value in status.values:
+                if value.key != TIME_ORIGIN:
+                    continue
+                start = int(value.value)
+                if self._started is not None and start != self._started:
+                    self._live.followed.clear()  # so does the controller when it starts again
+                self._started = start
+                self._origin.latch(start)

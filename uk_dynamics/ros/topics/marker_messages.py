@@ -7,17 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Vector3
-from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.viewing.scene import ArrowScale, Marks
 
-Array = NDArray[np.float64]
-
-FRAMES, GAPS, FORCES, TORQUES, LABELS, TARGETS, ERRORS = NAMESPACES = (
+FRAMES, CLOSURE_ERRORS, FORCES, TORQUES, LABELS, TARGETS, ERRORS = NAMESPACES = (
     "loop_frames",
-    "gaps",
+    "closure_errors",
     "forces",
     "torques",
     "labels",
@@ -39,7 +37,7 @@ def _colour(red: int, green: int, blue: int, alpha: float = 1.0) -> ColorRGBA:
 _FORCE = _colour(213, 94, 0)
 _TORQUE = _colour(204, 121, 167)
 _SHARED = _colour(140, 140, 140)
-_GAP = _colour(240, 228, 66)
+_ERROR = _colour(240, 228, 66)
 _TARGET = _colour(0, 158, 115, 0.7)
 _LETTERS = _colour(240, 240, 240)
 _AXES = (_colour(213, 60, 40), _colour(60, 170, 60), _colour(40, 90, 220))
@@ -55,14 +53,6 @@ class MarkerMessages:
     def __init__(
         self, frame_id: str, constraints: tuple[str, ...], tasks: tuple[str, ...], size: float
     ) -> None:
-        """Prepare.
-
-        Args:
-            frame_id: Link whose axes are the world's.
-            constraints: Names of the constraints with forces.
-            tasks: Names of the tasks with targets.
-            size: Size of the mechanism, in m.
-        """
         self._frame_id = frame_id
         self._constraints = constraints
         self._tasks = tasks
@@ -75,13 +65,7 @@ class MarkerMessages:
         self._drawn.clear()
 
     def array(self, marks: Marks, stamp: Time, longest: float) -> MarkerArray:
-        """All visible markers, and the deletion of those that have disappeared.
-
-        Args:
-            marks: What is drawn.
-            stamp: That of the state.
-            longest: Length of the longest arrow as a fraction of the mechanism's size.
-        """
+        """All visible markers, and the deletion of those that have disappeared."""
         message = MarkerArray()
         drawn = set()
         for marker in self._markers(marks, longest * self._size):
@@ -101,8 +85,9 @@ class MarkerMessages:
 
     def _markers(self, marks: Marks, longest: float) -> Iterator[Marker]:
         yield from self._frames(marks)
-        gaps = np.linalg.norm(marks.closure_errors, axis=1) > _VISIBLE * self._size
-        yield from self._segments(GAPS, marks.children[gaps], marks.closure_errors[gaps], _GAP)
+        errors = marks.closure_errors
+        open_ = np.linalg.norm(errors, axis=1) > _VISIBLE * self._size
+        yield from self._segments(CLOSURE_ERRORS, marks.children[open_], errors[open_], _ERROR)
         per_force = self._force_scale.factor(marks.forces, longest)
         per_torque = self._torque_scale.factor(marks.torques, longest)
         for k, name in enumerate(self._constraints):

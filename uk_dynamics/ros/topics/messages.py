@@ -18,10 +18,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from uk_dynamics.mechanism.resolution import Actuators
+from uk_dynamics.mechanism.resolution import Actuators, Array
 from uk_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 # Larger numbers are mistakes of the sender, and their squares overflow.
 LARGEST = 1e100
@@ -43,12 +41,7 @@ def first_unusable(values: Array) -> int | None:
 
 
 class JointStateMessage:
-    """A JointState that is sent again and again.
-
-    Attributes:
-        message: The message.
-        position, velocity, effort: Its fields, written in place; empty where not used.
-    """
+    """A JointState that is sent again and again; its arrays are written in place."""
 
     def __init__(
         self,
@@ -69,11 +62,7 @@ class JointStateMessage:
 
 
 class MotionMessage:
-    """A JointTrajectory of one point that is sent again and again.
-
-    Attributes:
-        message: The message.
-    """
+    """A JointTrajectory of one point that is sent again and again."""
 
     def __init__(self, names: Sequence[str]) -> None:
         point = JointTrajectoryPoint()
@@ -92,12 +81,7 @@ class MotionMessage:
 
 
 class EffortsMessage:
-    """A Float64MultiArray that is sent again and again.
-
-    Attributes:
-        message: The message.
-        efforts: Its data, written in place.
-    """
+    """A Float64MultiArray that is sent again and again; ``efforts`` is written in place."""
 
     def __init__(self, size: int) -> None:
         self.message = Float64MultiArray()
@@ -118,12 +102,7 @@ class NameIndex:
     """
 
     def __init__(self, wanted: Sequence[str], *, complete: bool) -> None:
-        """Prepare.
-
-        Args:
-            wanted: The names looked for.
-            complete: Whether a message must have all of them.
-        """
+        """``complete``: whether a message must have all of the wanted names."""
         self.wanted = tuple(wanted)
         self.problem = ""
         self.unknown: tuple[str, ...] = ()
@@ -135,12 +114,7 @@ class NameIndex:
         self._names: list[str] | None = None
 
     def sort(self, values: Array, out: Array) -> None:
-        """Copy the wanted numbers of a field.
-
-        Args:
-            values: In the order of the message, (names,).
-            out: In the order of the wanted names, (wanted,); those not in the message stay.
-        """
+        """Copy the wanted numbers of a field, (names,), to ``out``, (wanted,); others stay."""
         if self.same:
             out[:] = values
         else:
@@ -181,13 +155,7 @@ class NameIndex:
 
 
 class StateReader:
-    """Complete joint states to q, v and measured efforts.
-
-    Attributes:
-        q: Configuration of the last valid message, (nq,), in m or rad.
-        v: Velocity, (nv,), in m/s or rad/s.
-        effort: Measured generalized forces, (nv,), in N or N·m; zero where not measured.
-    """
+    """Complete joint states to q (nq,), v (nv,) and efforts (nv,), zero where not measured."""
 
     def __init__(self, model: RobotModel) -> None:
         """Prepare for a robot whose joints all have one degree of freedom."""
@@ -228,19 +196,10 @@ class StateReader:
 
 
 class EffortReader:
-    """Commands to motor efforts.
-
-    Attributes:
-        efforts: Those of the last valid message, (motors,), in N or N·m.
-    """
+    """Commands to motor efforts (motors,), those of the last valid message."""
 
     def __init__(self, actuators: Actuators, joint_names: Sequence[str]) -> None:
-        """Prepare.
-
-        Args:
-            actuators: Motors in the order of an effort array.
-            joint_names: Names of the nv velocities, for commands by joint.
-        """
+        """``joint_names`` are those of the nv velocities, for commands by joint."""
         self.efforts = np.zeros(len(actuators))
         self._actuators = actuators
         self._index = NameIndex(joint_names, complete=False)

@@ -16,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.ros.parameters.common import EFFORT_COMMANDS
+from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.qos import RECORDING_QOS
 from uk_dynamics.simulation.recording import (
@@ -46,23 +46,10 @@ _TOPICS: tuple[tuple[str, type], ...] = (
 
 
 class TopicRecorder:
-    """Writes all messages that a node receives; close it at the end.
-
-    Attributes:
-        counts: Messages written, by topic.
-    """
+    """Writes all messages that a node receives, and counts them by topic; close it at the end."""
 
     def __init__(self, node: Node, mechanism: Mechanism, path: Path) -> None:
-        """Start recording.
-
-        Args:
-            node: Node that subscribes; relative topics are in its namespace.
-            mechanism: The mechanism.
-            path: File to write, ``.mcap``.
-
-        Raises:
-            InputError: The library is missing, or the file cannot be written.
-        """
+        """Start recording to an ``.mcap``; relative topics are in the namespace of the node."""
         try:
             from mcap.writer import Writer
         except ImportError:
