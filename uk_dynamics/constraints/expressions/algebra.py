@@ -44,11 +44,7 @@ def _unique(kind: type[_Node], *fields: object) -> _Node:
 
 
 def number(value: float) -> Number:
-    """A constant.
-
-    Raises:
-        ExpressionError: It is infinite or not a number.
-    """
+    """A constant."""
     if not math.isfinite(value):
         raise ExpressionError("a constant here is too large for a number")
     return _unique(Number, float(value) + 0.0)  # + 0.0: there is one zero
@@ -115,22 +111,14 @@ def multiply(*factors: Expression) -> Expression:
 
 
 def divide(first: Expression, second: Expression) -> Expression:
-    """``first`` over ``second``.
-
-    Raises:
-        ExpressionError: ``second`` is zero.
-    """
+    """``first`` over ``second``."""
     if second is ZERO:
         raise ExpressionError("a division by zero")
     return multiply(first, power(second, number(-1.0)))
 
 
 def power(base: Expression, exponent: Expression) -> Expression:
-    """``base`` to the power of ``exponent``.
-
-    Raises:
-        ExpressionError: Both are constants, and there is no such power.
-    """
+    """``base`` to the power of ``exponent``."""
     if exponent is ZERO or base is ONE:
         return ONE
     if exponent is ONE:
@@ -143,11 +131,7 @@ def power(base: Expression, exponent: Expression) -> Expression:
 
 
 def call(function: str, *arguments: Expression) -> Expression:
-    """A function of :data:`FUNCTIONS` of its arguments.
-
-    Raises:
-        ExpressionError: The arguments are constants outside the function's domain.
-    """
+    """A function of :data:`FUNCTIONS` of its arguments."""
     if all(isinstance(argument, Number) for argument in arguments):
         shown = ", ".join(f"{a.value:g}" for a in arguments if isinstance(a, Number))
         return _constant(FUNCTIONS[function].value, f"{function}({shown})", *arguments)
@@ -202,11 +186,7 @@ def _is_integer(exponent: Expression) -> bool:
 
 
 def substitute(expression: Expression, values: Mapping[Variable, Expression]) -> Expression:
-    """The expression with variables replaced.
-
-    Raises:
-        ExpressionError: What results are constants that have no value.
-    """
+    """The expression with variables replaced."""
     known: dict[Expression, Expression] = {}
     for node in topological([expression]):
         match node:

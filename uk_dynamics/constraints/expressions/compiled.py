@@ -40,19 +40,12 @@ _MOST_SHOWN = 60  # nodes of such a part
 
 @dataclass(frozen=True)
 class JointPlaces:
-    """Where the coordinates of the one-dof joints stand in q and v.
+    """Where the coordinates of the one-dof joints stand in q and v."""
 
-    Attributes:
-        positions: Index into q by joint name.
-        velocities: Index into v by joint name.
-        nq: Size of q.
-        composite: Names of the joints with several coordinates.
-    """
-
-    positions: Mapping[str, int]
-    velocities: Mapping[str, int]
-    nq: int
-    composite: tuple[str, ...] = ()
+    positions: Mapping[str, int]  # Index into q by joint name
+    velocities: Mapping[str, int]  # Index into v by joint name
+    nq: int  # Size of q
+    composite: tuple[str, ...] = ()  # Names of the joints with several coordinates
 
     @classmethod
     def of(cls, coordinates: Coordinates) -> JointPlaces:
@@ -69,14 +62,9 @@ class JointPlaces:
 
 @dataclass(frozen=True)
 class Source:
-    """Where an expression comes from, for the error when it has no value.
+    """Where an expression comes from, for the error when it has no value."""
 
-    Attributes:
-        owner: What it belongs to, such as the name of a constraint.
-        text: What the user wrote.
-    """
-
-    owner: str
+    owner: str  # What it belongs to, such as the name of a constraint
     text: str
 
 
@@ -110,16 +98,7 @@ class CompiledExpressions:
         return TIME in self._slots
 
     def __call__(self, t: float, q: Array, v: Array) -> tuple[float, ...]:
-        """Their values at a state, all finite.
-
-        Args:
-            t: Time, in s.
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-
-        Raises:
-            ExpressionValueError: One of them has no value there; says which, and where.
-        """
+        """Their values at a state, all finite."""
         values = [t, *q.tolist(), *v.tolist()]
         if is_symbolic(q):
             return self._symbolic(values)
@@ -208,11 +187,7 @@ def make_scope(
     highest_order: int = 2,
     smooth: bool = True,
 ) -> Scope:
-    """The scope of a robot's joints with parameters and aliases, whose names are checked.
-
-    Raises:
-        ExpressionError: An alias or parameter has a name that is taken, or names no joint.
-    """
+    """The scope of a robot's joints with parameters and aliases, whose names are checked."""
     scope = Scope(
         joints=places.positions,
         composite=places.composite,

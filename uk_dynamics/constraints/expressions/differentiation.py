@@ -33,11 +33,7 @@ LARGEST_DERIVATIVE = 100_000  # operations written down while one text is differ
 
 
 class Differentiator:
-    """Derivatives of expressions, which share one bound on their size.
-
-    Args:
-        limit: Operations that may be written down in all.
-    """
+    """Derivatives of expressions, which share one bound on their size."""
 
     def __init__(self, limit: int = LARGEST_DERIVATIVE) -> None:
         self._left = self._limit = limit
@@ -47,9 +43,6 @@ class Differentiator:
 
         A partial derivative is the one along {x: 1}, a derivative in time the one along
         {t: 1, q: d(q), ...}.
-
-        Raises:
-            ExpressionError: The derivative grows beyond the bound, or a function has a kink.
         """
         known: dict[Expression, Expression] = {}
         for node in topological([expression]):

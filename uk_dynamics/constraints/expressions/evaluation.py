@@ -24,16 +24,7 @@ def evaluate(
     values: Mapping[Variable, Any],
     functions: Mapping[str, Callable[..., Any]],
 ) -> list[Any]:
-    """Walk the trees with the operators + * ** of the values.
-
-    Args:
-        outputs: What to evaluate.
-        values: Value of each variable that occurs: numbers, arrays, or symbols.
-        functions: Function of such values by name; those that occur are needed.
-
-    Returns:
-        One value per output; constants are floats.
-    """
+    """Walk the trees with the operators + * ** of the values."""
     known: dict[Expression, Any] = {}
     for node in topological(outputs):
         match node:

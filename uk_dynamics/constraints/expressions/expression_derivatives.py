@@ -19,22 +19,16 @@ _RATES = ("no rate d(...)", "a rate d(...)", "an acceleration dd(...)")
 
 @dataclass(frozen=True)
 class RowDerivatives:
-    """The derivatives of ψ that its row needs (review (22)–(28)).
-
-    Attributes:
-        order: Of ψ.
-        gradient: Row of A by joint name, entries that vanish left out: ∂ψ/∂q, of order velocity
-            ∂ψ/∂q̇, of order acceleration ∂ψ/∂q̈.
-        bias: What is left of ψ̈ (of order velocity: ψ̇; of order acceleration: ψ) at q̈ = 0.
-        rate: ψ̇ of order position, ψ of order velocity, else zero.
-        residual: ψ of order position, else zero.
-    """
+    """The derivatives of ψ that its row needs (review (22)–(28))."""
 
     order: Order
+    # Row of A by joint name, entries that vanish left out: ∂ψ/∂q, of order velocity ∂ψ/∂q̇, of
+    # order acceleration ∂ψ/∂q̈
     gradient: Mapping[str, Expression]
+    # What is left of ψ̈ (of order velocity: ψ̇; of order acceleration: ψ) at q̈ = 0
     bias: Expression
-    rate: Expression
-    residual: Expression
+    rate: Expression  # ψ̇ of order position, ψ of order velocity, else zero
+    residual: Expression  # ψ of order position, else zero
 
     @property
     def operations(self) -> int:
@@ -48,16 +42,7 @@ def order_of_expression(expression: Expression) -> Order:
 
 
 def differentiate(expression: Expression, declared: Order | None = None) -> RowDerivatives:
-    """Derive an expression once and for all.
-
-    Args:
-        expression: ψ.
-        declared: The order that a file declares, to be checked; None takes what occurs.
-
-    Raises:
-        ExpressionError: Another order is declared, no joint (or no rate of one) occurs, ψ is not
-            affine in the accelerations, or the derivatives are too large.
-    """
+    """Derive an expression once and for all."""
     order = order_of_expression(expression)
     if declared is not None and declared != order:
         found = _RATES[ORDERS.index(order)]
@@ -95,11 +80,7 @@ def _motion(expressions: list[Expression]) -> dict[Variable, Expression]:
 
 
 def _affine_rest(expression: Expression, gradient: Mapping[str, Expression]) -> Expression:
-    """ψ at q̈ = 0.
-
-    Raises:
-        ExpressionError: ψ is not affine in q̈.
-    """
+    """ψ at q̈ = 0."""
     for name, entry in gradient.items():
         bent = [to_text(x) for x in variables([entry]) if x.order == 2]
         if bent:

@@ -124,11 +124,7 @@ class Indexing:
 
 
 def index_set(scope: Scope, name: str) -> tuple[IndexValue, ...]:
-    """Values of an index set.
-
-    Raises:
-        ExpressionError: There is none of this name.
-    """
+    """Values of an index set."""
     if name not in scope.indices:
         known = ", ".join(scope.indices)
         remedy = f"there are: {known}" if known else "declare it under indices: {NAME: [1, 2, 3]}"

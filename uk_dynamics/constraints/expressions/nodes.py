@@ -16,26 +16,17 @@ class Expression:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Number(Expression):
-    """A finite constant.
-
-    Attributes:
-        value: Its value.
-    """
+    """A finite constant."""
 
     value: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Variable(Expression):
-    """A joint coordinate, its rate, its acceleration, or the time.
+    """A joint coordinate, its rate, its acceleration, or the time."""
 
-    Attributes:
-        name: Name of a joint; ``t`` is the time where no joint is meant (see :data:`TIME_NAME`).
-        order: 0 position, 1 rate, 2 acceleration.
-    """
-
-    name: str
-    order: int = 0
+    name: str  # Name of a joint; ``t`` is the time where no joint is meant (see :data:`TIME_NAME`)
+    order: int = 0  # 0 position, 1 rate, 2 acceleration
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -45,15 +45,7 @@ _RATES = {"d": 1, "dd": 2}
 
 
 def parse(text: str, scope: Scope) -> Expression:
-    """Read an expression.
-
-    Args:
-        text: What the user wrote; it may go over several lines.
-        scope: What names mean.
-
-    Raises:
-        ExpressionError: The text is no expression of the allowed kind; says column and remedy.
-    """
+    """Read an expression."""
     tree, start = syntax(text)
     return _Reader(start).read(tree, scope)
 

@@ -30,12 +30,7 @@ _PIECE = 50
 
 
 def python_function(outputs: Sequence[Expression], places: Mapping[Variable, int]) -> FlatFunction:
-    """Write and compile the function.
-
-    Args:
-        outputs: What it returns, in order.
-        places: Where each variable that occurs stands in the argument.
-    """
+    """Write and compile the function."""
     names: dict[Expression, str] = {}
     lines = ["def flat(values):"]
     for index, node in enumerate(topological(outputs)):

@@ -39,14 +39,7 @@ _HINTS = {
 
 
 def syntax(text: str) -> tuple[ast.expr, int]:
-    """Parse a text that may go over several lines; nothing of it is run.
-
-    Returns:
-        The syntax tree, and how many characters stand before its first column.
-
-    Raises:
-        ExpressionError: Characters no formula has, too long, nested too deep, or no formula.
-    """
+    """Parse a text that may go over several lines; nothing of it is run."""
     plain = _checked_characters(text)
     start = len(plain) - len(plain.lstrip(" "))
     return _syntax(plain[start:], start), start

@@ -12,13 +12,9 @@ from uk_dynamics.constraints.rows.row import Direction
 
 @dataclass(frozen=True)
 class AxisKind(Kind):
-    """A kind whose only key is an axis.
+    """A kind whose only key is an axis."""
 
-    Attributes:
-        axis: Unit vector in the parent frame.
-    """
-
-    axis: Direction
+    axis: Direction  # Unit vector in the parent frame
     keys: ClassVar = {"axis": AXIS}
     required = ("axis",)
 

@@ -47,15 +47,7 @@ OFFSET: dict[str, Any] = {
 
 
 def unit_axis(values: Sequence[float], key: str) -> Direction:
-    """Scale a direction to length 1.
-
-    Args:
-        values: (3,).
-        key: Where it stands, for the error.
-
-    Raises:
-        MechanismFileError: It has no direction.
-    """
+    """Scale a direction to length 1."""
     length = math.hypot(*values)
     if not _SHORTEST < length < math.inf:
         problem = f"an axis of length {length:g} has no direction; write for example [0, 1, 0]"

@@ -34,44 +34,28 @@ class Setting:
 
 
 class SampleRobot(NamedTuple):
-    """Names that a random sample may use.
+    """Names that a random sample may use."""
 
-    Attributes:
-        joints: Joints of one freedom; at least two.
-        links: Links with mass, at least one of them moving.
-    """
-
-    joints: Sequence[str]
-    links: Sequence[str]
+    joints: Sequence[str]  # Joints of one freedom; at least two
+    links: Sequence[str]  # Links with mass, at least one of them moving
 
 
 @dataclass(frozen=True)
 class Friction:
-    """How joint friction acts in a kind; see :mod:`uk_dynamics.forces.joint_friction`.
+    """How joint friction acts in a kind; see :mod:`uk_dynamics.forces.joint_friction`."""
 
-    Attributes:
-        acts: One line of documentation.
-        turns_on: What it turns on, whose radius gives the torque of dry friction; empty: a slide.
-        refusal: Why there can be none; empty: there can.
-    """
-
-    acts: str
+    acts: str  # One line of documentation
+    # What it turns on, whose radius gives the torque of dry friction; empty: a slide
     turns_on: str = ""
-    refusal: str = ""
+    refusal: str = ""  # Why there can be none; empty: there can
 
 
 class Surfaces(NamedTuple):
-    """Which motion slides in a joint, and which rows load it; directions in the parent frame.
+    """Which motion slides in a joint, and which rows load it; directions in the parent frame."""
 
-    Attributes:
-        held: Translations that the joint does not allow, orthonormal.
-        held_turns: Rotations that it does not allow, orthonormal.
-        loads: Force across the sliding surfaces per unit multiplier of each row.
-    """
-
-    held: Sequence[Direction]
-    held_turns: Sequence[Direction]
-    loads: Sequence[Direction]
+    held: Sequence[Direction]  # Translations that the joint does not allow, orthonormal
+    held_turns: Sequence[Direction]  # Rotations that it does not allow, orthonormal
+    loads: Sequence[Direction]  # Force across the sliding surfaces per unit multiplier of each row
 
 
 class Kind(ABC):

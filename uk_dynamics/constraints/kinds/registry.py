@@ -17,9 +17,6 @@ def kinds() -> Mapping[str, type[Kind]]:
     """All kinds by name: sub-folders in alphabetical order, and in each its files.
 
     A file ``hinge.py`` holds the kind of that name.
-
-    Raises:
-        ImportError: A file does not hold the kind that it is called after, or two do.
     """
     found: dict[str, type[Kind]] = {}
     for folder in _modules([str(Path(__file__).parent)], __package__, folders=True):

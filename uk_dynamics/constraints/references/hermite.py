@@ -11,13 +11,7 @@ from uk_dynamics.constraints.references.references import Array, ReferenceSample
 
 
 def cubic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Array:
-    """The cubic with values and rates of both ends, (4, m); accelerations do not count.
-
-    Args:
-        begin: State of motion at time 0.
-        end: State of motion after the duration.
-        duration: In s, positive.
-    """
+    """The cubic with values and rates of both ends, (4, m); accelerations do not count."""
     h = duration
     slope = (end.value - begin.value) / h
     return np.array(
@@ -49,12 +43,7 @@ def quintic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Ar
 
 
 def sample(coefficients: Array, s: float) -> ReferenceSample:
-    """Value, rate and acceleration.
-
-    Args:
-        coefficients: (degree + 1, m), lowest power first.
-        s: Time since the beginning, in s.
-    """
+    """Value, rate and acceleration."""
     powers = np.zeros((3, len(coefficients)))
     power = 1.0
     for n in range(len(coefficients)):

@@ -34,12 +34,7 @@ class Waypoints:
     accelerations: Array | None = None
 
     def __post_init__(self) -> None:
-        """Check.
-
-        Raises:
-            InputError: Sizes that do not fit, numbers that are not finite, times that do not
-                increase, an end that is not at rest, accelerations without velocities.
-        """
+        """Check."""
         if not len(self.times):
             raise InputError("no points", place="points")
         fields = ("positions", "velocities", "accelerations")

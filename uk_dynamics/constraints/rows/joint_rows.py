@@ -74,17 +74,11 @@ class JointRow(RobotRow):
 
 @dataclass(frozen=True)
 class JointRows:
-    """ψ = C_q q − offset, with A = C_v.
+    """ψ = C_q q − offset, with A = C_v."""
 
-    Attributes:
-        matrix: C_v, (m, nv).
-        position_matrix: C_q, (m, nq).
-        offset: (m,), in m or rad.
-    """
-
-    matrix: Array
-    position_matrix: Array
-    offset: Array
+    matrix: Array  # C_v, (m, nv)
+    position_matrix: Array  # C_q, (m, nq)
+    offset: Array  # (m,), in m or rad
 
     @property
     def time_dependent(self) -> bool:

@@ -16,32 +16,16 @@ from uk_dynamics.model import RobotModel
 
 @dataclass(frozen=True)
 class MassPoints:
-    """Centres of mass of n links, weighted by their part of the whole mass.
+    """Centres of mass of n links, weighted by their part of the whole mass."""
 
-    Attributes:
-        frame: Frame of each link, (n,).
-        part: Mass of each link over the mass of all, (n,).
-        center: Centre of mass in the link's frame, (n, 3), in m.
-        moved: 1 where a velocity coordinate moves a link, (n, nv).
-    """
-
-    frame: NDArray[np.intp]
-    part: Array
-    center: Array
-    moved: Array
+    frame: NDArray[np.intp]  # Frame of each link, (n,)
+    part: Array  # Mass of each link over the mass of all, (n,)
+    center: Array  # Centre of mass in the link's frame, (n, 3), in m
+    moved: Array  # 1 where a velocity coordinate moves a link, (n, nv)
 
     @classmethod
     def of(cls, names: Sequence[str], model: RobotModel) -> MassPoints:
-        """The centre of mass of links.
-
-        Args:
-            names: Links; none: all that some joint moves, the base of a fixed machine left out.
-            model: The robot.
-
-        Raises:
-            UnknownNameError: A link does not exist.
-            InputError: The links have no mass.
-        """
+        """The centre of mass of links."""
         for name in names:
             if name not in model.link_names:
                 raise UnknownNameError("link", name, model.link_names)

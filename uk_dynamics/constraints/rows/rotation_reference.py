@@ -14,21 +14,13 @@ from uk_dynamics.constraints.rows.vectors import Array, apply, dot
 
 @dataclass(frozen=True)
 class RotationReference:
-    """The reference rotation of each row and what it asks of the geometric rates.
+    """The reference rotation of each row and what it asks of the geometric rates."""
 
-    Attributes:
-        rotation: Reference rotation in the parent frame, per row, (m, 3, 3).
-        rate: Reference of cᵀω, (m,), rad/s times the declared length.
-        acceleration: Reference of its derivative, (m,), rad/s² times the declared length.
-        omega: Angular velocity of the reference in the parent frame, (m, 3), rad/s.
-        alpha: Its derivative, (m, 3), rad/s².
-    """
-
-    rotation: Array
-    rate: Array
-    acceleration: Array
-    omega: Array
-    alpha: Array
+    rotation: Array  # Reference rotation in the parent frame, per row, (m, 3, 3)
+    rate: Array  # Reference of cᵀω, (m,), rad/s times the declared length
+    acceleration: Array  # Reference of its derivative, (m,), rad/s² times the declared length
+    omega: Array  # Angular velocity of the reference in the parent frame, (m, 3), rad/s
+    alpha: Array  # Its derivative, (m, 3), rad/s²
 
     def part(self, rows: slice) -> RotationReference:
         """The reference of some of the rows."""
@@ -43,25 +35,16 @@ class RotationReference:
 
 @dataclass(frozen=True)
 class RotationGroups:
-    """Angular rows of one constraint share one reference rotation vector.
+    """Angular rows of one constraint share one reference rotation vector."""
 
-    Attributes:
-        group: Constraint of each angular row, (m,), counted from 0 without gaps.
-        direction: Vectors of the rows in the parent frame, (m, 3), the declared length as norm.
-        length: The declared length, in m.
-    """
-
-    group: NDArray[np.intp]
-    direction: Array
-    length: float
+    group: NDArray[np.intp]  # Constraint of each angular row, (m,), counted from 0 without gaps
+    direction: Array  # Vectors of the rows in the parent frame, (m, 3), the declared length as norm
+    length: float  # The declared length, in m
 
     def sample(self, rows: ReferenceSample) -> RotationReference:
         """Rotation exp(ρ) of the rotation vector ρ(t) whose components the rows name.
 
         With J the left Jacobian of SO(3): ω = J(ρ) ρ̇ and ω̇ = J ρ̈ + J̇ ρ̇.
-
-        Args:
-            rows: Reference of the angular rows, in rad, (m,) each.
         """
         rho = self._vectors(rows.value)
         rho_rate = self._vectors(rows.rate)

@@ -42,25 +42,15 @@ class RotationVectorRow(FrameRow):
 
 @dataclass(frozen=True)
 class RotationVectorRows(FrameRows):
-    """Components of φ = log(E), E = R R_refᵀ, with R the child's rotation in the parent frame.
-
-    Attributes:
-        frames: Frames of the rows.
-        direction: c in the parent frame with the declared length as norm, (m, 3), in m.
-    """
+    """Components of φ = log(E), E = R R_refᵀ, with R the child's rotation in the parent frame."""
 
     frames: RowFrames
-    direction: Array
+    direction: Array  # c in the parent frame with the declared length as norm, (m, 3), in m
 
     def position(
         self, kinematics: FrameKinematics, reference_rotation: Array | None = None
     ) -> tuple[Array, Array]:
-        """Wrenches (m, 6), couples J⁻ᵀc, and residuals (m,) in rad times the declared length.
-
-        Args:
-            kinematics: Arrays of the model.
-            reference_rotation: R_ref of each row, (m, 3, 3).
-        """
+        """Wrenches (m, 6), couples J⁻ᵀc, and residuals (m,) in rad times the declared length."""
         parent, error = self._error(kinematics, reference_rotation)
         phi = so3.log(error)
         inverse = so3.left_jacobian_inverse(phi)
@@ -76,11 +66,6 @@ class RotationVectorRows(FrameRows):
         """What A v and the wrench's bias leave out of ψ̇ and ψ̈, (m,) each.
 
         With ω_E = ω − E ω_ref it is φ̈ = J⁻¹(ω̇ − ω_E × E ω_ref − E ω̇_ref − J̇ φ̇).
-
-        Args:
-            kinematics: Arrays of the model.
-            twist: Of the frame pairs.
-            reference: R_ref, ω_ref and its derivative of each row; None: no rotation, at rest.
         """
         parent, error = self._error(kinematics, None if reference is None else reference.rotation)
         relative = apply(parent.transpose(0, 2, 1), twist.angular.take(self.frames.pair, 0))

@@ -80,17 +80,11 @@ class RobotRow(Row):
 
 @dataclass(frozen=True)
 class RowFrames:
-    """The frames of m rows.
+    """The frames of m rows."""
 
-    Attributes:
-        parent: Frame index of each row, (m,).
-        child: Frame index of each row, (m,).
-        pair: Pair of each row, (m,).
-    """
-
-    parent: Index
-    child: Index
-    pair: Index
+    parent: Index  # Frame index of each row, (m,)
+    child: Index  # Frame index of each row, (m,)
+    pair: Index  # Pair of each row, (m,)
 
     def origins(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Child origins in the world, and from the parent's to the child's, (m, 3) each, in m."""

@@ -33,11 +33,6 @@ class Bilinear:
     """
 
     def __init__(self, *blocks: tuple[int, int, int]) -> None:
-        """Collect cross products.
-
-        Args:
-            *blocks: Where each begins: in the result, its first factor in x, its second in y.
-        """
         places = [
             (result + i, x + j, y + k, sign)
             for result, x, y in blocks

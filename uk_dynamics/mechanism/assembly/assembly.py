@@ -33,16 +33,6 @@ def assemble(
 
     Where the search from the guess ends in a dead end, the held coordinates are led from a closed
     configuration to where they shall be, the loops being closed again on the way.
-
-    Args:
-        mechanism: What to assemble.
-        guess: Start, (nq,).
-        hold: Names of joints, or of single velocity coordinates, that stay at the guess.
-        tolerance: Largest admissible residual, in m or rad.
-        t: Time for which constraints that change in time shall hold, in s.
-
-    Raises:
-        UnknownNameError: A held joint does not exist.
     """
     free = _free(mechanism, hold)
     search = Search(mechanism, free, t)
@@ -143,17 +133,7 @@ def assemble_on_tasks(
 def closed_configuration(
     mechanism: ResolvedMechanism, result: Assembly, tasks: Tasks | None = None, t: float = 0.0
 ) -> Array:
-    """The configuration of a successful assembly, (nq,); joints outside their limits are logged.
-
-    Args:
-        mechanism: What was assembled.
-        result: How.
-        tasks: On whose references it was to be.
-        t: Time of the references, in s.
-
-    Raises:
-        AssemblyError: Some loop does not close, or a reference is out of reach.
-    """
+    """The configuration of a successful assembly, (nq,); joints outside their limits are logged."""
     if not result.closed:
         off = tasks is not None and set(result.violations) <= set(tasks.names)
         raise AssemblyError(

@@ -59,14 +59,6 @@ class Search:
         t: float,
         tasks: Tasks | None = None,
     ) -> None:
-        """Prepare.
-
-        Args:
-            mechanism: What to assemble.
-            free: Velocity coordinates that may move, (nv,).
-            t: Time for which constraints and references that change in time hold, in s.
-            tasks: Whose references shall be met as well.
-        """
         self.t = t
         model = mechanism.model
         self._model = model
@@ -94,14 +86,7 @@ class Search:
     def run(
         self, guess: Array, tolerance: float, *, within_limits: bool, away: Array | None = None
     ) -> Assembly:
-        """Search from a guess.
-
-        Args:
-            guess: Where to start, (nq,).
-            tolerance: Largest admissible residual, in m or rad.
-            within_limits: Whether joints that move stay inside their limits.
-            away: Residuals to reach instead of zero, (m,).
-        """
+        """Search from a guess."""
         self._away = np.zeros_like(self._away) if away is None else away
         q = self._clipped(guess) if within_limits else guess
         A, residual = self._rows(q)

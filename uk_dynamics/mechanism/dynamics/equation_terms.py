@@ -15,13 +15,6 @@ class EquationTerms:
     def __init__(
         self, mechanism: ResolvedMechanism, workspace: Workspace, rows: StructuralRows
     ) -> None:
-        """Use the memory of an evaluator.
-
-        Args:
-            mechanism: Whose terms.
-            workspace: Memory for its model.
-            rows: Its structural rows.
-        """
         self._workspace = workspace
         self._rows = rows
         self._gains = rows.constraints.damping, rows.constraints.stiffness
@@ -34,17 +27,7 @@ class EquationTerms:
     def evaluate(
         self, t: float, q: Array, v: Array, inputs: Inputs
     ) -> tuple[DynamicsTerms, ConstraintTerms]:
-        """The terms at a state, and the rows behind A and b.
-
-        Args:
-            t: Time, in s.
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-            inputs: What acts on the mechanism.
-
-        Returns:
-            M (a live view of the workspace), F, A and b; the rows.
-        """
+        """The terms at a state, and the rows behind A and b."""
         workspace = self._workspace
         workspace.update(q, v)
         rows = self._rows.evaluate(workspace, t, q, v, inputs)

@@ -35,15 +35,6 @@ class StateProjection:
         rows: StructuralRows,
         solver: Solver,
     ) -> None:
-        """Use the memory of an evaluator.
-
-        Args:
-            mechanism: Whose constraints these are.
-            model: Its model, which may have further frames.
-            workspace: Memory for that model.
-            rows: Its structural rows.
-            solver: What factors them.
-        """
         self._model, self._workspace = model, workspace
         self._rows, self._solver = rows, solver
         constraints = rows.constraints
@@ -96,9 +87,6 @@ class StateProjection:
         """The nearest velocity on the rows that constrain velocities, in the metric of M.
 
         One step where they are affine in v, else Newton steps, shortened while they do not help.
-
-        Raises:
-            SimulationError: No velocity was found that they admit.
         """
         constraints, solver = self._rows.constraints, self._solver
         A, rate = self._motion_rates(t, q, v, inputs)

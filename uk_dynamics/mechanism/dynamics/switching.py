@@ -76,16 +76,7 @@ def switch(
 
 
 def present_values(mechanism: ResolvedMechanism, state: State, name: str) -> Array:
-    """What the rows of a constraint have now, in the units of their reference, (rows,).
-
-    Args:
-        mechanism: Whose constraint.
-        state: Where it is.
-        name: Of the constraint, on or off.
-
-    Raises:
-        SimulationError: No reference makes the residual of all rows zero.
-    """
+    """What the rows of a constraint have now, in the units of their reference, (rows,)."""
     constraints = mechanism.constraints
     rows = constraints.slices[name]
     unit = constraints.position_rows[rows] / constraints.reference_scale[rows]

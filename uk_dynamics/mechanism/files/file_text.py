@@ -12,15 +12,7 @@ MAX_BYTES = 1_000_000
 
 
 def read_text(path: Path, file: str) -> str:
-    """Read a UTF-8 file of at most ``MAX_BYTES``.
-
-    Args:
-        path: The file.
-        file: Name that errors give it.
-
-    Raises:
-        MechanismFileError: It is missing, unreadable, too large, not a regular file or not UTF-8.
-    """
+    """Read a UTF-8 file of at most ``MAX_BYTES``."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):

@@ -17,25 +17,15 @@ _SHORTEST = 1e-9
 
 @dataclass(frozen=True)
 class FrameSpec:
-    """A frame fixed in a link.
+    """A frame fixed in a link."""
 
-    Attributes:
-        link: Name of a URDF link or frame.
-        xyz: Origin in the link, (3,), in m.
-        quaternion: Rotation in the link, (x, y, z, w), of length 1.
-    """
-
-    link: str
-    xyz: Vector = (0.0, 0.0, 0.0)
-    quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)
+    link: str  # Name of a URDF link or frame
+    xyz: Vector = (0.0, 0.0, 0.0)  # Origin in the link, (3,), in m
+    quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)  # Rotation in the link, (x, y, z, w), of length 1
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], *, file: str, place: str) -> FrameSpec:
-        """Build the frame from checked data.
-
-        Raises:
-            MechanismFileError: The quaternion is not of length 1 (a tenth is forgiven).
-        """
+        """Build the frame from checked data."""
         quaternion = cls.quaternion
         if "rpy" in data:
             quaternion = quaternion_from_rpy(vector(data["rpy"]))

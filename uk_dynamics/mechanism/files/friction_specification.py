@@ -12,32 +12,16 @@ from uk_dynamics.exceptions import MechanismFileError
 
 @dataclass(frozen=True)
 class FrictionSpec:
-    """Friction in a loop joint; see :mod:`uk_dynamics.forces.joint_friction`.
+    """Friction in a loop joint; see :mod:`uk_dynamics.forces.joint_friction`."""
 
-    Attributes:
-        coulomb: Friction force per force that the joint transmits, without unit.
-        viscous: In N·s/m of sliding and N·m·s/rad of turning.
-        velocity: Speed of the surfaces at which Coulomb friction is at tanh(1), in m/s.
-        radius: Of the pin or ball, in m.
-    """
-
-    coulomb: float = 0.0
-    viscous: float = 0.0
-    velocity: float = 1e-3
-    radius: float = 0.0
+    coulomb: float = 0.0  # Friction force per force that the joint transmits, without unit
+    viscous: float = 0.0  # In N·s/m of sliding and N·m·s/rad of turning
+    velocity: float = 1e-3  # Speed of the surfaces at which Coulomb friction is at tanh(1), in m/s
+    radius: float = 0.0  # Of the pin or ball, in m
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], kind: Kind) -> FrictionSpec:
-        """Build it from checked data.
-
-        Args:
-            data: What the key ``friction`` holds.
-            kind: Of the constraint.
-
-        Raises:
-            MechanismFileError: The joint has no friction, or what is declared amounts to none; its
-                place is the key.
-        """
+        """Build it from checked data."""
         if kind.friction is not None and kind.friction.refusal:
             raise MechanismFileError(kind.friction.refusal)
         spec = cls(**{key: float(value) for key, value in data.items()})

@@ -25,16 +25,7 @@ _FOREIGN = {
 def refuse_foreign_keys(
     entries: Mapping[str, Mapping[str, Any]], role: Literal["tasks", "constraints"], file: str
 ) -> None:
-    """Refuse what the shared schema allows but the role does not have.
-
-    Args:
-        entries: Checked data of the constraints or tasks, by name.
-        role: Section of the file.
-        file: Name of the file, for errors.
-
-    Raises:
-        MechanismFileError: An entry has such a key.
-    """
+    """Refuse what the shared schema allows but the role does not have."""
     for name, entry in entries.items():
         for key, problem in _FOREIGN[role].items():
             if key in entry:

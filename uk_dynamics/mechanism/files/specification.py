@@ -44,45 +44,30 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """The tree of links and joints, and what surrounds it.
+    """The tree of links and joints, and what surrounds it."""
 
-    Attributes:
-        urdf: Path (relative to the mechanism file), package:// URI or .xacro as written in the
-            file; None: the robot_description is given otherwise.
-        xacro: Arguments of the .xacro file, by name.
-        gravity: Acceleration of gravity in the world, (3,), in m/s².
-        root: How the first link stands in the world: fixed, floating or planar.
-        length: Weighs rotations (rad) against translations, in m.
-    """
-
+    # Path (relative to the mechanism file), package:// URI or .xacro as written in the file; None:
+    # the robot_description is given otherwise
     urdf: str | None = None
-    xacro: tuple[tuple[str, str], ...] = ()
-    gravity: Vector = (0.0, 0.0, -9.81)
+    xacro: tuple[tuple[str, str], ...] = ()  # Arguments of the .xacro file, by name
+    gravity: Vector = (0.0, 0.0, -9.81)  # Acceleration of gravity in the world, (3,), in m/s²
+    # How the first link stands in the world: fixed, floating or planar
     root: Literal["fixed", "floating", "planar"] = "fixed"
-    length: float = 1.0
+    length: float = 1.0  # Weighs rotations (rad) against translations, in m
 
 
 @dataclass(frozen=True)
 class JointSpec:
-    """Properties of one joint beside those of the URDF; N·m and rad, for sliding joints N and m.
+    """Properties of one joint beside those of the URDF; N·m and rad, for sliding joints N and m."""
 
-    Attributes:
-        armature: Inertia of the rotor seen at the joint, in kg·m² or kg.
-        damping: Viscous damping in N·m·s/rad or N·s/m; None: the URDF's.
-        friction: Coulomb friction in N·m or N; None: the URDF's.
-        spring_stiffness: In N·m/rad or N/m; 0 is no spring.
-        spring_rest: Joint position without spring effort, in rad or m.
-        stop_stiffness: Of the spring-dampers at the limits, in N·m/rad or N/m; 0 is no stop.
-        stop_damping: In N·m·s/rad or N·s/m.
-    """
-
-    armature: float = 0.0
-    damping: float | None = None
-    friction: float | None = None
-    spring_stiffness: float = 0.0
-    spring_rest: float = 0.0
+    armature: float = 0.0  # Inertia of the rotor seen at the joint, in kg·m² or kg
+    damping: float | None = None  # Viscous damping in N·m·s/rad or N·s/m; None: the URDF's
+    friction: float | None = None  # Coulomb friction in N·m or N; None: the URDF's
+    spring_stiffness: float = 0.0  # In N·m/rad or N/m; 0 is no spring
+    spring_rest: float = 0.0  # Joint position without spring effort, in rad or m
+    # Of the spring-dampers at the limits, in N·m/rad or N/m; 0 is no stop
     stop_stiffness: float = 0.0
-    stop_damping: float = 0.0
+    stop_damping: float = 0.0  # In N·m·s/rad or N·s/m
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> JointSpec:
@@ -97,21 +82,13 @@ class JointSpec:
 
 @dataclass(frozen=True)
 class ActuatorSpec:
-    """A motor.
+    """A motor."""
 
-    Attributes:
-        name: Its key in the file.
-        joints: Joints it drives, with the factor of its effort on each.
-        effort_limit: In N·m or N; None: not declared here.
-        power_limit: Driving or braking, in W; None: there is none.
-        rate_limit: Of the commanded effort, in N·m/s or N/s; None: there is none.
-    """
-
-    name: str
-    joints: tuple[tuple[str, float], ...]
-    effort_limit: float | None = None
-    power_limit: float | None = None
-    rate_limit: float | None = None
+    name: str  # Its key in the file
+    joints: tuple[tuple[str, float], ...]  # Joints it drives, with the factor of its effort on each
+    effort_limit: float | None = None  # In N·m or N; None: not declared here
+    power_limit: float | None = None  # Driving or braking, in W; None: there is none
+    rate_limit: float | None = None  # Of the commanded effort, in N·m/s or N/s; None: there is none
 
 
 @dataclass(frozen=True)

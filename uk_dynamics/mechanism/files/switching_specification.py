@@ -11,25 +11,16 @@ from uk_dynamics.exceptions import MechanismFileError
 
 @dataclass(frozen=True)
 class SwitchingSpec:
-    """How a constraint is switched on and off while the machine runs.
+    """How a constraint is switched on and off while the machine runs."""
 
-    Attributes:
-        active: Whether it is on at the start.
-        on_activation: capture closes it on the pose found when it is switched on; require refuses
-            to switch it on away from its own pose.
-    """
-
-    active: bool = True
+    active: bool = True  # Whether it is on at the start
+    # capture closes it on the pose found when it is switched on; require refuses to switch it on
+    # away from its own pose
     on_activation: Literal["capture", "require"] = "capture"
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], *, file: str, place: str) -> SwitchingSpec | None:
-        """Build it from the checked data of a constraint; None where it is not switchable.
-
-        Raises:
-            MechanismFileError: A constraint that always holds has keys of switchable ones, or a
-                captured pose would replace a reference.
-        """
+        """Build it from the checked data of a constraint; None where it is not switchable."""
         if not data.get("switchable", False):
             for key in ("active", "on_activation"):
                 if key in data:

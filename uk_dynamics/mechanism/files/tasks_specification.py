@@ -20,18 +20,13 @@ Numbers = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True)
 class AllocationSpec:
-    """What decides where tasks leave efforts open.
+    """What decides where tasks leave efforts open."""
 
-    Attributes:
-        weights: Of the squares of the efforts in the sum that is least: 1/limit², one each, or by
-            motor name.
-        preload: Efforts to come close to where tasks leave freedom, by motor name, in N or N·m.
-        internal_forces: Internal forces of rows of loops, by row name, in N or N·m.
-    """
-
+    # Of the squares of the efforts in the sum that is least: 1/limit², one each, or by motor name
     weights: Literal["limits", "equal"] | Numbers = "limits"
+    # Efforts to come close to where tasks leave freedom, by motor name, in N or N·m
     preload: Numbers = ()
-    internal_forces: Numbers = ()
+    internal_forces: Numbers = ()  # Internal forces of rows of loops, by row name, in N or N·m
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> AllocationSpec:

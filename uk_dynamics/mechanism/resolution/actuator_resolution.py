@@ -13,11 +13,7 @@ from uk_dynamics.model import RobotModel
 
 
 def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: str) -> Actuators:
-    """Look up the joints of the motors; a limit not declared is taken from a single joint's URDF.
-
-    Raises:
-        UnknownNameError: A joint does not exist.
-    """
+    """Look up the joints of motors; a limit not declared is that of a single joint's URDF."""
     matrix = np.zeros((model.nv, len(specs)))
     limits = np.full(len(specs), np.inf)
     for column, spec in enumerate(specs):

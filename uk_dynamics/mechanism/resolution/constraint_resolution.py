@@ -19,13 +19,7 @@ from uk_dynamics.model import RobotModel
 def resolve_constraint(
     spec: ConstraintSpec, model: RobotModel, file: str, section: str
 ) -> Constraint:
-    """Look up the frames and joints of one declared constraint.
-
-    Raises:
-        UnknownNameError: A joint or a link does not exist.
-        InputError: Links without mass, or a relative_frame on a link that cannot move.
-        ExpressionError: An expression cannot be a constraint.
-    """
+    """Look up the frames and joints of one declared constraint."""
     frames = {role: model.frame_index(frame_name(spec.name, role)) for role, _ in frame_roles(spec)}
     links = {role: frame.link for role, frame in frame_roles(spec)}
     with inside(file, f"{section}.{spec.name}"):
@@ -44,11 +38,7 @@ def resolve_constraint(
 
 
 def structural_constraints(spec: MechanismSpec, model: RobotModel) -> tuple[Constraint, ...]:
-    """Declared constraints, then a coupling per URDF mimic joint.
-
-    Raises:
-        UnknownNameError: A joint does not exist.
-    """
+    """Declared constraints, then a coupling per URDF mimic joint."""
     declared = [resolve_constraint(c, model, spec.file, "constraints") for c in spec.constraints]
     return (*declared, *_mimic_constraints(model, spec.stabilization))
 
@@ -74,13 +64,7 @@ def _mimic_constraints(model: RobotModel, stabilization: StabilizationSpec) -> l
 def resolve_references(
     specs: Sequence[ConstraintSpec], constraints: Sequence[Constraint], role: str
 ) -> ReferenceSet:
-    """The references of constraints or tasks.
-
-    Args:
-        specs: What the file declares.
-        constraints: Every constraint of the set, also those that no file declares.
-        role: ``constraint`` or ``task``.
-    """
+    """The references of constraints or tasks."""
     return ReferenceSet(
         role,
         {constraint.name: len(constraint.rows) for constraint in constraints},

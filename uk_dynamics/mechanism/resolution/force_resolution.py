@@ -32,11 +32,7 @@ from uk_dynamics.model.urdf import WORLD, AttachedFrame
 def force_frames(
     forces: Sequence[ForceSpec], links: Sequence[str], file: str
 ) -> list[AttachedFrame]:
-    """Frames on which the forces act.
-
-    Raises:
-        UnknownNameError: A link does not exist.
-    """
+    """Frames on which the forces act."""
     frames = []
     for force in forces:
         for role, frame in force.frames:
@@ -49,12 +45,7 @@ def force_frames(
 
 
 def resolve_forces(specs: Sequence[ForceSpec], model: RobotModel, file: str) -> ForceElements:
-    """Look up the joints and frames of the declared forces.
-
-    Raises:
-        UnknownNameError: A joint does not exist.
-        ExpressionError: A text is no expression of the state and of time.
-    """
+    """Look up the joints and frames of the declared forces."""
     elements = [_element(spec, model, file) for spec in specs]
     return ForceElements(elements, model.ancestry, model.nq)
 
@@ -62,13 +53,7 @@ def resolve_forces(specs: Sequence[ForceSpec], model: RobotModel, file: str) -> 
 def resolve_friction(
     specs: Sequence[ConstraintSpec], constraints: ConstraintSet, model: RobotModel
 ) -> JointFriction:
-    """Friction of the loop joints that have it.
-
-    Args:
-        specs: The declared constraints.
-        constraints: The same, resolved, among others.
-        model: The robot.
-    """
+    """Friction of the loop joints that have it."""
     resolved = {constraint.name: constraint for constraint in constraints.constraints}
     joints = [
         _frictional(spec, spec.friction, resolved[spec.name], constraints)

@@ -20,17 +20,6 @@ def natural_row_scale(
 
     Taken apart nothing cancels, so a row that constrains what cannot move anyway (both frames on
     one body) shows as rounding against this scale.
-
-    Args:
-        model: The robot.
-        constraints: Its constraints, m rows.
-        guess: A configuration, (nq,); others are taken around it.
-        length: Size of the machine, in m.
-        whiten: Whether the solver whitens rows where M is regular; otherwise, and where M is
-            singular, it scales their coordinates by 1/√M_jj.
-
-    Returns:
-        (m,), in the units of the rows that the solver sees, per root kg.
     """
     workspace = model.workspace()
     generator = np.random.default_rng(0)

@@ -44,11 +44,7 @@ def read_description(spec: MechanismSpec, text: str | None) -> RobotDescription:
 def build_model(
     spec: MechanismSpec, description: RobotDescription, frames: Sequence[AttachedFrame]
 ) -> RobotModel:
-    """The robot in its surroundings, with rotor inertias and attached frames.
-
-    Raises:
-        UnknownNameError: A joint with armature does not exist.
-    """
+    """The robot in its surroundings, with rotor inertias and attached frames."""
     armature = {name: joint.armature for name, joint in spec.joints if joint.armature}
     with located(spec.file, "model"):
         try:
@@ -71,17 +67,7 @@ def frame_name(constraint: str, role: str) -> str:
 def attached_frames(
     constraints: Sequence[ConstraintSpec], links: Sequence[str], file: str, section: str
 ) -> list[AttachedFrame]:
-    """Frames of all constraints that have them.
-
-    Args:
-        constraints: Declared constraints.
-        links: Existing link names.
-        file: File of the declarations.
-        section: Key that holds them, ``constraints`` or ``tasks``.
-
-    Raises:
-        UnknownNameError: A link does not exist.
-    """
+    """Frames of all constraints that have them."""
     frames = []
     for constraint in constraints:
         for role, frame in frame_roles(constraint):

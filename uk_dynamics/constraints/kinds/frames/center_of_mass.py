@@ -21,15 +21,10 @@ from uk_dynamics.constraints.rows.vectors import Array
 
 @dataclass(frozen=True)
 class CenterOfMass(Kind):
-    """The centre of mass of some links, or of all that move.
+    """The centre of mass of some links, or of all that move."""
 
-    Attributes:
-        axes: The constrained directions, of x y z, in declared order.
-        links: Whose masses count; empty: all that move.
-    """
-
-    axes: tuple[str, ...]
-    links: tuple[str, ...] = ()
+    axes: tuple[str, ...]  # The constrained directions, of x y z, in declared order
+    links: tuple[str, ...] = ()  # Whose masses count; empty: all that move
     name = "center_of_mass"
     removes = "one per axis"
     summary = "held: centre of mass in the parent frame, by default in the world"
@@ -70,12 +65,7 @@ class CenterOfMass(Kind):
         return len(self.axes)
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
-        """A row per axis, in declared order.
-
-        Raises:
-            UnknownNameError: A link does not exist.
-            InputError: The links have no mass.
-        """
+        """A row per axis, in declared order."""
         with at("links"):
             masses = MassPoints.of(self.links, setting.model)
         parent = setting.frames.get("parent")
@@ -94,17 +84,11 @@ class CenterOfMass(Kind):
 
 @dataclass(frozen=True, eq=False)
 class MassCenter:
-    """A centre of mass and where it is seen from.
+    """A centre of mass and where it is seen from."""
 
-    Attributes:
-        masses: Whose centre.
-        parent: Frame index; None: the world.
-        parent_moved: 1 where a velocity coordinate moves the parent, (nv,).
-    """
-
-    masses: MassPoints
-    parent: int | None
-    parent_moved: Array
+    masses: MassPoints  # Whose centre
+    parent: int | None  # Frame index; None: the world
+    parent_moved: Array  # 1 where a velocity coordinate moves the parent, (nv,)
 
 
 @dataclass(frozen=True)
@@ -126,15 +110,10 @@ class MassCenterRow(RobotRow):
 
 @dataclass(frozen=True)
 class _Member:
-    """The rows of one constraint.
-
-    Attributes:
-        center: Of mass.
-        direction: In the parent frame, (k, 3).
-    """
+    """The rows of one constraint."""
 
     center: MassCenter
-    direction: Array
+    direction: Array  # In the parent frame, (k, 3)
 
     def frame(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Directions in the world, (k, 3), and origin of the parent, (3,)."""

@@ -19,13 +19,9 @@ _TINY = 1e-300  # coinciding origins give a zero row, which the rank rule report
 
 @dataclass(frozen=True)
 class Distance(Kind):
-    """The distance of two origins.
+    """The distance of two origins."""
 
-    Attributes:
-        distance: In m, positive.
-    """
-
-    distance: float
+    distance: float  # In m, positive
     name = "distance"
     removes = 1
     summary = "held: the distance of the origins"
@@ -76,15 +72,10 @@ class DistanceRow(FrameRow):
 
 @dataclass(frozen=True)
 class DistanceRows(FrameRows):
-    """Distance of the two origins: ψ = |d| − L.
-
-    Attributes:
-        frames: Frames of the rows.
-        length: L, (m,), in m, positive.
-    """
+    """Distance of the two origins: ψ = |d| − L."""
 
     frames: RowFrames
-    length: Array
+    length: Array  # L, (m,), in m, positive
     turning: ClassVar[bool] = True
 
     def _line(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:

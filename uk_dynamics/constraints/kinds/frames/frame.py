@@ -84,13 +84,7 @@ class Frame(Kind):
 def random_axes(
     rng: np.random.Generator, labels: Sequence[str], one_of: Sequence[str]
 ) -> list[str]:
-    """Two or more labels in any order for samples, one of some of them.
-
-    Args:
-        rng: Source of random numbers.
-        labels: To choose from.
-        one_of: Of which there is one at least.
-    """
+    """Two or more labels in any order for samples, one of some of them."""
     first = str(rng.choice(list(one_of)))
     others = [label for label in labels if label != first]
     chosen = rng.permutation(others)[: rng.integers(1, len(others) + 1)]

@@ -20,15 +20,10 @@ from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot, skew
 
 @dataclass(frozen=True)
 class FrameVelocity(Kind):
-    """Twist of the child relative to the parent.
+    """Twist of the child relative to the parent."""
 
-    Attributes:
-        axes: The constrained components, of x y z rx ry rz, in declared order.
-        in_child: Whether they are axes of the child frame, not of the parent frame.
-    """
-
-    axes: tuple[str, ...]
-    in_child: bool = False
+    axes: tuple[str, ...]  # The constrained components, of x y z rx ry rz, in declared order
+    in_child: bool = False  # Whether they are axes of the child frame, not of the parent frame
     name = "frame_velocity"
     removes = "one per axis"
     order = "velocity"
@@ -80,17 +75,11 @@ class FrameVelocity(Kind):
 
 @dataclass(frozen=True)
 class FrameVelocityRow(FrameRow):
-    """One component of a relative twist.
+    """One component of a relative twist."""
 
-    Attributes:
-        direction: In the parent or child frame, unit.
-        angular: Of the angular velocity, not of the origin's velocity.
-        in_child: Whether the direction is fixed in the child.
-    """
-
-    direction: Direction
-    angular: bool
-    in_child: bool
+    direction: Direction  # In the parent or child frame, unit
+    angular: bool  # Of the angular velocity, not of the origin's velocity
+    in_child: bool  # Whether the direction is fixed in the child
 
     @property
     def order(self) -> Literal["velocity"]:
@@ -118,20 +107,15 @@ class FrameVelocityRow(FrameRow):
 
 @dataclass(frozen=True)
 class FrameVelocityRows(FrameRows):
-    """ψ̇ = e·u or e·ω: velocity of the child's origin or of its rotation, seen from the parent.
-
-    Attributes:
-        frames: Frames of the rows.
-        direction: e in the parent frame, or in the child frame where ``in_child``, (m, 3); of
-            length one, for angular rows of the declared length in m.
-        in_child: Rows whose direction turns with the child, as a robot's "forwards" does, (m,).
-        angular: Rows of the angular velocity, (m,).
-    """
+    """ψ̇ = e·u or e·ω: velocity of the child's origin or of its rotation, seen from the parent."""
 
     frames: RowFrames
+    # e in the parent frame, or in the child frame where ``in_child``, (m, 3); of length one, for
+    # angular rows of the declared length in m
     direction: Array
+    # Rows whose direction turns with the child, as a robot's "forwards" does, (m,)
     in_child: NDArray[np.bool_]
-    angular: NDArray[np.bool_]
+    angular: NDArray[np.bool_]  # Rows of the angular velocity, (m,)
     turning: ClassVar[bool] = True
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:

@@ -25,19 +25,12 @@ _WORD = {"$ref": "constraint.schema.json#/definitions/expression_word"}
 
 @dataclass(frozen=True)
 class ExpressionText:
-    """One row of an expression constraint.
+    """One row of an expression constraint."""
 
-    Attributes:
-        label: Name of the row in its constraint; empty where it is the only one.
-        text: What the user wrote.
-        indices: Values of the indices of ``for_each`` for this row.
-        place: Key of the text in the constraint.
-    """
-
-    label: str
+    label: str  # Name of the row in its constraint; empty where it is the only one
     text: str
-    indices: Mapping[str, IndexValue]
-    place: str
+    indices: Mapping[str, IndexValue]  # Values of the indices of ``for_each`` for this row
+    place: str  # Key of the text in the constraint
 
 
 @dataclass(frozen=True)

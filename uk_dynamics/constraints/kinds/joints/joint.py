@@ -15,11 +15,7 @@ from uk_dynamics.constraints.rows.row import Row
 
 @dataclass(frozen=True)
 class Joint(Kind):
-    """The position of one joint.
-
-    Attributes:
-        joint: Its name.
-    """
+    """The position of one joint."""
 
     joint: str
     name = "joint"

@@ -20,19 +20,12 @@ from uk_dynamics.exceptions import MechanismFileError
 
 @dataclass(frozen=True)
 class RackAndPinion(Kind):
-    """x_rack − radius·θ_pinion = offset, so v_rack = radius·ω_pinion.
+    """x_rack − radius·θ_pinion = offset, so v_rack = radius·ω_pinion."""
 
-    Attributes:
-        pinion: Joint that turns.
-        rack: Joint that slides.
-        radius: Pitch radius in m, below 0 where the rack runs backwards; not zero.
-        offset: Of the rack where the pinion is at 0, in m.
-    """
-
-    pinion: str
-    rack: str
-    radius: float
-    offset: float = 0.0
+    pinion: str  # Joint that turns
+    rack: str  # Joint that slides
+    radius: float  # Pitch radius in m, below 0 where the rack runs backwards; not zero
+    offset: float = 0.0  # Of the rack where the pinion is at 0, in m
     name = "rack_and_pinion"
     removes = 1
     summary = "held: a rack moves by the radius of its pinion per radian"

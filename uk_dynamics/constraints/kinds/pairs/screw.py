@@ -38,14 +38,10 @@ class Screw(Kind):
 
     Any number of turns is allowed: the residual of its row ``thread`` is that to the nearest
     thread, so it does not jump where an angle is wrapped.
-
-    Attributes:
-        axis: Unit vector in the parent frame.
-        pitch: In m per turn, positive for a right-handed thread, not zero.
     """
 
-    axis: Direction
-    pitch: float
+    axis: Direction  # Unit vector in the parent frame
+    pitch: float  # In m per turn, positive for a right-handed thread, not zero
     name = "screw"
     removes = 5
     summary = "free: turning about the axis, which slides the child along it by the pitch per turn"
@@ -102,15 +98,10 @@ class Screw(Kind):
 
 @dataclass(frozen=True)
 class ThreadRow(FrameRow):
-    """Sliding and turning along an axis go together.
+    """Sliding and turning along an axis go together."""
 
-    Attributes:
-        axis: In the parent frame, unit.
-        pitch: In m per turn.
-    """
-
-    axis: Direction
-    pitch: float
+    axis: Direction  # In the parent frame, unit
+    pitch: float  # In m per turn
 
     @property
     def period(self) -> float:
@@ -132,21 +123,13 @@ class ThreadRow(FrameRow):
 
 @dataclass(frozen=True)
 class ThreadRows(FrameRows):
-    """ψ = n·d − r φ to the nearest thread, r = p/2π.
-
-    Attributes:
-        frames: Frames of the rows.
-        axis: n in the parent frame, unit, (m, 3).
-        first: Unit vector across it in the parent frame, (m, 3).
-        second: n × first, (m, 3).
-        rise: r, (m,), in m/rad.
-    """
+    """ψ = n·d − r φ to the nearest thread, r = p/2π."""
 
     frames: RowFrames
-    axis: Array
-    first: Array
-    second: Array
-    rise: Array
+    axis: Array  # n in the parent frame, unit, (m, 3)
+    first: Array  # Unit vector across it in the parent frame, (m, 3)
+    second: Array  # n × first, (m, 3)
+    rise: Array  # r, (m,), in m/rad
     turning: ClassVar[bool] = True
 
     def _axes(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
