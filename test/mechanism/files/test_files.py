@@ -19,7 +19,7 @@ from uk_dynamics.constraints.kinds.joints.joint import Joint
 from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
 from uk_dynamics.constraints.kinds.pairs.hinge import Hinge
 from uk_dynamics.constraints.kinds.pairs.weld import Weld
-from uk_dynamics.constraints.kinds.schema import definitions
+from uk_dynamics.constraints.kinds.registry import definitions
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.files.frame_specification import quaternion_from_rpy
 from uk_dynamics.mechanism.files.schema_check import load_schema

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.expressions.algebra import TIME
-from uk_dynamics.constraints.expressions.evaluation import evaluate
+from uk_dynamics.constraints.expressions.evaluation import evaluate, python_function
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
 from uk_dynamics.constraints.expressions.nodes import (
     Call,
@@ -21,12 +21,11 @@ from uk_dynamics.constraints.expressions.nodes import (
     Product,
     Sum,
     Variable,
+    to_text,
     topological,
     variables,
 )
 from uk_dynamics.constraints.expressions.parser import parse
-from uk_dynamics.constraints.expressions.printing import to_text
-from uk_dynamics.constraints.expressions.python_function import python_function
 from uk_dynamics.constraints.expressions.scope import Scope
 from uk_dynamics.core.linalg import is_symbolic
 from uk_dynamics.exceptions import ExpressionError, ExpressionValueError

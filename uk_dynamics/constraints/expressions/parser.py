@@ -22,16 +22,17 @@ from uk_dynamics.constraints.expressions.algebra import (
     subtract,
     variable,
 )
-from uk_dynamics.constraints.expressions.bounds import (
-    DEEPEST_NESTING,
-    LARGEST_EXPONENT,
-    MOST_OPERATIONS,
-)
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
 from uk_dynamics.constraints.expressions.indexing import Indexing
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, Power, Product
 from uk_dynamics.constraints.expressions.scope import Scope
-from uk_dynamics.constraints.expressions.syntax import nested_too_deep, syntax
+from uk_dynamics.constraints.expressions.syntax import (
+    DEEPEST_NESTING,
+    LARGEST_EXPONENT,
+    MOST_OPERATIONS,
+    nested_too_deep,
+    syntax,
+)
 from uk_dynamics.exceptions import ExpressionError
 
 _OPERATORS: dict[type[ast.operator], Callable[[Expression, Expression], Expression]] = {

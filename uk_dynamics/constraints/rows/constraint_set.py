@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.constraints.rows.constraint import Constraint
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.followed_references import FollowedReferences
 from uk_dynamics.constraints.rows.frame_rows import AngularRows
@@ -17,9 +16,8 @@ from uk_dynamics.constraints.rows.relative_motion import (
     FrameKinematics,
     RelativeTwist,
 )
-from uk_dynamics.constraints.rows.rotation_reference import RotationReference
-from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
-from uk_dynamics.constraints.rows.row import FrameRows
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationReference, RotationVectorRows
+from uk_dynamics.constraints.rows.row import Constraint, FrameRows
 from uk_dynamics.constraints.rows.row_layout import RowLayout
 from uk_dynamics.constraints.rows.vectors import Array, dot
 

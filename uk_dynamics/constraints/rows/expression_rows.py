@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.expressions.algebra import TIME
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, JointPlaces, Source
-from uk_dynamics.constraints.expressions.expression_derivatives import Order, RowDerivatives
+from uk_dynamics.constraints.expressions.differentiation import Order, RowDerivatives
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, variables
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics

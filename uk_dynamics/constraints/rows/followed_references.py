@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
-from uk_dynamics.constraints.rows.rotation_reference import RotationReference
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationReference
 from uk_dynamics.constraints.rows.row_layout import RowLayout
 from uk_dynamics.constraints.rows.vectors import Array, cosine, polar_angle, sine
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from uk_dynamics.constraints.expressions.expression_derivatives import Order
+from uk_dynamics.constraints.expressions.differentiation import Order
 from uk_dynamics.constraints.rows.constraint_terms import RowFamily
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, Index, RelativeTwist
 from uk_dynamics.constraints.rows.vectors import Array
@@ -120,3 +120,35 @@ class FrameRows(ABC):
             twist: Of the frame pairs.
         """
         raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A constraint of a given robot.
+
+    Attributes:
+        name: Unique name.
+        kind: Kind as written in the file.
+        rows: Rows it removes.
+        parent: Index of the parent frame, None for rows without one.
+        child: Index of the child frame, None for rows without one.
+        frequency: Stabilisation frequency, in Hz.
+        damping_ratio: Damping ratio of the stabilisation.
+        level: Level in the hierarchy.
+        compliance: In m/N; 0 is rigid.
+    """
+
+    name: str
+    kind: str
+    rows: tuple[Row, ...]
+    parent: int | None = None
+    child: int | None = None
+    frequency: float = 0.0
+    damping_ratio: float = 1.0
+    level: int = 1
+    compliance: float = 0.0
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows, ``constraint.label``; one without label has the constraint's name."""
+        return tuple(f"{self.name}.{row.label}" if row.label else self.name for row in self.rows)

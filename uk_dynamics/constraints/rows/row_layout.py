@@ -7,13 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.rows.constraint import Constraint
 from uk_dynamics.constraints.rows.constraint_terms import RowFamily
 from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow
 from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
-from uk_dynamics.constraints.rows.rotation_reference import RotationGroups
-from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
-from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, RobotRow, Row, RowFrames
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationGroups, RotationVectorRow
+from uk_dynamics.constraints.rows.row import (
+    Constraint,
+    FrameRow,
+    FrameRows,
+    RobotRow,
+    Row,
+    RowFrames,
+)
 from uk_dynamics.constraints.rows.vectors import Array
 
 

@@ -8,7 +8,6 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from uk_dynamics.constraints.rows.constraint import Constraint
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.relative_motion import (
     AncestorMask,
@@ -17,6 +16,7 @@ from uk_dynamics.constraints.rows.relative_motion import (
     RelativeTwist,
     relative_twist,
 )
+from uk_dynamics.constraints.rows.row import Constraint
 from uk_dynamics.constraints.rows.vectors import Array, dot
 
 

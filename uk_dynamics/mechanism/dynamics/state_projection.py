@@ -11,8 +11,8 @@ from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import ProjectionFailedError, project_position, project_velocity
 from uk_dynamics.core.linalg import LOOSEST
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
 from uk_dynamics.mechanism.dynamics.solver import Solver
-from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 from uk_dynamics.model import RobotModel

@@ -11,10 +11,58 @@ from uk_dynamics.constraints.kinds import Kind, kind_named
 from uk_dynamics.constraints.kinds.joints import Expression
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec
-from uk_dynamics.mechanism.files.friction_specification import FrictionSpec
 from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
-from uk_dynamics.mechanism.files.switching_specification import SwitchingSpec
-from uk_dynamics.mechanism.files.wording import inside
+from uk_dynamics.mechanism.files.wording import inside, place_text
+
+
+@dataclass(frozen=True)
+class SwitchingSpec:
+    """How a constraint is switched on and off while the machine runs."""
+
+    active: bool = True  # Whether it is on at the start
+    # capture closes it on the pose found when it is switched on; require refuses to switch it on
+    # away from its own pose
+    on_activation: Literal["capture", "require"] = "capture"
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], *, file: str, place: str) -> SwitchingSpec | None:
+        """Build it from the checked data of a constraint; None where it is not switchable."""
+        if not data.get("switchable", False):
+            for key in ("active", "on_activation"):
+                if key in data:
+                    problem = f"{key} is for constraints with switchable: true"
+                    raise MechanismFileError(problem, file=file, place=f"{place}.{key}")
+            return None
+        spec = cls(data.get("active", True), data.get("on_activation", "capture"))
+        if spec.on_activation == "capture" and "reference" in data:
+            problem = (
+                "a captured pose takes the place of the reference; leave the reference out, or set "
+                "on_activation: require"
+            )
+            raise MechanismFileError(problem, file=file, place=f"{place}.on_activation")
+        return spec
+
+
+@dataclass(frozen=True)
+class FrictionSpec:
+    """Friction in a loop joint; see :mod:`uk_dynamics.forces.joint_friction`."""
+
+    coulomb: float = 0.0  # Friction force per force that the joint transmits, without unit
+    viscous: float = 0.0  # In N·s/m of sliding and N·m·s/rad of turning
+    velocity: float = 1e-3  # Speed of the surfaces at which Coulomb friction is at tanh(1), in m/s
+    radius: float = 0.0  # Of the pin or ball, in m
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], kind: Kind) -> FrictionSpec:
+        """Build it from checked data."""
+        if kind.friction is not None and kind.friction.refusal:
+            raise MechanismFileError(kind.friction.refusal)
+        spec = cls(**{key: float(value) for key, value in data.items()})
+        if not (spec.coulomb or spec.viscous):
+            problem = "neither coulomb nor viscous is above 0; give one, such as coulomb: 0.1"
+            raise MechanismFileError(problem)
+        kind.check_friction(spec.coulomb, spec.radius if "radius" in data else None)
+        return spec
 
 
 @dataclass(frozen=True)
@@ -140,3 +188,27 @@ class ConstraintSpec:
             )
             raise MechanismFileError(problem, file=file, place=f"{place}.compliance")
         return spec
+
+
+_FOREIGN = {
+    "tasks": {"friction": "friction is in the joints of a machine, not in its tasks; remove it"}
+    | {"level": "level orders constraints of the mechanism file; of tasks it is priority"}
+    | dict.fromkeys(
+        ("compliance", "switchable", "active", "on_activation"),
+        "this is for constraints of the mechanism file; motors enforce tasks",
+    ),
+    "constraints": {
+        "priority": "priority orders tasks; of constraints it is level",
+        "feedback": "feedback is what motors do about a task, joints do not; remove it",
+    },
+}
+
+
+def refuse_foreign_keys(
+    entries: Mapping[str, Mapping[str, Any]], role: Literal["tasks", "constraints"], file: str
+) -> None:
+    """Refuse what the shared schema allows but the role does not have."""
+    for name, entry in entries.items():
+        for key, problem in _FOREIGN[role].items():
+            if key in entry:
+                raise MechanismFileError(problem, file=file, place=place_text((role, name, key)))

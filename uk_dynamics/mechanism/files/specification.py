@@ -15,12 +15,12 @@ from uk_dynamics.mechanism.files.constraint_families import write_out_families
 from uk_dynamics.mechanism.files.constraint_specification import (
     ConstraintSpec,
     StabilizationSpec,
+    refuse_foreign_keys,
 )
 from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, vector
 from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
-from uk_dynamics.mechanism.files.roles import refuse_foreign_keys
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from uk_dynamics.mechanism.files.constraint_families import write_out_families
-from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
+from uk_dynamics.mechanism.files.constraint_specification import (
+    ConstraintSpec,
+    StabilizationSpec,
+    refuse_foreign_keys,
+)
 from uk_dynamics.mechanism.files.file_location import find_file
-from uk_dynamics.mechanism.files.roles import refuse_foreign_keys
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.wording import place_text
 from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml

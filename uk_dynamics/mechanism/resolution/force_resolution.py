@@ -21,9 +21,8 @@ from uk_dynamics.forces import (
     JointSpring,
     LineSpring,
 )
-from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
+from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, FrictionSpec
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
-from uk_dynamics.mechanism.files.friction_specification import FrictionSpec
 from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf import WORLD, AttachedFrame

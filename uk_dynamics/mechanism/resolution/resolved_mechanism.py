@@ -16,6 +16,7 @@ from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuator_resolution import resolve_actuators
 from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
+    STANDING,
     resolve_references,
     structural_constraints,
 )
@@ -28,7 +29,6 @@ from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.local_structure import LocalStructure, local_structure
 from uk_dynamics.mechanism.resolution.measurements import Measurements
 from uk_dynamics.mechanism.resolution.natural_scale import natural_row_scale
-from uk_dynamics.mechanism.resolution.reference_resolution import STANDING
 from uk_dynamics.mechanism.resolution.robot_resolution import (
     attached_frames,
     build_model,

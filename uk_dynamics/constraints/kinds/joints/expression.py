@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.expressions.bounds import LARGEST_FAMILY, MOST_ROWS
 from uk_dynamics.constraints.expressions.compiled import JointPlaces, make_scope
-from uk_dynamics.constraints.expressions.expression_derivatives import ORDERS, Order, differentiate
-from uk_dynamics.constraints.expressions.families import index_scope, label_of, passes
+from uk_dynamics.constraints.expressions.differentiation import ORDERS, Order, differentiate
+from uk_dynamics.constraints.expressions.indexing import index_scope, label_of, passes
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.scope import IndexValue, Scope
+from uk_dynamics.constraints.expressions.syntax import LARGEST_FAMILY, MOST_ROWS
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.expression_rows import ExpressionRow
 from uk_dynamics.constraints.rows.row import Row
