@@ -1,4 +1,4 @@
-"""Symbolic derivatives along a direction, with hard bounds on how large they grow."""
+"""Symbolic derivatives, of bounded size, and what they make of an expression: a row of A."""
 
 from __future__ import annotations
 
@@ -6,35 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from uk_dynamics.constraints.expressions.algebra import (
-    ONE,
-    TIME,
-    ZERO,
-    add,
-    call,
-    divide,
-    multiply,
-    negate,
-    number,
-    power,
-    substitute,
-    subtract,
-    variable,
-)
-from uk_dynamics.constraints.expressions.nodes import (
-    Call,
-    Expression,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Variable,
-    children,
-    to_text,
-    topological,
-    variables,
-)
+from uk_dynamics.constraints.expressions import algebra, nodes
+from uk_dynamics.constraints.expressions.algebra import ONE, TIME, ZERO, substitute
+from uk_dynamics.constraints.expressions.nodes import Expression, Number, Variable
 from uk_dynamics.exceptions import ExpressionError
+
+Order = Literal["position", "velocity", "acceleration"]
+ORDERS: tuple[Order, ...] = ("position", "velocity", "acceleration")
+_RATES = ("no rate d(...)", "a rate d(...)", "an acceleration dd(...)")
 
 LARGEST_DERIVATIVE = 100_000  # operations written down while one text is differentiated
 
@@ -52,13 +31,13 @@ class Differentiator:
         {t: 1, q: d(q), ...}.
         """
         known: dict[Expression, Expression] = {}
-        for node in topological([expression]):
+        for node in nodes.topological([expression]):
             known[node] = self._rule(node, known, direction)
         return known[expression]
 
-    def partial(self, expression: Expression, variable: Variable) -> Expression:
-        """∂expression/∂variable; see :meth:`along`."""
-        return self.along(expression, {variable: ONE})
+    def partial(self, expression: Expression, x: Variable) -> Expression:
+        """∂expression/∂x; see :meth:`along`."""
+        return self.along(expression, {x: ONE})
 
     def _rule(
         self,
@@ -70,18 +49,18 @@ class Differentiator:
             return ZERO
         if isinstance(node, Variable):
             return direction.get(node, ZERO)
-        inner = [known[child] for child in children(node)]
+        inner = [known[child] for child in nodes.children(node)]
         if all(d is ZERO for d in inner):
             return ZERO
         self._spend(len(inner))
         match node:
-            case Sum():
-                return add(*inner)
-            case Product(factors):
+            case nodes.Sum():
+                return algebra.add(*inner)
+            case nodes.Product(factors):
                 return self._product(factors, inner)
-            case Power(base, exponent):
+            case nodes.Power(base, exponent):
                 return _power(base, exponent, *inner)
-            case Call(function, arguments):
+            case nodes.Call(function, arguments):
                 return _chain(function, arguments, inner)
         raise TypeError(f"no derivative of {type(node).__name__}")
 
@@ -90,8 +69,8 @@ class Differentiator:
         for index, derivative in enumerate(inner):
             if derivative is not ZERO:
                 self._spend(len(factors))
-                terms.append(multiply(*factors[:index], derivative, *factors[index + 1 :]))
-        return add(*terms)
+                terms.append(algebra.multiply(*factors[:index], derivative, *factors[index + 1 :]))
+        return algebra.add(*terms)
 
     def _spend(self, operations: int) -> None:
         self._left -= operations
@@ -105,18 +84,20 @@ class Differentiator:
 def _power(base: Expression, exponent: Expression, db: Expression, de: Expression) -> Expression:
     terms = []
     if db is not ZERO:
-        lower = power(base, subtract(exponent, ONE))
-        terms.append(multiply(exponent, lower, db))
+        lower = algebra.power(base, algebra.subtract(exponent, ONE))
+        terms.append(algebra.multiply(exponent, lower, db))
     if de is not ZERO:
-        terms.append(multiply(power(base, exponent), call("log", base), de))
-    return add(*terms)
+        terms.append(algebra.multiply(algebra.power(base, exponent), algebra.call("log", base), de))
+    return algebra.add(*terms)
 
 
 def _chain(function: str, arguments: tuple[Expression, ...], inner: list[Expression]) -> Expression:
     if function not in _PARTIALS:
         raise ExpressionError(_kink(function))
     partials = _PARTIALS[function](*arguments)
-    return add(*(multiply(p, d) for p, d in zip(partials, inner, strict=True) if d is not ZERO))
+    return algebra.add(
+        *(algebra.multiply(p, d) for p, d in zip(partials, inner, strict=True) if d is not ZERO)
+    )
 
 
 def _kink(function: str) -> str:
@@ -125,39 +106,34 @@ def _kink(function: str) -> str:
 
 
 def _square(x: Expression) -> Expression:
-    return power(x, number(2.0))
+    return algebra.power(x, algebra.number(2.0))
 
 
 def _inverse_root(x: Expression) -> Expression:
     """1/√(1 − x²)."""
-    return power(subtract(ONE, _square(x)), number(-0.5))
+    return algebra.power(algebra.subtract(ONE, _square(x)), algebra.number(-0.5))
 
 
 def _atan2(y: Expression, x: Expression) -> tuple[Expression, ...]:
-    square = add(_square(x), _square(y))
-    return divide(x, square), negate(divide(y, square))
+    square = algebra.add(_square(x), _square(y))
+    return algebra.divide(x, square), algebra.negate(algebra.divide(y, square))
 
 
 # Partial derivatives of each smooth function, by its arguments.
 _PARTIALS: dict[str, Callable[..., tuple[Expression, ...]]] = {
-    "sin": lambda x: (call("cos", x),),
-    "cos": lambda x: (negate(call("sin", x)),),
-    "tan": lambda x: (add(ONE, _square(call("tan", x))),),
+    "sin": lambda x: (algebra.call("cos", x),),
+    "cos": lambda x: (algebra.negate(algebra.call("sin", x)),),
+    "tan": lambda x: (algebra.add(ONE, _square(algebra.call("tan", x))),),
     "asin": lambda x: (_inverse_root(x),),
-    "acos": lambda x: (negate(_inverse_root(x)),),
-    "atan": lambda x: (divide(ONE, add(ONE, _square(x))),),
+    "acos": lambda x: (algebra.negate(_inverse_root(x)),),
+    "atan": lambda x: (algebra.divide(ONE, algebra.add(ONE, _square(x))),),
     "atan2": _atan2,
-    "sinh": lambda x: (call("cosh", x),),
-    "cosh": lambda x: (call("sinh", x),),
-    "tanh": lambda x: (subtract(ONE, _square(call("tanh", x))),),
-    "exp": lambda x: (call("exp", x),),
-    "log": lambda x: (divide(ONE, x),),
+    "sinh": lambda x: (algebra.call("cosh", x),),
+    "cosh": lambda x: (algebra.call("sinh", x),),
+    "tanh": lambda x: (algebra.subtract(ONE, _square(algebra.call("tanh", x))),),
+    "exp": lambda x: (algebra.call("exp", x),),
+    "log": lambda x: (algebra.divide(ONE, x),),
 }
-
-
-Order = Literal["position", "velocity", "acceleration"]
-ORDERS: tuple[Order, ...] = ("position", "velocity", "acceleration")
-_RATES = ("no rate d(...)", "a rate d(...)", "an acceleration dd(...)")
 
 
 @dataclass(frozen=True)
@@ -176,12 +152,14 @@ class RowDerivatives:
     @property
     def operations(self) -> int:
         """How many nodes it all has, shared ones counted once."""
-        return len(topological([*self.gradient.values(), self.bias, self.rate, self.residual]))
+        return len(
+            nodes.topological([*self.gradient.values(), self.bias, self.rate, self.residual])
+        )
 
 
 def order_of_expression(expression: Expression) -> Order:
     """Position, velocity or acceleration: what the highest rate that occurs says."""
-    return ORDERS[max((x.order for x in variables([expression])), default=0)]
+    return ORDERS[max((x.order for x in nodes.variables([expression])), default=0)]
 
 
 def differentiate(expression: Expression, declared: Order | None = None) -> RowDerivatives:
@@ -195,7 +173,7 @@ def differentiate(expression: Expression, declared: Order | None = None) -> RowD
     level = ORDERS.index(order)
     differentiator = Differentiator()
     gradient: dict[str, Expression] = {}
-    for x in variables([expression]):
+    for x in nodes.variables([expression]):
         if x.order == level and x is not TIME:
             partial = differentiator.partial(expression, x)
             if partial is not ZERO:
@@ -216,20 +194,20 @@ def differentiate(expression: Expression, declared: Order | None = None) -> RowD
 def _motion(expressions: list[Expression]) -> dict[Variable, Expression]:
     """How the variables change in time where no joint accelerates."""
     direction: dict[Variable, Expression] = {TIME: ONE}
-    for x in variables(expressions):
+    for x in nodes.variables(expressions):
         if x.order == 0 and x is not TIME:
-            direction[x] = variable(x.name, 1)
+            direction[x] = algebra.variable(x.name, 1)
     return direction
 
 
 def _affine_rest(expression: Expression, gradient: Mapping[str, Expression]) -> Expression:
     """ψ at q̈ = 0."""
     for name, entry in gradient.items():
-        bent = [to_text(x) for x in variables([entry]) if x.order == 2]
+        bent = [nodes.to_text(x) for x in nodes.variables([entry]) if x.order == 2]
         if bent:
             raise ExpressionError(
                 f"not affine in the accelerations: the factor of dd({name}) contains {bent[0]}; "
                 "write it as a sum in which every dd(...) has a factor without any"
             )
-    accelerations = [x for x in variables([expression]) if x.order == 2]
+    accelerations = [x for x in nodes.variables([expression]) if x.order == 2]
     return substitute(expression, dict.fromkeys(accelerations, ZERO))

@@ -1,4 +1,4 @@
-"""The NumPy back-end: one flat Python function for many expressions, shared parts computed once.
+"""Back-ends: evaluation in any algebra, and one flat Python function with shared parts.
 
 The function is written from the tree, never from a user's text: its source holds numbers, local
 names made here, and names of whitelisted functions, nothing else. On the few scalars of a
@@ -13,17 +13,15 @@ from functools import reduce
 from operator import add, mul
 from typing import Any
 
+from uk_dynamics.constraints.expressions import nodes
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
-from uk_dynamics.constraints.expressions.nodes import (
-    Call,
-    Expression,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Variable,
-    topological,
-)
+from uk_dynamics.constraints.expressions.nodes import Expression, Number, Variable
+
+FlatFunction = Callable[[Sequence[float]], tuple[float, ...]]
+"""All values in, all results out; raises ArithmeticError or ValueError outside a domain."""
+
+_LARGEST_UNROLLED = 4  # powers up to here are written as products
+_PIECE = 50
 
 
 def evaluate(
@@ -33,35 +31,39 @@ def evaluate(
 ) -> list[Any]:
     """Walk the trees with the operators + * ** of the values."""
     known: dict[Expression, Any] = {}
-    for node in topological(outputs):
-        match node:
-            case Number(value):
-                known[node] = value
-            case Variable():
-                known[node] = values[node]
-            case Sum(terms):
-                known[node] = reduce(add, (known[t] for t in terms))
-            case Product(factors):
-                known[node] = reduce(mul, (known[f] for f in factors))
-            case Power(base, exponent):
-                known[node] = known[base] ** known[exponent]
-            case Call(function, arguments):
-                known[node] = functions[function](*(known[a] for a in arguments))
+    for node in nodes.topological(outputs):
+        known[node] = value_of(node, known, values, functions)
     return [known[output] for output in outputs]
 
 
-FlatFunction = Callable[[Sequence[float]], tuple[float, ...]]
-"""All values in, all results out; raises ArithmeticError or ValueError outside a domain."""
-
-_LARGEST_UNROLLED = 4  # powers up to here are written as products
-_PIECE = 50
+def value_of(
+    node: Expression,
+    known: Mapping[Expression, Any],
+    values: Mapping[Variable, Any],
+    functions: Mapping[str, Callable[..., Any]],
+) -> Any:
+    """Value of a node by those of its children."""
+    match node:
+        case Number(value):
+            return value
+        case Variable():
+            return values[node]
+        case nodes.Sum(terms):
+            return reduce(add, (known[t] for t in terms))
+        case nodes.Product(factors):
+            return reduce(mul, (known[f] for f in factors))
+        case nodes.Power(base, exponent):
+            return known[base] ** known[exponent]
+        case nodes.Call(function, arguments):
+            return functions[function](*(known[a] for a in arguments))
+    raise TypeError(f"no value for {type(node).__name__}")
 
 
 def python_function(outputs: Sequence[Expression], places: Mapping[Variable, int]) -> FlatFunction:
     """Write and compile the function."""
     names: dict[Expression, str] = {}
     lines = ["def flat(values):"]
-    for index, node in enumerate(topological(outputs)):
+    for index, node in enumerate(nodes.topological(outputs)):
         if isinstance(node, Number):
             names[node] = f"({node.value!r})"
         else:
@@ -80,9 +82,9 @@ def _statements(
     target: str, node: Expression, names: Mapping[Expression, str], places: Mapping[Variable, int]
 ) -> Iterator[str]:
     match node:
-        case Sum(operands):
+        case nodes.Sum(operands):
             operator = "+"
-        case Product(operands):
+        case nodes.Product(operands):
             operator = "*"
         case _:
             yield f" {target} = {_code(node, names, places)}"
@@ -99,9 +101,9 @@ def _code(node: Expression, names: Mapping[Expression, str], places: Mapping[Var
     match node:
         case Variable():
             return f"values[{places[node]}]"
-        case Power(base, exponent):
+        case nodes.Power(base, exponent):
             return _power(names[base], exponent, names)
-        case Call(function, arguments):
+        case nodes.Call(function, arguments):
             return f"f_{function}({', '.join(names[a] for a in arguments)})"
     raise TypeError(f"no code for {type(node).__name__}")
 
