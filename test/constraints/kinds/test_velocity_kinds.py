@@ -34,7 +34,7 @@ CASES = {
     "wheel": WHEEL,
     "knife edge": NoSlip((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), 0.0, ("sideways",)),
     "twist": FrameVelocity(AXES),
-    "twist in the child": FrameVelocity(AXES, in_child=True),
+    "twist in the child": FrameVelocity(AXES, "child"),
     "one angle": Frame(("rx",)),
     "two angles": RelativeFrame(("z", "rz", "rx")),
     "centre of mass": CenterOfMass(("y", "z", "x"), LINKS),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -54,6 +54,13 @@ def unit_axis(values: Sequence[float], key: str) -> Direction:
         raise MechanismFileError(problem, place=key)
     x, y, z = (float(value) / length for value in values)
     return x, y, z
+
+
+def read_value(value: Any, rule: Mapping[str, Any], key: str) -> Any:
+    """A value as its schema means it: lists of numbers are directions, other lists tuples."""
+    if isinstance(value, list):
+        return unit_axis(value, key) if rule["items"] == VECTOR["items"] else tuple(value)
+    return float(value) if rule.get("type") == "number" else value
 
 
 @contextmanager

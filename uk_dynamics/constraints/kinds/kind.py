@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from uk_dynamics.constraints.kinds.keys import AXIS, read_value
 from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow, LinearRow
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
 from uk_dynamics.constraints.rows.row import Direction, Row
@@ -66,6 +67,7 @@ class Kind(ABC):
     Attributes:
         name: What files call it: ``type: name``.
         removes: How many rows it has, or of what there is one row each.
+        per: Field with one entry per row, where ``removes`` is no number.
         order: Level at which its rows are declared, in words.
         summary: What stays free, or is held, in one line.
         example: An entry of a file, in YAML.
@@ -81,6 +83,7 @@ class Kind(ABC):
 
     name: ClassVar[str]
     removes: ClassVar[int | str]
+    per: ClassVar[str] = ""
     order: ClassVar[str] = "position"
     summary: ClassVar[str]
     example: ClassVar[str]
@@ -95,19 +98,20 @@ class Kind(ABC):
 
     @classmethod
     def from_data(cls, data: Data) -> Kind:
-        """Build it from data that fit the schema.
+        """Build it from data that fit the schema: by default each key is the field of its name.
 
         Raises:
             MechanismFileError: They make no such constraint; its place is the key.
         """
-        return cls()
+        given = {
+            key: read_value(data[key], rule, key) for key, rule in cls.keys.items() if key in data
+        }
+        return cls(**given)
 
     @property
     def row_count(self) -> int:
         """Number of rows."""
-        if not isinstance(self.removes, int):
-            raise NotImplementedError(self.name)
-        return self.removes
+        return self.removes if isinstance(self.removes, int) else len(getattr(self, self.per))
 
     @abstractmethod
     def rows(self, setting: Setting) -> tuple[Row, ...]:
@@ -179,6 +183,15 @@ class Kind(ABC):
             robot: Names to use.
         """
         return {key: random_axis(rng) for key in cls.keys if key == "axis"}
+
+
+@dataclass(frozen=True)
+class AxisKind(Kind):
+    """A kind whose only key is an axis."""
+
+    axis: Direction  # Unit vector in the parent frame
+    keys: ClassVar = {"axis": AXIS}
+    required = ("axis",)
 
 
 def random_axis(rng: np.random.Generator) -> list[float]:

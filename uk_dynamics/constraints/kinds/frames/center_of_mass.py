@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.keys import at
-from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
@@ -29,6 +29,7 @@ class CenterOfMass(Kind):
     links: tuple[str, ...] = ()  # Whose masses count; empty: all that move
     name = "center_of_mass"
     removes = "one per axis"
+    per = "axes"
     summary = "held: centre of mass in the parent frame, by default in the world"
     example = "balance: {type: center_of_mass, axes: [x, y], parent: {link: left_foot}}"
     frames = ()
@@ -55,16 +56,6 @@ class CenterOfMass(Kind):
         },
     }
     required = ("axes",)
-
-    @classmethod
-    def from_data(cls, data: Data) -> CenterOfMass:
-        """See :meth:`Kind.from_data`."""
-        return cls(tuple(data["axes"]), tuple(data.get("links", ())))
-
-    @property
-    def row_count(self) -> int:
-        """One row per axis."""
-        return len(self.axes)
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """A row per axis, in declared order."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, Row, RowFrames
@@ -42,11 +42,6 @@ class Distance(Kind):
     }
     required = ("distance",)
     called: ClassVar = {"Drake": ("DistanceConstraint",)}
-
-    @classmethod
-    def from_data(cls, data: Data) -> Distance:
-        """See :meth:`Kind.from_data`."""
-        return cls(float(data["distance"]))
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The distance."""

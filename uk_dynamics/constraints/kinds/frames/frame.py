@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uk_dynamics.constraints.kinds import keys
-from uk_dynamics.constraints.kinds.kind import Data, Friction, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Friction, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
 from uk_dynamics.constraints.rows.frame_rows import AngularRow, LinearRow
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
@@ -28,21 +28,12 @@ class Frame(Kind):
     axes: tuple[str, ...]
     name = "frame"
     removes = "one per axis"
+    per = "axes"
     summary = "held: origin and rotation vector of the child in the parent frame"
     example = "hand: {type: frame, axes: [x, y, z], parent: {link: base}, child: {link: tool}}"
     keys: ClassVar = {"axes": keys.AXES}
     required = ("axes",)
     friction = Friction("against all motion that is free, by the force along the held axes")
-
-    @classmethod
-    def from_data(cls, data: Data) -> Frame:
-        """See :meth:`Kind.from_data`."""
-        return cls(tuple(data["axes"]))
-
-    @property
-    def row_count(self) -> int:
-        """One row per axis."""
-        return len(self.axes)
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """A row per axis, in declared order.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
-from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
@@ -23,9 +23,10 @@ class FrameVelocity(Kind):
     """Twist of the child relative to the parent."""
 
     axes: tuple[str, ...]  # The constrained components, of x y z rx ry rz, in declared order
-    in_child: bool = False  # Whether they are axes of the child frame, not of the parent frame
+    expressed_in: str = "parent"  # Or "child": whose axes they are
     name = "frame_velocity"
     removes = "one per axis"
+    per = "axes"
     order = "velocity"
     summary = "held: velocity and angular velocity of the child seen from the parent"
     example = (
@@ -47,21 +48,11 @@ class FrameVelocity(Kind):
     }
     required = ("axes",)
 
-    @classmethod
-    def from_data(cls, data: Data) -> FrameVelocity:
-        """See :meth:`Kind.from_data`."""
-        return cls(tuple(data["axes"]), data.get("expressed_in") == "child")
-
-    @property
-    def row_count(self) -> int:
-        """One row per axis."""
-        return len(self.axes)
-
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """A row per axis, in declared order."""
-        directions = {**AXES, **ROTATION_AXES}
+        directions, in_child = {**AXES, **ROTATION_AXES}, self.expressed_in == "child"
         return tuple(
-            FrameVelocityRow(label, directions[label], label in ROTATION_AXES, self.in_child)
+            FrameVelocityRow(label, directions[label], label in ROTATION_AXES, in_child)
             for label in self.axes
         )
 

@@ -37,6 +37,7 @@ class NoSlip(Kind):
     directions: tuple[str, ...]
     name = "no_slip"
     removes = "one per direction"
+    per = "directions"
     order = "velocity, `height`: position"
     summary = "held: the contact of a wheel or blade, which does not slide and may lean"
     example = (
@@ -99,11 +100,6 @@ class NoSlip(Kind):
             # The order of the rows is always the same, whatever the order in the file.
             directions=tuple(part for part in _PARTS if part in directions),
         )
-
-    @property
-    def row_count(self) -> int:
-        """One row per direction."""
-        return len(self.directions)
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """A row per direction: rolling, sideways, height."""

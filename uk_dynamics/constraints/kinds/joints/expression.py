@@ -52,6 +52,7 @@ class Expression(Kind):
     index_sets: Mapping[str, tuple[IndexValue, ...]] = field(default_factory=dict)
     name = "expression"
     removes = "one per text"
+    per = "texts"
     order = "by the rates in it"
     summary = "held: what you write"
     example = 'cam: {type: expression, expression: "follower - 0.02*sin(shaft)*exp(-0.1*t)"}'
@@ -121,11 +122,6 @@ class Expression(Kind):
             dict(data.get("names", {})),
             scope.indices,
         )
-
-    @property
-    def row_count(self) -> int:
-        """One row per text."""
-        return len(self.texts)
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """Read and derive the expressions.

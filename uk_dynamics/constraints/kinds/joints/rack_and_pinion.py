@@ -57,16 +57,15 @@ class RackAndPinion(Kind):
     called: ClassVar = {"Drake": ("CouplerConstraint",)}
 
     @classmethod
-    def from_data(cls, data: Data) -> RackAndPinion:
+    def from_data(cls, data: Data) -> Kind:
         """See :meth:`Kind.from_data`."""
-        radius = float(data["radius"])
-        if radius == 0.0:
+        if data["radius"] == 0:
             problem = "a pinion of radius 0 moves no rack; give its pitch radius in m, such as 0.01"
             raise MechanismFileError(problem, place="radius")
         if data["pinion"] == data["rack"]:
             problem = f'"{data["rack"]}" is the pinion; name the joint that slides'
             raise MechanismFileError(problem, place="rack")
-        return cls(data["pinion"], data["rack"], radius, float(data.get("offset", 0.0)))
+        return super().from_data(data)
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The rack against the pinion."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import AXIS, unit_axis
+from uk_dynamics.constraints.kinds.keys import AXIS
 from uk_dynamics.constraints.kinds.kind import (
     Data,
     Friction,
@@ -67,13 +67,12 @@ class Screw(Kind):
     called: ClassVar = {"SDF": ("screw",), "Drake": ("ScrewJoint",)}
 
     @classmethod
-    def from_data(cls, data: Data) -> Screw:
+    def from_data(cls, data: Data) -> Kind:
         """See :meth:`Kind.from_data`."""
-        pitch = float(data["pitch"])
-        if pitch == 0.0:
+        if data["pitch"] == 0:
             problem = "a screw of pitch 0 does not slide; give a pitch in m/turn, or type: hinge"
             raise MechanismFileError(problem, place="pitch")
-        return cls(unit_axis(data["axis"], "axis"), pitch)
+        return super().from_data(data)
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """Those of a cylindrical joint, then the thread."""
