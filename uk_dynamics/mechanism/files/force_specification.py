@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from uk_dynamics.constraints.rows import weighted_joints
-from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, vector
-from uk_dynamics.mechanism.files.wording import located
+from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, frames_of, vector
+from uk_dynamics.mechanism.files.wording import inside
 
 _ZERO: Vector = (0.0, 0.0, 0.0)
 
@@ -39,25 +38,17 @@ class ForceSpec:
     names: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def from_data(cls, name: str, data: Mapping[str, Any], *, file: str, place: str) -> ForceSpec:
+    def from_data(cls, name: str, data: Mapping[str, Any]) -> ForceSpec:
         """Build it from checked data."""
-        frames = {
-            role: FrameSpec.from_data(data[role], file=file, place=f"{place}.{role}")
-            for role in ("parent", "child", "frame")
-            if role in data
-        }
-        if len({frame.link for frame in frames.values()}) < len(frames):
-            problem = f'both ends are on "{data["child"]["link"]}"; name two links'
-            raise MechanismFileError(problem, file=file, place=f"{place}.child.link")
         joints: tuple[tuple[str, float], ...] = ()
         if "joints" in data:
-            with located(file, f"{place}.joints"):
+            with inside("", "joints"):
                 joints = weighted_joints(data["joints"])
         return cls(
             name=name,
             type=data["type"],
             joints=joints,
-            frames=tuple(frames.items()),
+            frames=tuple(frames_of(data, "parent", "child", "frame").items()),
             stiffness=float(data.get("stiffness", 0.0)),
             rest=float(data.get("length" if "length" in data else "rest", 0.0)),
             damping=float(data.get("damping", 0.0)),

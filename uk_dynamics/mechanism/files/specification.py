@@ -1,4 +1,4 @@
-"""A mechanism as its file declares it: checked, frozen, and free of any robotics library."""
+"""Mechanism and tasks files: checked, frozen, and free of any robotics library."""
 
 from __future__ import annotations
 
@@ -15,31 +15,17 @@ from uk_dynamics.mechanism.files.constraint_families import write_out_families
 from uk_dynamics.mechanism.files.constraint_specification import (
     ConstraintSpec,
     StabilizationSpec,
-    refuse_foreign_keys,
+    read_constraints,
 )
 from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
-from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, vector
-from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
+from uk_dynamics.mechanism.files.frame_specification import Vector, vector
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
-from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
-from uk_dynamics.mechanism.files.wording import located, place_text
+from uk_dynamics.mechanism.files.wording import inside, located, place_text
 from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml
 
-__all__ = [
-    "ActuatorSpec",
-    "ConstraintSpec",
-    "ForceSpec",
-    "FrameSpec",
-    "JointSpec",
-    "MechanismSpec",
-    "ModelSpec",
-    "ReferenceSpec",
-    "SolverSpec",
-    "StabilizationSpec",
-    "TasksSpec",
-]
+Numbers = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -85,7 +71,7 @@ class ActuatorSpec:
     """A motor."""
 
     name: str  # Its key in the file
-    joints: tuple[tuple[str, float], ...]  # Joints it drives, with the factor of its effort on each
+    joints: Numbers  # Joints it drives, with the factor of its effort on each
     effort_limit: float | None = None  # In N·m or N; None: not declared here
     power_limit: float | None = None  # Driving or braking, in W; None: there is none
     rate_limit: float | None = None  # Of the commanded effort, in N·m/s or N/s; None: there is none
@@ -118,8 +104,8 @@ class MechanismSpec:
     model: ModelSpec = ModelSpec()
     joints: tuple[tuple[str, JointSpec], ...] = ()
     actuators: tuple[ActuatorSpec, ...] = ()
-    initial_guess: tuple[tuple[str, float], ...] = ()
-    initial_velocity: tuple[tuple[str, float], ...] = ()
+    initial_guess: Numbers = ()
+    initial_velocity: Numbers = ()
     stabilization: StabilizationSpec = field(default_factory=StabilizationSpec)
     constraints: tuple[ConstraintSpec, ...] = ()
     solver: SolverSpec = field(default_factory=SolverSpec)
@@ -158,10 +144,7 @@ class MechanismSpec:
     @classmethod
     def _from_data(cls, raw: object, file: str, directory: Path) -> MechanismSpec:
         data = check_schema(write_out_families(raw, "constraints", file), "mechanism", file)
-        refuse_foreign_keys(data.get("constraints", {}), "constraints", file)
-        stabilization = StabilizationSpec.from_data(
-            data.get("defaults", {}).get("stabilization", {})
-        )
+        stabilization, constraints = read_constraints(data, "constraints", file)
         return cls(
             file=file,
             name="mechanism" if file.startswith("<") else Path(file).stem,
@@ -172,17 +155,9 @@ class MechanismSpec:
             initial_guess=_numbers(data.get("initial_guess", {})),
             initial_velocity=_numbers(data.get("initial_velocity", {})),
             stabilization=stabilization,
-            constraints=tuple(
-                ConstraintSpec.from_data(
-                    n, d, stabilization, file=file, place=place_text(("constraints", n))
-                )
-                for n, d in data.get("constraints", {}).items()
-            ),
+            constraints=constraints,
             solver=SolverSpec.from_data(data.get("solver", {}), file=file),
-            forces=tuple(
-                ForceSpec.from_data(n, d, file=file, place=place_text(("forces", n)))
-                for n, d in data.get("forces", {}).items()
-            ),
+            forces=tuple(_force(n, d, file) for n, d in data.get("forces", {}).items()),
             measured=_measured(data.get("measured", ())),
         )
 
@@ -208,7 +183,7 @@ def _model(data: Mapping[str, Any]) -> ModelSpec:
     )
 
 
-def _numbers(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+def _numbers(data: Mapping[str, float]) -> Numbers:
     return tuple((name, float(value)) for name, value in data.items())
 
 
@@ -216,6 +191,11 @@ def _measured(data: Sequence[str] | Mapping[str, float]) -> tuple[tuple[str, flo
     if isinstance(data, Mapping):
         return _numbers(data)
     return tuple((name, None) for name in data)
+
+
+def _force(name: str, data: Mapping[str, Any], file: str) -> ForceSpec:
+    with inside(file, place_text(("forces", name))):
+        return ForceSpec.from_data(name, data)
 
 
 def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
@@ -228,3 +208,75 @@ def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
     }
     with located(file, place):
         return ActuatorSpec(name, weighted_joints(joints), **limits)
+
+
+@dataclass(frozen=True)
+class AllocationSpec:
+    """What decides where tasks leave efforts open."""
+
+    # Of the squares of the efforts in the sum that is least: 1/limit², one each, or by motor name
+    weights: Literal["limits", "equal"] | Numbers = "limits"
+    # Efforts to come close to where tasks leave freedom, by motor name, in N or N·m
+    preload: Numbers = ()
+    internal_forces: Numbers = ()  # Internal forces of rows of loops, by row name, in N or N·m
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> AllocationSpec:
+        """Build it from checked data."""
+        weights = data.get("weights", cls.weights)
+        return cls(
+            weights if isinstance(weights, str) else _numbers(weights),  # type: ignore[arg-type]
+            _numbers(data.get("preload", {})),
+            _numbers(data.get("internal_forces", {})),
+        )
+
+
+@dataclass(frozen=True)
+class TasksSpec:
+    """A tasks file.
+
+    Attributes:
+        file: Name of the file as the user gave it, for errors.
+        tasks: What shall hold, in declared order.
+        distribution: What is least where motors can serve them in several ways: effort, relative
+            to the limits, or, with gauss, the deviation from the free motion.
+        allocation: Weights of the efforts, and where they shall be where tasks leave them open.
+    """
+
+    file: str
+    tasks: tuple[ConstraintSpec, ...]
+    distribution: Literal["effort", "gauss"] = "effort"
+    allocation: AllocationSpec = field(default_factory=AllocationSpec)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> TasksSpec:
+        """Read a tasks file.
+
+        Args:
+            path: Path, package:// URI, or the name of a shipped tasks file.
+
+        Raises:
+            MechanismFileError: The file is missing, unreadable or malformed.
+        """
+        found, shown = find_file(path, "tasks")
+        return cls._from_data(read_yaml(found, shown), shown)
+
+    @classmethod
+    def from_text(cls, text: str, *, file: str = "<text>") -> TasksSpec:
+        """Read tasks from the text of a file, which errors call ``file``.
+
+        Raises:
+            MechanismFileError: The text is malformed.
+        """
+        return cls._from_data(parse_yaml(text, file), file)
+
+    @classmethod
+    def _from_data(cls, raw: object, file: str) -> TasksSpec:
+        data = check_schema(write_out_families(raw, "tasks", file), "tasks", file)
+        _, tasks = read_constraints(data, "tasks", file)
+        return cls(
+            file,
+            tasks,
+            data.get("distribution", cls.distribution),
+            AllocationSpec.from_data(data.get("allocation", {})),
+        )

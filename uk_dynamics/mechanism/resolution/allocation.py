@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from uk_dynamics.exceptions import InputError, MechanismFileError, UnknownNameError
-from uk_dynamics.mechanism.files.tasks_specification import AllocationSpec, Numbers
+from uk_dynamics.mechanism.files.specification import AllocationSpec, Numbers
 from uk_dynamics.mechanism.resolution.actuators import Actuators, Array
 
 Weights = Literal["limits", "equal"] | Mapping[str, float]

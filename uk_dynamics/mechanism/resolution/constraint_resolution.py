@@ -4,50 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from uk_dynamics.constraints.kinds import Setting
 from uk_dynamics.constraints.kinds.joints import JointCoupling
 from uk_dynamics.constraints.references import (
     Constant,
     Live,
-    Polynomial,
-    Reference,
     ReferenceSet,
-    Sinusoid,
-    Spline,
 )
 from uk_dynamics.constraints.rows import Constraint
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
-from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import inside
 from uk_dynamics.mechanism.resolution.robot_resolution import frame_name, frame_roles
 from uk_dynamics.model import RobotModel
 
 STANDING = (Constant, Live)  # references that do not move by themselves
-
-
-def resolve_reference(spec: ReferenceSpec) -> Reference:
-    """The function of time that a file declares."""
-    if spec.expression is not None:
-        return spec.expression
-    if spec.type == "constant":
-        return Constant(np.array(spec.value))
-    if spec.type == "live":
-        return Live(np.array(spec.value))
-    if spec.type == "polynomial":
-        return Polynomial.of(spec.coefficients)
-    if spec.type == "spline":
-        return Spline.through(
-            spec.times, spec.waypoints, degree=spec.degree, boundary=spec.boundary
-        )
-    return Sinusoid(
-        offset=np.array(spec.offset),
-        amplitude=np.array(spec.amplitude),
-        frequency=np.array(spec.frequency),
-        phase=np.array(spec.phase),
-    )
 
 
 def resolve_constraint(
@@ -102,5 +73,5 @@ def resolve_references(
     return ReferenceSet(
         role,
         {constraint.name: len(constraint.rows) for constraint in constraints},
-        {s.name: resolve_reference(s.reference) for s in specs if s.reference is not None},
+        {spec.name: spec.reference for spec in specs if spec.reference is not None},
     )
