@@ -21,8 +21,6 @@ from uk_dynamics.constraints.rows.row import Constraint, FrameRows
 from uk_dynamics.constraints.rows.row_layout import RowLayout
 from uk_dynamics.constraints.rows.vectors import Array, dot
 
-__all__ = ["ConstraintSet", "ConstraintTerms"]
-
 
 class ConstraintSet:
     """An ordered, immutable set of constraints on one robot.

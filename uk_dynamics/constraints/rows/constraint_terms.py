@@ -45,11 +45,13 @@ class RowFamily(Protocol):
 
     @property
     def time_dependent(self) -> bool:
-        """Whether some row depends on t by itself, references aside."""
+        """Whether some row depends on t by itself, references aside; by default none."""
+        return False
 
     @property
     def linear_in_rates(self) -> bool:
-        """Whether the rate of every row is affine in v."""
+        """Whether the rate of every row is affine in v, as by default."""
+        return True
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
         """A, (m, nv), and residual, (m,), of a robot at rest at q; zero rows for other orders.

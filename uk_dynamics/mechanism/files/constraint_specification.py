@@ -143,6 +143,12 @@ class ConstraintSpec:
         """Name of the kind, as the file has it."""
         return self.kind.name
 
+    @property
+    def frames(self) -> list[tuple[str, FrameSpec]]:
+        """Its frames with their roles."""
+        both = (("parent", self.parent), ("child", self.child))
+        return [(role, frame) for role, frame in both if frame is not None]
+
     @classmethod
     def from_data(
         cls, name: str, data: Mapping[str, Any], default: StabilizationSpec, section: Section

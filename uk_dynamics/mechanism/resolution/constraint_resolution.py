@@ -15,7 +15,7 @@ from uk_dynamics.constraints.rows import Constraint
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import inside
-from uk_dynamics.mechanism.resolution.robot_resolution import frame_name, frame_roles
+from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model import RobotModel
 
 STANDING = (Constant, Live)  # references that do not move by themselves
@@ -25,8 +25,8 @@ def resolve_constraint(
     spec: ConstraintSpec, model: RobotModel, file: str, section: str
 ) -> Constraint:
     """Look up the frames and joints of one declared constraint."""
-    frames = {role: model.frame_index(frame_name(spec.name, role)) for role, _ in frame_roles(spec)}
-    links = {role: frame.link for role, frame in frame_roles(spec)}
+    frames = {role: model.frame_index(frame_name(spec, role)) for role, _ in spec.frames}
+    links = {role: frame.link for role, frame in spec.frames}
     with inside(file, f"{section}.{spec.name}"):
         rows = spec.kind.rows(Setting(model, frames, links))
     return Constraint(

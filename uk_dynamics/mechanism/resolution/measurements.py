@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UnknownNameError
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.files.specification import MechanismSpec
-    from uk_dynamics.mechanism.resolution.actuators import Actuators
-    from uk_dynamics.model import RobotModel
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.resolution.actuators import Actuators
+from uk_dynamics.model import RobotModel
 
 Array = NDArray[np.float64]
 

@@ -13,15 +13,13 @@ from uk_dynamics.core.equation import WHITENING
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
-from uk_dynamics.mechanism.resolution.actuator_resolution import resolve_actuators
-from uk_dynamics.mechanism.resolution.actuators import Actuators
+from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
     STANDING,
     resolve_references,
     structural_constraints,
 )
 from uk_dynamics.mechanism.resolution.force_resolution import (
-    force_frames,
     resolve_forces,
     resolve_friction,
 )
@@ -85,7 +83,7 @@ class ResolvedMechanism:
         links = [link.name for link in description.links]
         self._frames = [
             *attached_frames(spec.constraints, links, spec.file, "constraints"),
-            *force_frames(spec.forces, links, spec.file),
+            *attached_frames(spec.forces, links, spec.file, "forces"),
         ]
         self.model = self.extended_model(())
         constraints = structural_constraints(spec, self.model)

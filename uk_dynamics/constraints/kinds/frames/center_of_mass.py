@@ -13,7 +13,7 @@ from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.keys import at
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
+from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms, RowFamily
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import Direction, RobotRow, Row
 from uk_dynamics.constraints.rows.vectors import Array, apply, cross
@@ -153,20 +153,10 @@ class _Member:
 
 
 @dataclass(frozen=True)
-class MassCenterRows:
+class MassCenterRows(RowFamily):
     """Rows of all ``center_of_mass`` constraints of a set, in their order."""
 
     members: tuple[_Member, ...]
-
-    @property
-    def time_dependent(self) -> bool:
-        """False: only references bring time in."""
-        return False
-
-    @property
-    def linear_in_rates(self) -> bool:
-        """True: rates are A v."""
-        return True
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
         """A and residuals in m; see :class:`RowFamily`."""
