@@ -83,7 +83,7 @@ REFUSED = [
     ("x, y", 1, "a list"),
     ("x @ y", 3, '"@"'),
     ("x // y", 6, "connect values"),
-    ("x % y", 3, "no remainder"),
+    ("x % y", 3, "no modulo"),
     ("x ^ 2", 3, r"written with \*\*"),
     ("x # y", 3, "no comments"),
     ("'x'", 1, "cannot stand here"),

@@ -1,7 +1,7 @@
 """Nodes of the expression tree, and how to walk it.
 
 Nodes are made by :mod:`uk_dynamics.constraints.expressions.algebra` only, which gives equal trees
-the same object: a tree is compared, shared and looked up by identity, at no cost.
+the same object: a tree is compared, shared and looked up by identity.
 """
 
 from __future__ import annotations

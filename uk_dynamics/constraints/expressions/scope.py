@@ -61,7 +61,7 @@ class Scope:
         )
 
     def check_new(self, name: str, what: str) -> None:
-        """Refuse a name for an alias, parameter or index that is no word or taken already.
+        """Refuse a name for an alias, parameter or index that is not a word or is in use already.
 
         Raises:
             ExpressionError: It is.

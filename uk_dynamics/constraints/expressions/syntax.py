@@ -29,7 +29,7 @@ _EQUATION = re.compile(r"[^<>=!]=[^=]")
 _IMPLICIT_PRODUCT = re.compile(r"\b[0-9.]+ *(?![eE][0-9+-])[A-Za-z_(]|\) *[A-Za-z0-9_(]")
 _HINTS = {
     "^": "a power is written with **",
-    "%": "there is no remainder; a period needs none, sin and cos have one",
+    "%": "there is no modulo; sin and cos are periodic already",
     ":": "there are no slices, lambdas or assignments in an expression",
     "#": "there are no comments in an expression",
     # what comes along when a formula is pasted from a paper

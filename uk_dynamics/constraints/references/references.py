@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.polynomial.polynomial import polyder, polyval
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -26,6 +23,11 @@ class ReferenceSample(NamedTuple):
     value: Array
     rate: Array
     acceleration: Array
+
+    @classmethod
+    def at_rest(cls, value: Array) -> ReferenceSample:
+        """A value without motion."""
+        return cls(value, np.zeros_like(value), np.zeros_like(value))
 
 
 class Reference(Protocol):
@@ -51,8 +53,7 @@ class Constant:
 
     def sample(self, t: float) -> ReferenceSample:
         """Value, zero rate, zero acceleration."""
-        zero = np.zeros_like(self.value)
-        return ReferenceSample(self.value, zero, zero)
+        return ReferenceSample.at_rest(self.value)
 
 
 @dataclass(frozen=True)
@@ -73,23 +74,11 @@ class Sinusoid:
 
     def sample(self, t: float) -> ReferenceSample:
         """Value, rate and acceleration at time t in s."""
-        angle = self._omega * t + self.phase
+        omega = 2.0 * np.pi * self.frequency
+        angle = omega * t + self.phase
         swing = self.amplitude * np.sin(angle)
-        return ReferenceSample(
-            self.offset + swing, self._fastest * np.cos(angle), self._curvature * swing
-        )
-
-    @cached_property
-    def _omega(self) -> Array:
-        return 2.0 * np.pi * self.frequency
-
-    @cached_property
-    def _fastest(self) -> Array:
-        return self.amplitude * self._omega
-
-    @cached_property
-    def _curvature(self) -> Array:
-        return -self._omega * self._omega
+        rate = self.amplitude * omega * np.cos(angle)
+        return ReferenceSample(self.offset + swing, rate, -omega * omega * swing)
 
 
 @dataclass(frozen=True)
@@ -104,40 +93,4 @@ class Live:
 
     def sample(self, t: float) -> ReferenceSample:
         """The initial value at rest."""
-        zero = np.zeros_like(self.value)
-        return ReferenceSample(self.value, zero, zero)
-
-
-@dataclass(frozen=True)
-class Polynomial:
-    """c₀ + c₁ t + c₂ t² + … for each row, at all times.
-
-    Attributes:
-        value: Coefficients of the value, lowest power first, one column per row, (n, m).
-        rate: Those of its derivative.
-        acceleration: Those of its second derivative.
-    """
-
-    value: Array
-    rate: Array
-    acceleration: Array
-
-    @classmethod
-    def of(cls, coefficients: Sequence[Sequence[float]]) -> Polynomial:
-        """Build it from the coefficients of each row.
-
-        Args:
-            coefficients: Per row, lowest power first, in m or rad per power of s; the rows may
-                have different degrees.
-        """
-        table = np.zeros((max(len(row) for row in coefficients), len(coefficients)))
-        for column, row in enumerate(coefficients):
-            table[: len(row), column] = row
-        return cls(table, np.asarray(polyder(table), float), np.asarray(polyder(table, 2), float))
-
-    def sample(self, t: float) -> ReferenceSample:
-        """Value, rate and acceleration at time t in s."""
-        value, rate, acceleration = (
-            np.asarray(polyval(t, part)) for part in (self.value, self.rate, self.acceleration)
-        )
-        return ReferenceSample(value, rate, acceleration)
+        return ReferenceSample.at_rest(self.value)

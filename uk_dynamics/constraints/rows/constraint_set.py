@@ -188,7 +188,7 @@ class ConstraintSet:
         return ConstraintTerms(A, bias, residual, rate)
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
-        """Rows with parent and child taken apart, (m, nv): their size if nothing cancelled."""
+        """Sum of the magnitudes of the parent's and the child's part, (m, nv): nothing cancels."""
         wrench, _ = self._wrenches(kinematics, None)
         reach = np.abs(wrench @ kinematics.jacobian) * self._reach
         others = [family.natural_scale(kinematics, q) for family in self._layout.others]

@@ -14,7 +14,7 @@ class ConstraintTerms(NamedTuple):
     A row has an order, the level at which ψ is declared: ψ(q, t), ψ(q, v, t), or an acceleration,
     which has neither residual nor rate. A family leaves the residual of a row of order velocity
     zero; the set of constraints shows ψ there too, so that every violation can be seen in one
-    place (it has no stiffness, so nothing else comes of it).
+    place (it has no stiffness, so b does not change).
 
     Attributes:
         A: (m, nv).

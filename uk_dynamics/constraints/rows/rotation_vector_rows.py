@@ -1,16 +1,16 @@
 """Rows of some components of a rotation vector, the others being free: ψ = cᵀ log(E).
 
-Three angular rows together may take the angular velocity for their rate, since all three vanish
-at once. One or two may not: cᵀω = 0 is the condition of a velocity, no coordinate of the body is
-bound by it. Here the rate is that of the rotation vector φ itself, φ̇ = J⁻¹(φ) ω_E with the left
-Jacobian J of SO(3), so ψ is what it says at any angle below π.
+Three angular rows together may use the angular velocity as their rate, since all three vanish at
+once. One or two may not: cᵀω = 0 constrains a velocity, but no coordinate of the body. Here the
+rate is that of the rotation vector φ itself, φ̇ = J⁻¹(φ) ω_E with the left Jacobian J of SO(3), so
+ψ is exact at any angle below π.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,7 @@ from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row
 from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot
 
 
-@dataclass(frozen=True)
-class RotationReference:
+class RotationReference(NamedTuple):
     """The reference rotation of each row and what it asks of the geometric rates."""
 
     rotation: Array  # Reference rotation in the parent frame, per row, (m, 3, 3)
@@ -34,20 +33,14 @@ class RotationReference:
 
     def part(self, rows: slice) -> RotationReference:
         """The reference of some of the rows."""
-        return RotationReference(
-            self.rotation[rows],
-            self.rate[rows],
-            self.acceleration[rows],
-            self.omega[rows],
-            self.alpha[rows],
-        )
+        return RotationReference(*(array[rows] for array in self))
 
 
 @dataclass(frozen=True)
 class RotationGroups:
     """Angular rows of one constraint share one reference rotation vector."""
 
-    group: NDArray[np.intp]  # Constraint of each angular row, (m,), counted from 0 without gaps
+    group: NDArray[np.intp]  # Constraint of each angular row, (m,), numbered from 0
     direction: Array  # Vectors of the rows in the parent frame, (m, 3), the declared length as norm
     length: float  # The declared length, in m
 

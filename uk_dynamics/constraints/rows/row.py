@@ -1,6 +1,6 @@
 """What a row of A is: a small record that knows which arrays evaluate it with others of its type.
 
-Whoever lays rows out asks the records alone, so a kind may bring a type of row of its own.
+The layout asks only the records, so a kind may define a type of row of its own.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Row(ABC):
 
     @property
     def period(self) -> float:
-        """How much its residual may change without meaning anything, infinite where it may not."""
+        """Period of its residual, infinite where it has none."""
         return math.inf
 
     def reference_scale(self, length: float) -> float:
@@ -98,7 +98,7 @@ class FrameRows(ABC):
 
     Attributes:
         frames: Frames of the rows.
-        turning: Whether :meth:`extra_bias` has something to say.
+        turning: Whether there is an :meth:`extra_bias`.
     """
 
     frames: RowFrames
@@ -113,7 +113,7 @@ class FrameRows(ABC):
         """
 
     def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
-        """Part of ψ̈ that comes of wrenches turning within the parent frame, (m,).
+        """Part of ψ̈ due to wrenches that turn within the parent frame, (m,).
 
         Args:
             kinematics: Arrays of the model.

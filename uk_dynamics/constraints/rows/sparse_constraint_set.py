@@ -1,4 +1,4 @@
-"""Rows of large trees: A is sparse, since a loop speaks of the joints of its own way only."""
+"""Rows of large trees: A is sparse, since a loop involves only the joints along it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class SparseConstraintSet(ConstraintSet):
         return not constraints._layout.others and bool(constraints.position_rows.all())
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
-        """Rows with nothing cancelled on the ways between their frames, sparse (m, nv)."""
+        """Rows with nothing cancelled between their frames, sparse (m, nv)."""
         wrench, _ = self._wrenches(kinematics, None)
         return self._sparse(np.abs(self._entries(wrench, kinematics)))[self._layout.order]
 
@@ -95,7 +95,7 @@ class SparseConstraintSet(ConstraintSet):
 
     def _sparse(self, entries: Array) -> Array:
         shape = (len(self._starts) - 1, self._nv)
-        # Everybody who takes A treats it as a matrix; that it is sparse shows in no result.
+        # Every user of A treats it as a matrix; no result depends on its being sparse.
         matrix: Array = csr_array((entries, self._velocity, self._starts), shape=shape)  # type: ignore[assignment]
         return matrix
 

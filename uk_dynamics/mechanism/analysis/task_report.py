@@ -58,17 +58,17 @@ def task_report(
     """Examine tasks."""
     rows, constraints = tasks.evaluate(workspace, q, v, 0.0), tasks.constraints
     A, S = rows.A, mechanism.actuators.matrix
-    wanted = rows.right_hand_side(constraints.damping, constraints.stiffness)
+    desired = rows.right_hand_side(constraints.damping, constraints.stiffness)
     try:
         free = InterpretedDynamics(mechanism).evaluate(State(0.0, q, v)).qdd
-    except UndeterminedMotionError:  # then nobody knows what is missing either
-        free, wanted = np.zeros(mechanism.model.nv), np.zeros(len(A))
+    except UndeterminedMotionError:  # what is missing is not determined either
+        free, desired = np.zeros(mechanism.model.nv), np.zeros(len(A))
     servo = servo_efforts(
         factorization,
         free,
         S,
         A,
-        wanted,
+        desired,
         rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
     )
     missed = ~servo.controllable

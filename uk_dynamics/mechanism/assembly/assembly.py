@@ -32,7 +32,7 @@ def assemble(
     """Close the loops inside the joint limits; constraints of velocities alone hold no position.
 
     Where the search from the guess ends in a dead end, the held coordinates are led from a closed
-    configuration to where they shall be, the loops being closed again on the way.
+    configuration to their values, closing the loops in every step.
     """
     free = _free(mechanism, hold)
     search = Search(mechanism, free, t)
@@ -56,7 +56,7 @@ def _lead(
     free: NDArray[np.bool_],
     tolerance: float,
 ) -> Assembly | None:
-    """Lead the held coordinates to the guess from the initial guess, closed; None: it got lost."""
+    """Move the held coordinates to the guess from the initial guess, closed; None: not possible."""
     if free.all():
         return None
     model = mechanism.model
@@ -87,7 +87,7 @@ def assemble_on_tasks(
 
     Args:
         mechanism: What to assemble.
-        tasks: What it shall be doing.
+        tasks: Whose references it meets.
         guess: Start, (nq,).
         hold: Names of joints, or of single velocity coordinates, that stay at the guess.
         tolerance: Largest admissible residual, in m or rad.

@@ -44,7 +44,7 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class JointSpec:
-    """Properties of one joint beside those of the URDF; N·m and rad, for sliding joints N and m."""
+    """Properties of one joint besides the URDF's; N·m and rad, for sliding joints N and m."""
 
     armature: float = 0.0  # Inertia of the rotor seen at the joint, in kg·m² or kg
     damping: float | None = None  # Viscous damping in N·m·s/rad or N·s/m; None: the URDF's
@@ -237,10 +237,10 @@ class TasksSpec:
 
     Attributes:
         file: Name of the file as the user gave it, for errors.
-        tasks: What shall hold, in declared order.
+        tasks: The tasks in declared order.
         distribution: What is least where motors can serve them in several ways: effort, relative
             to the limits, or, with gauss, the deviation from the free motion.
-        allocation: Weights of the efforts, and where they shall be where tasks leave them open.
+        allocation: Weights of the efforts, and desired ones where tasks leave them open.
     """
 
     file: str

@@ -22,7 +22,7 @@ class Allocation:
     Attributes:
         weights: Diagonal of W, positive, (motors,).
         preload: s, (motors,), in N or N·m; None is zero.
-        internal_forces: What rows of loops shall bear in addition, by row name, in N or N·m.
+        internal_forces: Internal forces of rows of loops, by row name, in N or N·m.
     """
 
     weights: Array

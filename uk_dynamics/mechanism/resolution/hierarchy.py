@@ -1,4 +1,4 @@
-"""Which rows make which level, which of them give way, and which can be switched off."""
+"""Which rows make which level, which of them are compliant, and which can be switched off."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Hierarchy:
         if active is None or not active.captured:
             return {}
         return {
-            name: ReferenceSample(value, np.zeros(len(value)), np.zeros(len(value)))
+            name: ReferenceSample.at_rest(value)
             for name, value in active.captured.items()
             if name in active.names
         }

@@ -16,10 +16,10 @@ _SAMPLES = 5
 def natural_row_scale(
     model: RobotModel, constraints: ConstraintSet, guess: Array, *, length: float, whiten: bool
 ) -> Array:
-    """Largest norm of each row with parent and child taken apart, over some configurations.
+    """Largest norm of each row over some configurations, if nothing in it cancelled.
 
-    Taken apart nothing cancels, so a row that constrains what cannot move anyway (both frames on
-    one body) shows as rounding against this scale.
+    A row that constrains what cannot move anyway (both frames on one body) is rounding against
+    this scale. Rows are whitened where ``whiten`` and M is regular, else scaled by 1/√M_jj.
     """
     workspace = model.workspace()
     generator = np.random.default_rng(0)

@@ -128,9 +128,9 @@ class ResolvedMechanism:
 
     @property
     def conservative(self) -> bool:
-        """Whether its energy stays what it is while motors rest and references stand still."""
-        rubs = self.friction.active or self.nonideal is not None
-        return self.passive.conservative and self.forces.conservative and not rubs
+        """Whether its energy is constant without motor efforts and with constant references."""
+        dissipates = self.friction.active or self.nonideal is not None
+        return self.passive.conservative and self.forces.conservative and not dissipates
 
     @property
     def driven_by_time(self) -> bool:
@@ -145,7 +145,7 @@ class ResolvedMechanism:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is legal but probably not meant."""
+        """What is legal but doubtful."""
         return self.model.warnings
 
     def extended_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:

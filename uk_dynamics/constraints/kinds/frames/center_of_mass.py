@@ -171,7 +171,7 @@ class MassCenterRows(RowFamily):
         return ConstraintTerms(*map(np.concatenate, zip(*found, strict=True)))
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
-        """Magnitudes with centre and parent taken apart."""
+        """Magnitudes of the centre's and the parent's part, added."""
         return np.concatenate([member.natural_scale(kinematics) for member in self.members])
 
 

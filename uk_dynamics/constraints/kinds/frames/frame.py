@@ -38,8 +38,8 @@ class Frame(Kind):
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """A row per axis, in declared order.
 
-        A complete rotation may be judged by the angular velocity; parts of one may not, since
-        ω_x = 0 alone binds no coordinate.
+        A complete rotation may use the angular velocity as its rate; parts of one may not, since
+        ω_x = 0 alone constrains no coordinate.
         """
         complete = set(ROTATION_AXES) <= set(self.axes)
         rotation = AngularRow if complete else RotationVectorRow

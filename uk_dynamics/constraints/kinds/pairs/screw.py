@@ -1,8 +1,8 @@
 """A screw: a common axis, and one turn about it slides the child by the pitch.
 
 With n the axis, d·n how far the child's origin is along it and φ the child's turn about it,
-ψ = n·d − p φ/2π. φ is the twist about n that is left when the shortest rotation from n to the
-child's axis m is taken off, so that it has an exact rate: ω·w with w = (n + m)/(1 + n·m).
+ψ = n·d − p φ/2π. φ is the twist about n after the shortest rotation from n to the child's
+axis m; its rate is exact: ω·w with w = (n + m)/(1 + n·m).
 """
 
 from __future__ import annotations
