@@ -29,7 +29,7 @@ def evaluate(
     values: Mapping[Variable, Any],
     functions: Mapping[str, Callable[..., Any]],
 ) -> list[Any]:
-    """Walk the trees with the operators + * ** of the values."""
+    """Walk the trees with + * ** and the functions of the values; constants are floats."""
     known: dict[Expression, Any] = {}
     for node in nodes.topological(outputs):
         known[node] = value_of(node, known, values, functions)
@@ -60,7 +60,7 @@ def value_of(
 
 
 def python_function(outputs: Sequence[Expression], places: Mapping[Variable, int]) -> FlatFunction:
-    """Write and compile the function."""
+    """Write and compile the function; ``places`` says where variables stand in its argument."""
     names: dict[Expression, str] = {}
     lines = ["def flat(values):"]
     for index, node in enumerate(nodes.topological(outputs)):

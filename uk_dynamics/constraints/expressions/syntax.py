@@ -47,7 +47,10 @@ _HINTS = {
 
 
 def syntax(text: str) -> tuple[ast.expr, int]:
-    """Parse a text that may go over several lines; nothing of it is run."""
+    """Parse a text that may go over several lines; nothing of it is run.
+
+    Also returns how many characters stand before its first column.
+    """
     plain = _checked_characters(text)
     start = len(plain) - len(plain.lstrip(" "))
     return _syntax(plain[start:], start), start

@@ -139,11 +139,7 @@ class Kind(ABC):
             raise MechanismFileError(problem, place="radius")
 
     def surfaces(self, rows: Sequence[Row]) -> Surfaces:
-        """What slides, of a kind with friction: by default what no row holds, loaded by forces.
-
-        Args:
-            rows: Those of :meth:`rows`.
-        """
+        """What slides, of a kind with friction: by default what no row holds, loaded by forces."""
         held = [row.direction for row in rows if isinstance(row, LinearRow)]
         turns = []
         for row in rows:
@@ -156,11 +152,7 @@ class Kind(ABC):
         return Surfaces(held, turns, loads)
 
     def trajectory_name(self, constraint: str) -> str | None:
-        """What a JointTrajectory calls a task of this kind; None: it cannot be driven by one.
-
-        Args:
-            constraint: Name of the task.
-        """
+        """What a JointTrajectory calls a task of this kind; None: it cannot be driven by one."""
         return None
 
     @classmethod
@@ -176,12 +168,7 @@ class Kind(ABC):
 
     @classmethod
     def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
-        """Own keys of a random constraint, for tests.
-
-        Args:
-            rng: Source of random numbers.
-            robot: Names to use.
-        """
+        """Own keys of a random constraint, for tests."""
         return {key: random_axis(rng) for key in cls.keys if key == "axis"}
 
 

@@ -54,25 +54,12 @@ class RowFamily(Protocol):
         return True
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
-        """A, (m, nv), and residual, (m,), of a robot at rest at q; zero rows for other orders.
-
-        Args:
-            kinematics: Arrays of the model at q; velocities are not used.
-            t: Time, in s.
-            q: Configuration, (nq,).
-        """
+        """A, (m, nv), and residual, (m,), of a robot at rest at q; zero rows for other orders."""
 
     def evaluate(
         self, kinematics: FrameKinematics, t: float, q: Array, v: Array
     ) -> ConstraintTerms:
-        """All of the rows at a state, references aside.
-
-        Args:
-            kinematics: Arrays of the model at (q, v).
-            t: Time, in s.
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-        """
+        """All of the rows at a state, references aside."""
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
         """The rows as large as they can be when nothing in them cancels, (m, nv)."""

@@ -54,13 +54,7 @@ class FrameRow(Row):
     @classmethod
     @abstractmethod
     def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> FrameRows:
-        """Evaluate rows of this type together.
-
-        Args:
-            rows: At least one, all of this type.
-            frames: Their frames.
-            length: Declared length that scales angular rows, in m.
-        """
+        """Evaluate rows of this type together; ``length``, in m, scales angular rows."""
 
 
 class RobotRow(Row):
@@ -69,13 +63,7 @@ class RobotRow(Row):
     @classmethod
     @abstractmethod
     def collect(cls, rows: Sequence[tuple[str, Any]], nq: int, nv: int) -> RowFamily:
-        """Evaluate rows of this type together.
-
-        Args:
-            rows: Names and rows, at least one, all of this type.
-            nq: Size of q.
-            nv: Size of v.
-        """
+        """Evaluate rows of this type, with their names, together."""
 
 
 @dataclass(frozen=True)
@@ -106,19 +94,10 @@ class FrameRows(ABC):
 
     @abstractmethod
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
-        """Wrenches (f, n) at the world's origin, (m, 6), and residuals, (m,).
-
-        Args:
-            kinematics: Arrays of the model; velocities are not used.
-        """
+        """Wrenches (f, n) at the world's origin, (m, 6), and residuals, (m,)."""
 
     def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
-        """Part of ψ̈ due to wrenches that turn within the parent frame, (m,).
-
-        Args:
-            kinematics: Arrays of the model.
-            twist: Of the frame pairs.
-        """
+        """Part of ψ̈ due to wrenches that turn within the parent frame, (m,)."""
         raise NotImplementedError
 
 

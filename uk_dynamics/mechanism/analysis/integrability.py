@@ -55,14 +55,7 @@ class IntegrabilityReport:
 def examine_integrability(
     mechanism: ResolvedMechanism, q: Array, samples: int = SAMPLES, seed: int = 0
 ) -> IntegrabilityReport:
-    """Test all constraints at sampled states around a configuration.
-
-    Args:
-        mechanism: What to examine.
-        q: An assembled configuration, (nq,), the first sample.
-        samples: How many.
-        seed: Of the samples.
-    """
+    """Test all constraints at sampled states around a configuration; the first sample is q."""
     rows = _Rows(mechanism)
     rheonomic = rows.rheonomic(q)
     affine = rows.affine(q)

@@ -91,14 +91,7 @@ class MechanismReport:
 def report(
     mechanism: ResolvedMechanism, q: Array, tasks: Tasks | None = None, *, samples: int = 0
 ) -> MechanismReport:
-    """Examine a mechanism at a configuration.
-
-    Args:
-        mechanism: What to examine.
-        q: An assembled configuration, (nq,).
-        tasks: Tasks to examine with it.
-        samples: States at which the constraints are tested for integrability; 0: not at all.
-    """
+    """Examine a mechanism at an assembled configuration; see :meth:`Mechanism.report`."""
     model, S = mechanism.model, mechanism.actuators.matrix
     workspace = (tasks.model if tasks else model).workspace()
     v = model.to_velocities(dict(mechanism.spec.initial_velocity))

@@ -84,18 +84,8 @@ def assemble_on_tasks(
 
     From where the loops close around the guess the tasks are led to their references in steps, so
     that the branch is that of the guess.
-
-    Args:
-        mechanism: What to assemble.
-        tasks: Whose references it meets.
-        guess: Start, (nq,).
-        hold: Names of joints, or of single velocity coordinates, that stay at the guess.
-        tolerance: Largest admissible residual, in m or rad.
-        t: Time of the references, in s.
-
-    Returns:
-        What was found. Where the references are out of reach: loops closed near the closest
-        configuration, and by how much each task is off there.
+    Where the references are out of reach: loops closed near the closest configuration, and by how
+    much each task is off there. The guess is (nq,), the tolerance in m or rad.
     """
     found = assemble(mechanism, guess, hold, tolerance, t)
     if not found.closed:

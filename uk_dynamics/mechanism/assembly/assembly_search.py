@@ -86,7 +86,7 @@ class Search:
     def run(
         self, guess: Array, tolerance: float, *, within_limits: bool, away: Array | None = None
     ) -> Assembly:
-        """Search from a guess."""
+        """Search from a guess, (nq,); ``away``, (m,): residuals to reach instead of zero."""
         self._away = np.zeros_like(self._away) if away is None else away
         q = self._clipped(guess) if within_limits else guess
         A, residual = self._rows(q)

@@ -51,7 +51,7 @@ def consistent_velocity(
     held: Sequence[str],
     tasks: Tasks | None = None,
 ) -> Array:
-    """The velocities that constraints ask for when some joints have theirs.
+    """Velocities, (nv,), that satisfy constraints and tasks with those of the ``held`` joints.
 
     The other joints move as little as they can, each weighed by the root of its own inertia.
     """
