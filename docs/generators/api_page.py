@@ -18,8 +18,7 @@ from uk_dynamics.control.estimation.joint_state_estimate import JointStateEstima
 from uk_dynamics.mechanism.assembly.assembly import Assembly
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.switching import Switched
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.resolution.state import (
     ActiveConstraints,
     DynamicsTerms,

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from docs.generators.markdown import code, heading, listing, plain, table
-from uk_dynamics.constraints.kinds.schema import SHARED, definitions
+from uk_dynamics.constraints.kinds.registry import SHARED, definitions
 
 Schema = Mapping[str, Any]
 

@@ -13,7 +13,7 @@ from uk_dynamics.checks.checklist import check, check_file
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import AssemblyError
 from uk_dynamics.mechanism.files.file_location import shipped_files
-from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
+from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 
 # A four-bar: two links of an arm, a rocker beside it; the pin joins their ends.

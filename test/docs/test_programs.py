@@ -23,8 +23,7 @@ from support.docs_blocks import Block
 
 from uk_dynamics.cli.main import build_parser, main
 from uk_dynamics.mechanism.files.file_location import shipped_files
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
 
 SLOW = {"sweeps", "mechanisms"}  # thirty simulations on a cluster of one's own; twenty machines
 SHELL = ("sh", "bash")

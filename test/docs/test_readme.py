@@ -9,8 +9,7 @@ from support import readme_parts
 from support.repository import ROOT
 
 from uk_dynamics.cli.main import build_parser
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
 

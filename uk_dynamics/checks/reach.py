@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from uk_dynamics.checks.subject import Finding, Subject
+from uk_dynamics.constraints.references import Reference, Sinusoid, Spline
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.assembly import assemble_on_tasks
-from uk_dynamics.mechanism.files import ReferenceSpec
 
 _TIMES = 21
 _TOLERANCE = 1e-8  # m or rad
@@ -47,8 +47,10 @@ def _horizon(tasks: Tasks) -> float:
     return max(ends, default=0.0)
 
 
-def _end(reference: ReferenceSpec) -> float:
-    if reference.type == "spline":
-        return max(reference.times)
-    slowest = min((rate for rate in reference.frequency if rate > 0.0), default=0.0)
-    return 1.0 / slowest if slowest else 0.0
+def _end(reference: Reference) -> float:
+    if isinstance(reference, Spline):
+        return reference.end
+    if not isinstance(reference, Sinusoid):
+        return 0.0
+    slowest = min(reference.frequency[reference.frequency > 0.0], default=0.0)
+    return 1.0 / float(slowest) if slowest else 0.0

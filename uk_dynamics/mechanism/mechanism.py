@@ -98,7 +98,7 @@ class Mechanism(ResolvedMechanism):
             The assembled configuration, (nq,).
 
         Raises:
-            AssemblyError: Some loop does not close; names it and its gap.
+            AssemblyError: Some loop does not close; names it and its loop-closure error.
             InputError: Unknown joints or non-finite values.
         """
         begin = self.model.to_positions(coordinates, default=self.configuration(guess))
@@ -121,10 +121,10 @@ class Mechanism(ResolvedMechanism):
         Args:
             positions: Joints held at a position, in m or rad; the others start at the initial
                 guess.
-            velocities: Joints with a velocity, in m/s or rad/s, beside those of the file's
+            velocities: Joints with a velocity, in m/s or rad/s, besides those of the file's
                 ``initial_velocity``; the others follow from the constraints.
             t: Time, in s.
-            tasks: On whose references it shall start.
+            tasks: On whose references it starts.
 
         Raises:
             AssemblyError: Some loop does not close, or a reference is out of reach.

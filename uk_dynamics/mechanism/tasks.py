@@ -23,11 +23,11 @@ from uk_dynamics.model.kinematics import Workspace
 
 
 class Tasks:
-    """What a mechanism shall do: rows with references that vary in time.
+    """Desired motions of a mechanism: rows with references that vary in time.
 
     Attributes:
         spec: What the tasks file says.
-        mechanism: The mechanism that shall do it.
+        mechanism: The mechanism that they are for.
         model: The mechanism's robot, extended by the frames of the tasks.
         constraints: The tasks as constraints, in declared order.
         references: What the tasks follow over time.

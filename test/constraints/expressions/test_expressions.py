@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from uk_dynamics.constraints.expressions.algebra import ONE, TIME, ZERO, variable
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
-from uk_dynamics.constraints.expressions.evaluation import evaluate
+from uk_dynamics.constraints.expressions.evaluation import evaluate, python_function
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
-from uk_dynamics.constraints.expressions.nodes import Expression, Variable, variables
+from uk_dynamics.constraints.expressions.nodes import Expression, Variable, to_text, variables
 from uk_dynamics.constraints.expressions.parser import parse
-from uk_dynamics.constraints.expressions.printing import to_text
-from uk_dynamics.constraints.expressions.python_function import python_function
 from uk_dynamics.constraints.expressions.scope import Scope
 from uk_dynamics.exceptions import ExpressionError
 
@@ -85,7 +83,7 @@ REFUSED = [
     ("x, y", 1, "a list"),
     ("x @ y", 3, '"@"'),
     ("x // y", 6, "connect values"),
-    ("x % y", 3, "no remainder"),
+    ("x % y", 3, "no modulo"),
     ("x ^ 2", 3, r"written with \*\*"),
     ("x # y", 3, "no comments"),
     ("'x'", 1, "cannot stand here"),

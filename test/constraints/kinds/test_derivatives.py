@@ -11,8 +11,8 @@ from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
 from uk_dynamics.constraints.kinds.pairs.hinge import Hinge
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.constraints.references.references import ReferenceSample, Sinusoid
-from uk_dynamics.constraints.rows.constraint import Constraint
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.constraints.rows.row import Constraint
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame
 

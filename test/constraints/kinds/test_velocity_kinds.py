@@ -8,15 +8,14 @@ import pytest
 from support.all_joints import STEP, TOLERANCE, URDF
 from support.kind_samples import rows_on
 
-from uk_dynamics.constraints.kinds.frames.center_of_mass import CenterOfMass
+from uk_dynamics.constraints.kinds.frames.center_of_mass import CenterOfMass, MassPoints
 from uk_dynamics.constraints.kinds.frames.frame import Frame
 from uk_dynamics.constraints.kinds.frames.frame_velocity import FrameVelocity
 from uk_dynamics.constraints.kinds.frames.no_slip import NoSlip
 from uk_dynamics.constraints.kinds.frames.relative_frame import RelativeFrame
 from uk_dynamics.constraints.references.references import Sinusoid
-from uk_dynamics.constraints.rows.constraint import Constraint
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.constraints.rows.mass_points import MassPoints
+from uk_dynamics.constraints.rows.row import Constraint
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame
 
@@ -35,7 +34,7 @@ CASES = {
     "wheel": WHEEL,
     "knife edge": NoSlip((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), 0.0, ("sideways",)),
     "twist": FrameVelocity(AXES),
-    "twist in the child": FrameVelocity(AXES, in_child=True),
+    "twist in the child": FrameVelocity(AXES, "child"),
     "one angle": Frame(("rx",)),
     "two angles": RelativeFrame(("z", "rz", "rx")),
     "centre of mass": CenterOfMass(("y", "z", "x"), LINKS),

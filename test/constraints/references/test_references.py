@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uk_dynamics.constraints.references.live_reference import Live
-from uk_dynamics.constraints.references.polynomial_reference import Polynomial
+from uk_dynamics.constraints.references.polynomials import Polynomial
+from uk_dynamics.constraints.references.references import Live
 from uk_dynamics.constraints.references.spline_reference import Spline
 from uk_dynamics.exceptions import InputError
 

@@ -44,7 +44,7 @@ def test_forces_and_friction_are_told():
 def test_friction_with_a_load_that_nobody_knows_is_a_warning():
     found = mechanism(SWINGING, f"constraints: {{one: {PIN}, two: {PIN}}}\n").report()
     assert len(found.warnings) == 2
-    assert "friction in one needs the force that it bears" in found.warnings[0]
+    assert "friction in one depends on the force in the joint" in found.warnings[0]
 
 
 # --- why tasks are out of reach ------------------------------------------------------------------

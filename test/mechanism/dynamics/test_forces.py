@@ -193,7 +193,7 @@ def test_an_expression_without_a_value_says_which_force_it_is():
         (
             "{type: line_spring, parent: {link: a}, child: {link: a}, stiffness: 1}",
             "push.child.link",
-            "both ends",
+            "both frames",
         ),
         (
             "{type: line_spring, parent: {link: a}, child: {link: b}, stiffness: 1, length: -1}",

@@ -14,8 +14,8 @@ from uk_dynamics.cli.main import main
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.core.equation.methods import WITH_PSEUDOINVERSE
 from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.files import MechanismSpec, SolverSpec
 from uk_dynamics.mechanism.files.file_location import shipped_files
-from uk_dynamics.mechanism.files.specification import MechanismSpec, SolverSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks

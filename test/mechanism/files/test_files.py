@@ -19,18 +19,16 @@ from uk_dynamics.constraints.kinds.joints.joint import Joint
 from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
 from uk_dynamics.constraints.kinds.pairs.hinge import Hinge
 from uk_dynamics.constraints.kinds.pairs.weld import Weld
-from uk_dynamics.constraints.kinds.schema import definitions
+from uk_dynamics.constraints.kinds.registry import definitions
+from uk_dynamics.constraints.references import Constant, Sinusoid
 from uk_dynamics.exceptions import InputError, MechanismFileError
-from uk_dynamics.mechanism.files.frame_specification import quaternion_from_rpy
+from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
+from uk_dynamics.mechanism.files.frame_specification import FrameSpec, quaternion_from_rpy
 from uk_dynamics.mechanism.files.schema_check import load_schema
 from uk_dynamics.mechanism.files.specification import (
     ActuatorSpec,
-    FrameSpec,
     JointSpec,
     MechanismSpec,
-    ReferenceSpec,
-    SolverSpec,
-    StabilizationSpec,
     TasksSpec,
 )
 from uk_dynamics.mechanism.files.yaml_file import parse_yaml
@@ -139,10 +137,13 @@ tasks:
 """).tasks
     sweep, tool, hold = tasks
 
-    assert sweep.reference == ReferenceSpec("sinusoid", (), (0.6,), (0.3,), (0.5,), (0.0,))
+    assert isinstance(sweep.reference, Sinusoid)
+    assert (sweep.reference.offset, sweep.reference.amplitude) == (0.6, 0.3)
+    assert (sweep.reference.frequency, sweep.reference.phase) == (0.5, 0.0)
     assert (sweep.type, sweep.kind) == ("joint", Joint("crank"))
     assert sweep.stabilization.frequency == 8.0
-    assert tool.reference.value == (0.1, 0.2, 0.3)
+    assert isinstance(tool.reference, Constant)
+    assert tool.reference.value.tolist() == [0.1, 0.2, 0.3]
     assert tool.stabilization.frequency == 1.0
     assert (hold.reference, hold.kind, hold.kind.row_count) == (None, Weld(), 6)
 
@@ -154,9 +155,9 @@ tasks:
   swing: {type: point, parent: {link: a}, child: {link: b},
           reference: {type: sinusoid, amplitude: [1, 2, 3], frequency: 2}}
 """).tasks
-    assert task.reference.amplitude == (1.0, 2.0, 3.0)
-    assert task.reference.frequency == (2.0, 2.0, 2.0)
-    assert task.reference.offset == (0.0, 0.0, 0.0)
+    assert task.reference.amplitude.tolist() == [1.0, 2.0, 3.0]
+    assert task.reference.frequency.tolist() == [2.0, 2.0, 2.0]
+    assert task.reference.offset.tolist() == [0.0, 0.0, 0.0]
 
 
 # --- the YAML dialect -------------------------------------------------------------------------

@@ -6,9 +6,14 @@ differentiated once (:mod:`.differentiation`) and evaluated by a back-end: a fla
 """
 
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, compile_expressions
-from uk_dynamics.constraints.expressions.families import FAMILY_KEYS, index_scope, label_of, passes
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
-from uk_dynamics.constraints.expressions.indexing import Indexing
+from uk_dynamics.constraints.expressions.indexing import (
+    FAMILY_KEYS,
+    Indexing,
+    index_scope,
+    label_of,
+    passes,
+)
 from uk_dynamics.constraints.expressions.scope import Scope
 
 __all__ = [

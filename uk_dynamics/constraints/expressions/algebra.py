@@ -12,18 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
+from uk_dynamics.constraints.expressions import nodes
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
-from uk_dynamics.constraints.expressions.nodes import (
-    TIME_NAME,
-    Call,
-    Expression,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Variable,
-    topological,
-)
+from uk_dynamics.constraints.expressions.nodes import Expression, Number, Variable
 from uk_dynamics.exceptions import ExpressionError
 
 _Node = TypeVar("_Node", bound=Expression)
@@ -44,11 +35,7 @@ def _unique(kind: type[_Node], *fields: object) -> _Node:
 
 
 def number(value: float) -> Number:
-    """A constant.
-
-    Raises:
-        ExpressionError: It is infinite or not a number.
-    """
+    """A constant."""
     if not math.isfinite(value):
         raise ExpressionError("a constant here is too large for a number")
     return _unique(Number, float(value) + 0.0)  # + 0.0: there is one zero
@@ -61,7 +48,7 @@ def variable(name: str, order: int = 0) -> Variable:
 
 ZERO = number(0.0)
 ONE = number(1.0)
-TIME = variable(TIME_NAME)
+TIME = variable(nodes.TIME_NAME)
 
 
 def add(*terms: Expression) -> Expression:
@@ -79,9 +66,9 @@ def add(*terms: Expression) -> Expression:
         found.append(number(constant))
     if len(found) < 2:
         return found[0] if found else ZERO
-    if any(isinstance(term, Sum) for term in found):
+    if any(isinstance(term, nodes.Sum) for term in found):
         return add(*found)
-    return _unique(Sum, tuple(found))
+    return _unique(nodes.Sum, tuple(found))
 
 
 def subtract(first: Expression, second: Expression) -> Expression:
@@ -107,53 +94,41 @@ def multiply(*factors: Expression) -> Expression:
     if coefficient == 0.0:
         return ZERO
     found = [power(base, number(n)) for base, n in powers.items() if n != 0.0]
-    if any(isinstance(factor, Product) for factor in found):
+    if any(isinstance(factor, nodes.Product) for factor in found):
         return multiply(number(coefficient), *found)
     if coefficient != 1.0 or not found:
         found.insert(0, number(coefficient))
-    return found[0] if len(found) == 1 else _unique(Product, tuple(found))
+    return found[0] if len(found) == 1 else _unique(nodes.Product, tuple(found))
 
 
 def divide(first: Expression, second: Expression) -> Expression:
-    """``first`` over ``second``.
-
-    Raises:
-        ExpressionError: ``second`` is zero.
-    """
+    """``first`` over ``second``."""
     if second is ZERO:
         raise ExpressionError("a division by zero")
     return multiply(first, power(second, number(-1.0)))
 
 
 def power(base: Expression, exponent: Expression) -> Expression:
-    """``base`` to the power of ``exponent``.
-
-    Raises:
-        ExpressionError: Both are constants, and there is no such power.
-    """
+    """``base`` to the power of ``exponent``."""
     if exponent is ZERO or base is ONE:
         return ONE
     if exponent is ONE:
         return base
     if isinstance(base, Number) and isinstance(exponent, Number):
         return _constant(math.pow, f"{base.value:g} ** {exponent.value:g}", base, exponent)
-    if isinstance(base, Power) and _is_integer(base.exponent) and _is_integer(exponent):
+    if isinstance(base, nodes.Power) and _is_integer(base.exponent) and _is_integer(exponent):
         return power(base.base, multiply(base.exponent, exponent))
-    return _unique(Power, base, exponent)
+    return _unique(nodes.Power, base, exponent)
 
 
 def call(function: str, *arguments: Expression) -> Expression:
-    """A function of :data:`FUNCTIONS` of its arguments.
-
-    Raises:
-        ExpressionError: The arguments are constants outside the function's domain.
-    """
+    """A function of :data:`FUNCTIONS` of its arguments."""
     if all(isinstance(argument, Number) for argument in arguments):
         shown = ", ".join(f"{a.value:g}" for a in arguments if isinstance(a, Number))
         return _constant(FUNCTIONS[function].value, f"{function}({shown})", *arguments)
     if function == "sqrt":
         return power(arguments[0], number(0.5))
-    return _unique(Call, function, arguments)
+    return _unique(nodes.Call, function, arguments)
 
 
 def _constant(function: object, shown: str, *arguments: Expression) -> Number:
@@ -167,7 +142,7 @@ def _constant(function: object, shown: str, *arguments: Expression) -> Number:
 
 def _flat_terms(terms: Iterable[Expression]) -> Iterator[Expression]:
     for term in terms:
-        if isinstance(term, Sum):
+        if isinstance(term, nodes.Sum):
             yield from term.terms
         else:
             yield term
@@ -175,22 +150,22 @@ def _flat_terms(terms: Iterable[Expression]) -> Iterator[Expression]:
 
 def _flat_factors(factors: Iterable[Expression]) -> Iterator[Expression]:
     for factor in factors:
-        if isinstance(factor, Product):
+        if isinstance(factor, nodes.Product):
             yield from factor.factors
         else:
             yield factor
 
 
 def _split_coefficient(term: Expression) -> tuple[float, Expression]:
-    if isinstance(term, Product) and isinstance(term.factors[0], Number):
+    if isinstance(term, nodes.Product) and isinstance(term.factors[0], Number):
         rest = term.factors[1:]
-        return term.factors[0].value, rest[0] if len(rest) == 1 else _unique(Product, rest)
+        return term.factors[0].value, rest[0] if len(rest) == 1 else _unique(nodes.Product, rest)
     return 1.0, term
 
 
 def _split_power(factor: Expression) -> tuple[Expression, float]:
     # Only integers: the square root of x, squared, has no value where x is negative, and x has.
-    if isinstance(factor, Power) and isinstance(factor.exponent, Number):
+    if isinstance(factor, nodes.Power) and isinstance(factor.exponent, Number):
         exponent = factor.exponent.value
         if exponent.is_integer():
             return factor.base, exponent
@@ -202,23 +177,19 @@ def _is_integer(exponent: Expression) -> bool:
 
 
 def substitute(expression: Expression, values: Mapping[Variable, Expression]) -> Expression:
-    """The expression with variables replaced.
-
-    Raises:
-        ExpressionError: What results are constants that have no value.
-    """
+    """The expression with variables replaced."""
     known: dict[Expression, Expression] = {}
-    for node in topological([expression]):
+    for node in nodes.topological([expression]):
         match node:
             case Variable():
                 known[node] = values.get(node, node)
-            case Sum(terms):
+            case nodes.Sum(terms):
                 known[node] = add(*(known[t] for t in terms))
-            case Product(factors):
+            case nodes.Product(factors):
                 known[node] = multiply(*(known[f] for f in factors))
-            case Power(base, exponent):
+            case nodes.Power(base, exponent):
                 known[node] = power(known[base], known[exponent])
-            case Call(function, arguments):
+            case nodes.Call(function, arguments):
                 known[node] = call(function, *(known[a] for a in arguments))
             case _:
                 known[node] = node

@@ -10,23 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.constraints.expressions import nodes
 from uk_dynamics.constraints.expressions.algebra import TIME
-from uk_dynamics.constraints.expressions.evaluation import evaluate
+from uk_dynamics.constraints.expressions.evaluation import evaluate, python_function, value_of
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
-from uk_dynamics.constraints.expressions.nodes import (
-    Call,
-    Expression,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Variable,
-    topological,
-    variables,
-)
+from uk_dynamics.constraints.expressions.nodes import Expression, Variable
 from uk_dynamics.constraints.expressions.parser import parse
-from uk_dynamics.constraints.expressions.printing import to_text
-from uk_dynamics.constraints.expressions.python_function import python_function
 from uk_dynamics.constraints.expressions.scope import Scope
 from uk_dynamics.core.linalg import is_symbolic
 from uk_dynamics.exceptions import ExpressionError, ExpressionValueError
@@ -40,19 +29,12 @@ _MOST_SHOWN = 60  # nodes of such a part
 
 @dataclass(frozen=True)
 class JointPlaces:
-    """Where the coordinates of the one-dof joints stand in q and v.
+    """Where the coordinates of the one-dof joints stand in q and v."""
 
-    Attributes:
-        positions: Index into q by joint name.
-        velocities: Index into v by joint name.
-        nq: Size of q.
-        composite: Names of the joints with several coordinates.
-    """
-
-    positions: Mapping[str, int]
-    velocities: Mapping[str, int]
-    nq: int
-    composite: tuple[str, ...] = ()
+    positions: Mapping[str, int]  # Index into q by joint name
+    velocities: Mapping[str, int]  # Index into v by joint name
+    nq: int  # Size of q
+    composite: tuple[str, ...] = ()  # Names of the joints with several coordinates
 
     @classmethod
     def of(cls, coordinates: Coordinates) -> JointPlaces:
@@ -69,14 +51,9 @@ class JointPlaces:
 
 @dataclass(frozen=True)
 class Source:
-    """Where an expression comes from, for the error when it has no value.
+    """Where an expression comes from, for the error when it has no value."""
 
-    Attributes:
-        owner: What it belongs to, such as the name of a constraint.
-        text: What the user wrote.
-    """
-
-    owner: str
+    owner: str  # What it belongs to, such as the name of a constraint
     text: str
 
 
@@ -95,7 +72,7 @@ class CompiledExpressions:
         self.outputs = tuple(outputs)
         self._sources = tuple(sources)
         self._slots: dict[Variable, int] = {}
-        for x in variables(outputs):
+        for x in nodes.variables(outputs):
             if x is TIME:
                 self._slots[x] = 0
             elif x.order == 0:
@@ -110,16 +87,7 @@ class CompiledExpressions:
         return TIME in self._slots
 
     def __call__(self, t: float, q: Array, v: Array) -> tuple[float, ...]:
-        """Their values at a state, all finite.
-
-        Args:
-            t: Time, in s.
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-
-        Raises:
-            ExpressionValueError: One of them has no value there; says which, and where.
-        """
+        """Their values at a state, all finite."""
         values = [t, *q.tolist(), *v.tolist()]
         if is_symbolic(q):
             return self._symbolic(values)
@@ -140,9 +108,15 @@ class CompiledExpressions:
     def _no_value(self, values: Sequence[float]) -> ExpressionValueError:
         """The error of the first part that has no value."""
         known: dict[Expression, float] = {}
+        given = {x: values[slot] for x, slot in self._slots.items()}
+        functions = {name: function.value for name, function in FUNCTIONS.items()}
         for output, source in zip(self.outputs, self._sources, strict=True):
-            for node in topological([output]):
-                known[node] = _value(node, known, self._slots, values)
+            for node in nodes.topological([output]):
+                try:
+                    found = value_of(node, known, given, functions)
+                except (ArithmeticError, ValueError):
+                    found = math.nan
+                known[node] = math.nan if isinstance(found, complex) else found
                 if not math.isfinite(known[node]):
                     return _error(node, source, known, values[0])
         # only rounding tells the function from this walk: an overflow in one of them
@@ -152,11 +126,11 @@ class CompiledExpressions:
 def _error(
     node: Expression, source: Source, known: Mapping[Expression, float], t: float
 ) -> ExpressionValueError:
-    found = {to_text(x): known[x] for x in variables([node]) if x is not TIME}
-    if len(topological([node])) > _MOST_SHOWN:  # shared parts would be written out many times
+    found = {nodes.to_text(x): known[x] for x in nodes.variables([node]) if x is not TIME}
+    if len(nodes.topological([node])) > _MOST_SHOWN:  # shared parts would be written out many times
         shown = "a derivative"
     else:
-        part = to_text(node)
+        part = nodes.to_text(node)
         shown = part if len(part) <= _SHOWN else f"{part[:_SHOWN]}..."
     return ExpressionValueError(source.owner, source.text, shown, found, t)
 
@@ -208,11 +182,7 @@ def make_scope(
     highest_order: int = 2,
     smooth: bool = True,
 ) -> Scope:
-    """The scope of a robot's joints with parameters and aliases, whose names are checked.
-
-    Raises:
-        ExpressionError: An alias or parameter has a name that is taken, or names no joint.
-    """
+    """The scope of a robot's joints with parameters and aliases, whose names are checked."""
     scope = Scope(
         joints=places.positions,
         composite=places.composite,
@@ -228,29 +198,3 @@ def make_scope(
         if not math.isfinite(value):
             raise ExpressionError(f'parameter "{name}" is not finite')
     return scope.extended(parameters=parameters)
-
-
-def _value(
-    node: Expression,
-    known: Mapping[Expression, float],
-    slots: Mapping[Variable, int],
-    values: Sequence[float],
-) -> float:
-    """Value of a node by those of its children, NaN where it has none."""
-    try:
-        match node:
-            case Number(value):
-                return value
-            case Variable():
-                return values[slots[node]]
-            case Sum(terms):
-                return sum(known[t] for t in terms)
-            case Product(factors):
-                return math.prod(known[f] for f in factors)
-            case Power(base, exponent):
-                return math.pow(known[base], known[exponent])
-            case Call(function, arguments):
-                return FUNCTIONS[function].value(*(known[a] for a in arguments))
-    except (ArithmeticError, ValueError):
-        return math.nan
-    raise TypeError(f"no value for {type(node).__name__}")

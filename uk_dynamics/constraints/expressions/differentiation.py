@@ -1,43 +1,25 @@
-"""Symbolic derivatives along a direction, with hard bounds on how large they grow."""
+"""Symbolic derivatives, of bounded size, and what they make of an expression: a row of A."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
-from uk_dynamics.constraints.expressions.algebra import (
-    ONE,
-    ZERO,
-    add,
-    call,
-    divide,
-    multiply,
-    negate,
-    number,
-    power,
-    subtract,
-)
-from uk_dynamics.constraints.expressions.nodes import (
-    Call,
-    Expression,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Variable,
-    children,
-    topological,
-)
+from uk_dynamics.constraints.expressions import algebra, nodes
+from uk_dynamics.constraints.expressions.algebra import ONE, TIME, ZERO, substitute
+from uk_dynamics.constraints.expressions.nodes import Expression, Number, Variable
 from uk_dynamics.exceptions import ExpressionError
+
+Order = Literal["position", "velocity", "acceleration"]
+ORDERS: tuple[Order, ...] = ("position", "velocity", "acceleration")
+_RATES = ("no rate d(...)", "a rate d(...)", "an acceleration dd(...)")
 
 LARGEST_DERIVATIVE = 100_000  # operations written down while one text is differentiated
 
 
 class Differentiator:
-    """Derivatives of expressions, which share one bound on their size.
-
-    Args:
-        limit: Operations that may be written down in all.
-    """
+    """Derivatives of expressions, which share one bound on their size."""
 
     def __init__(self, limit: int = LARGEST_DERIVATIVE) -> None:
         self._left = self._limit = limit
@@ -47,18 +29,15 @@ class Differentiator:
 
         A partial derivative is the one along {x: 1}, a derivative in time the one along
         {t: 1, q: d(q), ...}.
-
-        Raises:
-            ExpressionError: The derivative grows beyond the bound, or a function has a kink.
         """
         known: dict[Expression, Expression] = {}
-        for node in topological([expression]):
+        for node in nodes.topological([expression]):
             known[node] = self._rule(node, known, direction)
         return known[expression]
 
-    def partial(self, expression: Expression, variable: Variable) -> Expression:
-        """∂expression/∂variable; see :meth:`along`."""
-        return self.along(expression, {variable: ONE})
+    def partial(self, expression: Expression, x: Variable) -> Expression:
+        """∂expression/∂x; see :meth:`along`."""
+        return self.along(expression, {x: ONE})
 
     def _rule(
         self,
@@ -70,18 +49,18 @@ class Differentiator:
             return ZERO
         if isinstance(node, Variable):
             return direction.get(node, ZERO)
-        inner = [known[child] for child in children(node)]
+        inner = [known[child] for child in nodes.children(node)]
         if all(d is ZERO for d in inner):
             return ZERO
         self._spend(len(inner))
         match node:
-            case Sum():
-                return add(*inner)
-            case Product(factors):
+            case nodes.Sum():
+                return algebra.add(*inner)
+            case nodes.Product(factors):
                 return self._product(factors, inner)
-            case Power(base, exponent):
+            case nodes.Power(base, exponent):
                 return _power(base, exponent, *inner)
-            case Call(function, arguments):
+            case nodes.Call(function, arguments):
                 return _chain(function, arguments, inner)
         raise TypeError(f"no derivative of {type(node).__name__}")
 
@@ -90,8 +69,8 @@ class Differentiator:
         for index, derivative in enumerate(inner):
             if derivative is not ZERO:
                 self._spend(len(factors))
-                terms.append(multiply(*factors[:index], derivative, *factors[index + 1 :]))
-        return add(*terms)
+                terms.append(algebra.multiply(*factors[:index], derivative, *factors[index + 1 :]))
+        return algebra.add(*terms)
 
     def _spend(self, operations: int) -> None:
         self._left -= operations
@@ -105,18 +84,20 @@ class Differentiator:
 def _power(base: Expression, exponent: Expression, db: Expression, de: Expression) -> Expression:
     terms = []
     if db is not ZERO:
-        lower = power(base, subtract(exponent, ONE))
-        terms.append(multiply(exponent, lower, db))
+        lower = algebra.power(base, algebra.subtract(exponent, ONE))
+        terms.append(algebra.multiply(exponent, lower, db))
     if de is not ZERO:
-        terms.append(multiply(power(base, exponent), call("log", base), de))
-    return add(*terms)
+        terms.append(algebra.multiply(algebra.power(base, exponent), algebra.call("log", base), de))
+    return algebra.add(*terms)
 
 
 def _chain(function: str, arguments: tuple[Expression, ...], inner: list[Expression]) -> Expression:
     if function not in _PARTIALS:
         raise ExpressionError(_kink(function))
     partials = _PARTIALS[function](*arguments)
-    return add(*(multiply(p, d) for p, d in zip(partials, inner, strict=True) if d is not ZERO))
+    return algebra.add(
+        *(algebra.multiply(p, d) for p, d in zip(partials, inner, strict=True) if d is not ZERO)
+    )
 
 
 def _kink(function: str) -> str:
@@ -125,31 +106,108 @@ def _kink(function: str) -> str:
 
 
 def _square(x: Expression) -> Expression:
-    return power(x, number(2.0))
+    return algebra.power(x, algebra.number(2.0))
 
 
 def _inverse_root(x: Expression) -> Expression:
     """1/√(1 − x²)."""
-    return power(subtract(ONE, _square(x)), number(-0.5))
+    return algebra.power(algebra.subtract(ONE, _square(x)), algebra.number(-0.5))
 
 
 def _atan2(y: Expression, x: Expression) -> tuple[Expression, ...]:
-    square = add(_square(x), _square(y))
-    return divide(x, square), negate(divide(y, square))
+    square = algebra.add(_square(x), _square(y))
+    return algebra.divide(x, square), algebra.negate(algebra.divide(y, square))
 
 
 # Partial derivatives of each smooth function, by its arguments.
 _PARTIALS: dict[str, Callable[..., tuple[Expression, ...]]] = {
-    "sin": lambda x: (call("cos", x),),
-    "cos": lambda x: (negate(call("sin", x)),),
-    "tan": lambda x: (add(ONE, _square(call("tan", x))),),
+    "sin": lambda x: (algebra.call("cos", x),),
+    "cos": lambda x: (algebra.negate(algebra.call("sin", x)),),
+    "tan": lambda x: (algebra.add(ONE, _square(algebra.call("tan", x))),),
     "asin": lambda x: (_inverse_root(x),),
-    "acos": lambda x: (negate(_inverse_root(x)),),
-    "atan": lambda x: (divide(ONE, add(ONE, _square(x))),),
+    "acos": lambda x: (algebra.negate(_inverse_root(x)),),
+    "atan": lambda x: (algebra.divide(ONE, algebra.add(ONE, _square(x))),),
     "atan2": _atan2,
-    "sinh": lambda x: (call("cosh", x),),
-    "cosh": lambda x: (call("sinh", x),),
-    "tanh": lambda x: (subtract(ONE, _square(call("tanh", x))),),
-    "exp": lambda x: (call("exp", x),),
-    "log": lambda x: (divide(ONE, x),),
+    "sinh": lambda x: (algebra.call("cosh", x),),
+    "cosh": lambda x: (algebra.call("sinh", x),),
+    "tanh": lambda x: (algebra.subtract(ONE, _square(algebra.call("tanh", x))),),
+    "exp": lambda x: (algebra.call("exp", x),),
+    "log": lambda x: (algebra.divide(ONE, x),),
 }
+
+
+@dataclass(frozen=True)
+class RowDerivatives:
+    """The derivatives of ψ that its row needs (review (22)–(28))."""
+
+    order: Order
+    # Row of A by joint name, entries that vanish left out: ∂ψ/∂q, of order velocity ∂ψ/∂q̇, of
+    # order acceleration ∂ψ/∂q̈
+    gradient: Mapping[str, Expression]
+    # What is left of ψ̈ (of order velocity: ψ̇; of order acceleration: ψ) at q̈ = 0
+    bias: Expression
+    rate: Expression  # ψ̇ of order position, ψ of order velocity, else zero
+    residual: Expression  # ψ of order position, else zero
+
+    @property
+    def operations(self) -> int:
+        """How many nodes it all has, shared ones counted once."""
+        return len(
+            nodes.topological([*self.gradient.values(), self.bias, self.rate, self.residual])
+        )
+
+
+def order_of_expression(expression: Expression) -> Order:
+    """Position, velocity or acceleration: what the highest rate that occurs says."""
+    return ORDERS[max((x.order for x in nodes.variables([expression])), default=0)]
+
+
+def differentiate(expression: Expression, declared: Order | None = None) -> RowDerivatives:
+    """Derive an expression once and for all."""
+    order = order_of_expression(expression)
+    if declared is not None and declared != order:
+        found = _RATES[ORDERS.index(order)]
+        raise ExpressionError(
+            f"declared to be of order {declared}, and {found} occurs, which makes it {order}"
+        )
+    level = ORDERS.index(order)
+    differentiator = Differentiator()
+    gradient: dict[str, Expression] = {}
+    for x in nodes.variables([expression]):
+        if x.order == level and x is not TIME:
+            partial = differentiator.partial(expression, x)
+            if partial is not ZERO:
+                gradient[x.name] = partial
+    if not gradient:
+        raise ExpressionError(
+            "no joint occurs in it, so nothing can make it zero; name a joint of the URDF"
+        )
+    if order == "acceleration":
+        return RowDerivatives(order, gradient, _affine_rest(expression, gradient), ZERO, ZERO)
+    in_time = _motion([expression])
+    rate = differentiator.along(expression, in_time) if order == "position" else expression
+    bias = differentiator.along(rate, _motion([rate]))
+    residual = expression if order == "position" else ZERO
+    return RowDerivatives(order, gradient, bias, rate, residual)
+
+
+def _motion(expressions: list[Expression]) -> dict[Variable, Expression]:
+    """How the variables change in time where no joint accelerates."""
+    direction: dict[Variable, Expression] = {TIME: ONE}
+    for x in nodes.variables(expressions):
+        if x.order == 0 and x is not TIME:
+            direction[x] = algebra.variable(x.name, 1)
+    return direction
+
+
+def _affine_rest(expression: Expression, gradient: Mapping[str, Expression]) -> Expression:
+    """ψ at q̈ = 0."""
+    for name, entry in gradient.items():
+        bent = [nodes.to_text(x) for x in nodes.variables([entry]) if x.order == 2]
+        if bent:
+            raise ExpressionError(
+                f"not affine in the accelerations: the factor of dd({name}) contains {bent[0]}; "
+                "write it as a sum in which every dd(...) has a factor without any"
+            )
+    accelerations = [x for x in nodes.variables([expression]) if x.order == 2]
+    return substitute(expression, dict.fromkeys(accelerations, ZERO))

@@ -13,16 +13,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Function:
-    """A function by name.
+    """A function by name."""
 
-    Attributes:
-        value: Its value; raises ValueError or OverflowError where it has none.
-        arguments: How many it takes; None is two or more.
-        smooth: Whether it has derivatives wherever it has a value (but at the ends of its domain).
-    """
-
-    value: Callable[..., float]
-    arguments: int | None = 1
+    value: Callable[..., float]  # Its value; raises ValueError or OverflowError where it has none
+    arguments: int | None = 1  # How many it takes; None is two or more
+    # Whether it has derivatives wherever it has a value (but at the ends of its domain)
     smooth: bool = True
 
 

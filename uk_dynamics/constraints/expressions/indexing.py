@@ -1,12 +1,16 @@
-"""Indices: subscripts of names, loops and their conditions."""
+"""Indices: subscripts, sums and their conditions; families over ``for_each`` and ``where``."""
 
 from __future__ import annotations
 
 import ast
+import itertools
+import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from uk_dynamics.constraints.expressions.scope import IndexValue, Scope
+from uk_dynamics.constraints.expressions.syntax import LARGEST_INDEX_SET, MOST_ROWS, syntax
 from uk_dynamics.exceptions import ExpressionError
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
@@ -22,14 +26,12 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Sub: operator.sub,
 }
 _DEEPEST_CONDITION = 20
+FAMILY_KEYS = ("indices", "for_each", "where")
+_MOST_PASSES = 10 * MOST_ROWS  # of which ``where`` may leave MOST_ROWS
 
 
 class Indexing:
-    """Reads what stands in square brackets and behind ``for`` and ``if``.
-
-    Args:
-        scope: Holds the index sets, and the indices that are fixed.
-    """
+    """Reads what stands in square brackets and behind ``for`` and ``if``, in a scope."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -52,12 +54,7 @@ class Indexing:
     ) -> Iterator[Scope]:
         """The scopes in which the body of ``sum(body for i in SET if ...)`` is read.
 
-        Args:
-            loops: The loops, outermost first.
-            count: Called for each pass, so that they can be bounded.
-
-        Raises:
-            ExpressionError: An unknown index set, or a condition that is none.
+        The loops come outermost first; ``count`` is called for each pass, to bound them.
         """
         loop = loops[0]
         if not isinstance(loop.target, ast.Name) or not isinstance(loop.iter, ast.Name):
@@ -76,11 +73,7 @@ class Indexing:
                 yield from inner.loops(loops[1:], count)
 
     def holds(self, node: ast.expr, depth: int = 0) -> bool:
-        """Whether a condition on indices holds, such as ``i != j and i < 3``.
-
-        Raises:
-            ExpressionError: It is no such condition.
-        """
+        """Whether a condition on indices holds, such as ``i != j and i < 3``."""
         if depth > _DEEPEST_CONDITION:
             raise ExpressionError("the condition is nested too deep")
         match node:
@@ -123,16 +116,12 @@ class Indexing:
         raise ExpressionError("an index is a name, a whole number, or a sum of these such as i + 1")
 
 
-def index_set(scope: Scope, name: str) -> tuple[IndexValue, ...]:
-    """Values of an index set.
-
-    Raises:
-        ExpressionError: There is none of this name.
-    """
+def index_set(scope: Scope, name: str, place: str = "") -> tuple[IndexValue, ...]:
+    """Values of an index set; ``place`` begins the error where there is none."""
     if name not in scope.indices:
         known = ", ".join(scope.indices)
         remedy = f"there are: {known}" if known else "declare it under indices: {NAME: [1, 2, 3]}"
-        raise ExpressionError(f'no index set "{name}"; {remedy}')
+        raise ExpressionError(f'{place}no index set "{name}"; {remedy}')
     return scope.indices[name]
 
 
@@ -142,3 +131,48 @@ def _compare(op: ast.cmpop, first: IndexValue, second: IndexValue) -> bool:
     if isinstance(op, ast.Eq | ast.NotEq):
         return (first == second) == isinstance(op, ast.Eq)
     raise ExpressionError("names of indices can only be compared by == and !=")
+
+
+def index_scope(declared: Mapping[str, Any]) -> Scope:
+    """A scope with index sets, each declared by a number or by a list of values.
+
+    Raises:
+        ExpressionError: A name that cannot be used, or too many values.
+    """
+    sets: dict[str, tuple[IndexValue, ...]] = {}
+    for name, values in declared.items():
+        found = range(1, values + 1) if isinstance(values, int) else values
+        if len(found) > LARGEST_INDEX_SET:
+            raise ExpressionError(
+                f"an index set has {len(found)} values; at most {LARGEST_INDEX_SET} can be used"
+            )
+        Scope().check_new(name, "index set")
+        sets[name] = tuple(found)
+    return Scope(indices=sets)
+
+
+def passes(
+    for_each: Mapping[str, str], where: str | None, scope: Scope
+) -> Iterator[dict[str, IndexValue]]:
+    """Values of the indices for each pass through ``for_each``, in declared order.
+
+    Raises:
+        ExpressionError: A loop over no index set, a condition that is none, or too many passes.
+    """
+    condition = None if where is None else syntax(where)[0]
+    for index, name in for_each.items():
+        scope.check_new(index, "index")
+        index_set(scope, name, f"for_each.{index}: ")
+    count = math.prod(len(scope.indices[name]) for name in for_each.values())
+    if count > _MOST_PASSES:
+        raise ExpressionError(f"for_each makes {count} passes; at most {_MOST_PASSES} can be used")
+    for values in itertools.product(*(scope.indices[name] for name in for_each.values())):
+        bindings = dict(zip(for_each, values, strict=True))
+        here = Scope(indices=scope.indices, bindings=bindings)
+        if condition is None or Indexing(here).holds(condition):
+            yield bindings
+
+
+def label_of(label: str, indices: Mapping[str, IndexValue]) -> str:
+    """Name of one member of a family."""
+    return "_".join([*([label] if label else []), *(str(value) for value in indices.values())])

@@ -11,49 +11,32 @@ import difflib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from uk_dynamics.constraints.expressions.algebra import (
-    add,
-    call,
-    divide,
-    multiply,
-    negate,
-    number,
-    power,
-    subtract,
-    variable,
-)
-from uk_dynamics.constraints.expressions.bounds import (
-    DEEPEST_NESTING,
-    LARGEST_EXPONENT,
-    MOST_OPERATIONS,
-)
+from uk_dynamics.constraints.expressions import algebra
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
 from uk_dynamics.constraints.expressions.indexing import Indexing
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, Power, Product
 from uk_dynamics.constraints.expressions.scope import Scope
-from uk_dynamics.constraints.expressions.syntax import nested_too_deep, syntax
+from uk_dynamics.constraints.expressions.syntax import (
+    DEEPEST_NESTING,
+    LARGEST_EXPONENT,
+    MOST_OPERATIONS,
+    nested_too_deep,
+    syntax,
+)
 from uk_dynamics.exceptions import ExpressionError
 
 _OPERATORS: dict[type[ast.operator], Callable[[Expression, Expression], Expression]] = {
-    ast.Add: add,
-    ast.Sub: subtract,
-    ast.Mult: multiply,
-    ast.Div: divide,
-    ast.Pow: power,
+    ast.Add: algebra.add,
+    ast.Sub: algebra.subtract,
+    ast.Mult: algebra.multiply,
+    ast.Div: algebra.divide,
+    ast.Pow: algebra.power,
 }
 _RATES = {"d": 1, "dd": 2}
 
 
 def parse(text: str, scope: Scope) -> Expression:
-    """Read an expression.
-
-    Args:
-        text: What the user wrote; it may go over several lines.
-        scope: What names mean.
-
-    Raises:
-        ExpressionError: The text is no expression of the allowed kind; says column and remedy.
-    """
+    """Read an expression."""
     tree, start = syntax(text)
     return _Reader(start).read(tree, scope)
 
@@ -72,9 +55,9 @@ class _Reader:
                 case ast.BinOp():
                     return self._chain(node, scope)
                 case ast.Constant():
-                    return number(_literal(node.value))
+                    return algebra.number(_literal(node.value))
                 case ast.UnaryOp(op=ast.USub()):
-                    return negate(self.read(node.operand, scope))
+                    return algebra.negate(self.read(node.operand, scope))
                 case ast.UnaryOp(op=ast.UAdd()):
                     return self.read(node.operand, scope)
                 case ast.Call():
@@ -124,7 +107,7 @@ class _Reader:
                 f"{name} takes {needed} argument{'' if wanted == 1 else 's'}, "
                 f"found {len(node.args)}"
             )
-        return call(name, *(self.read(argument, scope) for argument in node.args))
+        return algebra.call(name, *(self.read(argument, scope) for argument in node.args))
 
     def _rate(self, name: str, node: ast.Call, scope: Scope) -> Expression:
         order = _RATES[name]
@@ -137,7 +120,7 @@ class _Reader:
                 joint = Indexing(scope).subscripted(subscript)
             case _:
                 raise ExpressionError(f"{name} takes the name of a joint, such as {name}(x)")
-        return variable(scope.joint(joint), order)
+        return algebra.variable(scope.joint(joint), order)
 
     def _sum(self, node: ast.Call, scope: Scope) -> Expression:
         match node.args:
@@ -149,7 +132,7 @@ class _Reader:
             self.read(generator.elt, inner)
             for inner in Indexing(scope).loops(generator.generators, self._count)
         ]
-        return add(*terms)
+        return algebra.add(*terms)
 
     def _not_allowed(self, node: ast.expr) -> ExpressionError:
         match node:

@@ -61,11 +61,7 @@ class Scope:
         )
 
     def check_new(self, name: str, what: str) -> None:
-        """Refuse a name for an alias, parameter or index that is no word or taken already.
-
-        Raises:
-            ExpressionError: It is.
-        """
+        """Refuse the name of an alias, parameter or index that is no word or is in use."""
         if not _NAME.match(name):
             raise ExpressionError(
                 f'{what} "{name}" cannot be written in an expression; use letters, digits and _'
@@ -83,11 +79,7 @@ class Scope:
                 raise ExpressionError(f'{what} "{name}" has the name of a {other}; rename it')
 
     def value(self, name: str) -> Expression:
-        """What a name stands for.
-
-        Raises:
-            ExpressionError: Nothing, or nothing that has a value.
-        """
+        """What a name stands for."""
         if name in _MEANINGS:
             if name in self.joints and name not in self.aliases.values():
                 raise ExpressionError(
@@ -109,11 +101,7 @@ class Scope:
         return variable(self.joint(name))
 
     def joint(self, name: str) -> str:
-        """The joint that a name or alias stands for.
-
-        Raises:
-            ExpressionError: There is no such joint, or it has several coordinates.
-        """
+        """The joint that a name or alias stands for."""
         name = self.aliases.get(name, name)
         if name in self.joints:
             return name

@@ -11,8 +11,16 @@ import unicodedata
 import warnings
 from typing import NoReturn
 
-from uk_dynamics.constraints.expressions.bounds import DEEPEST_NESTING, LONGEST_TEXT
 from uk_dynamics.exceptions import ExpressionError
+
+LONGEST_TEXT = 4000  # characters of one expression
+DEEPEST_NESTING = 40  # parentheses, functions, signs and powers inside each other
+MOST_OPERATIONS = 20_000  # of one expression with its sums written out
+LARGEST_EXPONENT = 64.0  # of a constant power
+LARGEST_INDEX_SET = 1000  # values of one index
+MOST_ROWS = 2000  # of one family of expressions
+LARGEST_FAMILY = 200_000  # operations of all rows of a constraint with their derivatives
+
 
 _CHARACTERS = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_. +-*/()[],<>=!"
@@ -21,7 +29,7 @@ _EQUATION = re.compile(r"[^<>=!]=[^=]")
 _IMPLICIT_PRODUCT = re.compile(r"\b[0-9.]+ *(?![eE][0-9+-])[A-Za-z_(]|\) *[A-Za-z0-9_(]")
 _HINTS = {
     "^": "a power is written with **",
-    "%": "there is no remainder; a period needs none, sin and cos have one",
+    "%": "there is no modulo; sin and cos are periodic already",
     ":": "there are no slices, lambdas or assignments in an expression",
     "#": "there are no comments in an expression",
     # what comes along when a formula is pasted from a paper
@@ -41,11 +49,7 @@ _HINTS = {
 def syntax(text: str) -> tuple[ast.expr, int]:
     """Parse a text that may go over several lines; nothing of it is run.
 
-    Returns:
-        The syntax tree, and how many characters stand before its first column.
-
-    Raises:
-        ExpressionError: Characters no formula has, too long, nested too deep, or no formula.
+    Also returns how many characters stand before its first column.
     """
     plain = _checked_characters(text)
     start = len(plain) - len(plain.lstrip(" "))

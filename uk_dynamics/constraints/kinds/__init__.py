@@ -5,8 +5,7 @@ A file declares everything that is particular to its kind; see :class:`~.kind.Ki
 
 from uk_dynamics.constraints.kinds import registry
 from uk_dynamics.constraints.kinds.kind import Kind, Setting
-from uk_dynamics.constraints.kinds.registry import kind_called, kind_named
-from uk_dynamics.constraints.kinds.schema import definitions
+from uk_dynamics.constraints.kinds.registry import definitions, kind_called, kind_named
 
 __all__ = [
     "Kind",

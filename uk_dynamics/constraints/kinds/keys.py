@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,21 +47,20 @@ OFFSET: dict[str, Any] = {
 
 
 def unit_axis(values: Sequence[float], key: str) -> Direction:
-    """Scale a direction to length 1.
-
-    Args:
-        values: (3,).
-        key: Where it stands, for the error.
-
-    Raises:
-        MechanismFileError: It has no direction.
-    """
+    """Scale a direction to length 1."""
     length = math.hypot(*values)
     if not _SHORTEST < length < math.inf:
         problem = f"an axis of length {length:g} has no direction; write for example [0, 1, 0]"
         raise MechanismFileError(problem, place=key)
     x, y, z = (float(value) / length for value in values)
     return x, y, z
+
+
+def read_value(value: Any, rule: Mapping[str, Any], key: str) -> Any:
+    """A value as its schema means it: lists of numbers are directions, other lists tuples."""
+    if isinstance(value, list):
+        return unit_axis(value, key) if rule["items"] == VECTOR["items"] else tuple(value)
+    return float(value) if rule.get("type") == "number" else value
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from uk_dynamics.constraints.kinds.keys import AXIS, read_value
 from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow, LinearRow
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
 from uk_dynamics.constraints.rows.row import Direction, Row
@@ -34,44 +35,28 @@ class Setting:
 
 
 class SampleRobot(NamedTuple):
-    """Names that a random sample may use.
+    """Names that a random sample may use."""
 
-    Attributes:
-        joints: Joints of one freedom; at least two.
-        links: Links with mass, at least one of them moving.
-    """
-
-    joints: Sequence[str]
-    links: Sequence[str]
+    joints: Sequence[str]  # Joints of one freedom; at least two
+    links: Sequence[str]  # Links with mass, at least one of them moving
 
 
 @dataclass(frozen=True)
 class Friction:
-    """How joint friction acts in a kind; see :mod:`uk_dynamics.forces.joint_friction`.
+    """How joint friction acts in a kind; see :mod:`uk_dynamics.forces.joint_friction`."""
 
-    Attributes:
-        acts: One line of documentation.
-        turns_on: What it turns on, whose radius gives the torque of dry friction; empty: a slide.
-        refusal: Why there can be none; empty: there can.
-    """
-
-    acts: str
+    acts: str  # One line of documentation
+    # What it turns on, whose radius gives the torque of dry friction; empty: a slide
     turns_on: str = ""
-    refusal: str = ""
+    refusal: str = ""  # Why there can be none; empty: there can
 
 
 class Surfaces(NamedTuple):
-    """Which motion slides in a joint, and which rows load it; directions in the parent frame.
+    """Which motion slides in a joint, and which rows load it; directions in the parent frame."""
 
-    Attributes:
-        held: Translations that the joint does not allow, orthonormal.
-        held_turns: Rotations that it does not allow, orthonormal.
-        loads: Force across the sliding surfaces per unit multiplier of each row.
-    """
-
-    held: Sequence[Direction]
-    held_turns: Sequence[Direction]
-    loads: Sequence[Direction]
+    held: Sequence[Direction]  # Translations that the joint does not allow, orthonormal
+    held_turns: Sequence[Direction]  # Rotations that it does not allow, orthonormal
+    loads: Sequence[Direction]  # Force across the sliding surfaces per unit multiplier of each row
 
 
 class Kind(ABC):
@@ -82,6 +67,7 @@ class Kind(ABC):
     Attributes:
         name: What files call it: ``type: name``.
         removes: How many rows it has, or of what there is one row each.
+        per: Field with one entry per row, where ``removes`` is no number.
         order: Level at which its rows are declared, in words.
         summary: What stays free, or is held, in one line.
         example: An entry of a file, in YAML.
@@ -97,6 +83,7 @@ class Kind(ABC):
 
     name: ClassVar[str]
     removes: ClassVar[int | str]
+    per: ClassVar[str] = ""
     order: ClassVar[str] = "position"
     summary: ClassVar[str]
     example: ClassVar[str]
@@ -111,19 +98,20 @@ class Kind(ABC):
 
     @classmethod
     def from_data(cls, data: Data) -> Kind:
-        """Build it from data that fit the schema.
+        """Build it from data that fit the schema: by default each key is the field of its name.
 
         Raises:
             MechanismFileError: They make no such constraint; its place is the key.
         """
-        return cls()
+        given = {
+            key: read_value(data[key], rule, key) for key, rule in cls.keys.items() if key in data
+        }
+        return cls(**given)
 
     @property
     def row_count(self) -> int:
         """Number of rows."""
-        if not isinstance(self.removes, int):
-            raise NotImplementedError(self.name)
-        return self.removes
+        return self.removes if isinstance(self.removes, int) else len(getattr(self, self.per))
 
     @abstractmethod
     def rows(self, setting: Setting) -> tuple[Row, ...]:
@@ -151,11 +139,7 @@ class Kind(ABC):
             raise MechanismFileError(problem, place="radius")
 
     def surfaces(self, rows: Sequence[Row]) -> Surfaces:
-        """What slides, of a kind with friction: by default what no row holds, loaded by forces.
-
-        Args:
-            rows: Those of :meth:`rows`.
-        """
+        """What slides, of a kind with friction: by default what no row holds, loaded by forces."""
         held = [row.direction for row in rows if isinstance(row, LinearRow)]
         turns = []
         for row in rows:
@@ -168,11 +152,7 @@ class Kind(ABC):
         return Surfaces(held, turns, loads)
 
     def trajectory_name(self, constraint: str) -> str | None:
-        """What a JointTrajectory calls a task of this kind; None: it cannot be driven by one.
-
-        Args:
-            constraint: Name of the task.
-        """
+        """What a JointTrajectory calls a task of this kind; None: it cannot be driven by one."""
         return None
 
     @classmethod
@@ -188,13 +168,17 @@ class Kind(ABC):
 
     @classmethod
     def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
-        """Own keys of a random constraint, for tests.
-
-        Args:
-            rng: Source of random numbers.
-            robot: Names to use.
-        """
+        """Own keys of a random constraint, for tests."""
         return {key: random_axis(rng) for key in cls.keys if key == "axis"}
+
+
+@dataclass(frozen=True)
+class AxisKind(Kind):
+    """A kind whose only key is an axis."""
+
+    axis: Direction  # Unit vector in the parent frame
+    keys: ClassVar = {"axis": AXIS}
+    required = ("axis",)
 
 
 def random_axis(rng: np.random.Generator) -> list[float]:

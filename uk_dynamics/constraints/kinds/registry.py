@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from uk_dynamics.constraints.kinds.kind import Kind
 from uk_dynamics.exceptions import UnknownNameError
@@ -17,9 +18,6 @@ def kinds() -> Mapping[str, type[Kind]]:
     """All kinds by name: sub-folders in alphabetical order, and in each its files.
 
     A file ``hinge.py`` holds the kind of that name.
-
-    Raises:
-        ImportError: A file does not hold the kind that it is called after, or two do.
     """
     found: dict[str, type[Kind]] = {}
     for folder in _modules([str(Path(__file__).parent)], __package__, folders=True):
@@ -63,3 +61,67 @@ def kind_called(word: str, by: str) -> type[Kind] | None:
         by: Format or library, such as ``SDF``.
     """
     return next((kind for kind in kinds().values() if word in kind.called.get(by, ())), None)
+
+
+_COMMON = "common.schema.json#/definitions/"
+_CONSTRAINT = "constraint.schema.json#/definitions/"
+#: Keys that every kind has, in the order in which errors list them.
+SHARED: dict[str, dict[str, str]] = {
+    "reference": {"$ref": f"{_CONSTRAINT}reference"},
+    **{
+        key: {"$ref": _COMMON + key}
+        for key in (
+            "feedback",
+            "level",
+            "priority",
+            "compliance",
+            "switchable",
+            "active",
+            "on_activation",
+            "stabilization",
+        )
+    },
+    **{key: {"$ref": _CONSTRAINT + key} for key in ("indices", "for_each", "where")},
+}
+
+
+def definitions() -> dict[str, Any]:
+    """Definitions ``constraint_type`` (the names), ``kinds`` (what each needs) and one per kind."""
+    return {
+        "constraint_type": {
+            "title": "Type",
+            "description": f"Rows removed: {', '.join(map(_rows, kinds().values()))}.",
+            "type": "string",
+            "enum": list(kinds()),
+            "examples": ["hinge"],
+        },
+        "kinds": {
+            "title": "Kinds",
+            "description": "What each kind of constraint or task needs.",
+            "allOf": [
+                {
+                    "if": {"properties": {"type": {"const": name}}, "required": ["type"]},
+                    "then": {"$ref": f"{_CONSTRAINT}{name}_type"},
+                }
+                for name in kinds()
+            ],
+        },
+    } | {f"{name}_type": _definition(kind) for name, kind in kinds().items()}
+
+
+def _rows(kind: type[Kind]) -> str:
+    return f"{kind.name} {kind.removes}"
+
+
+def _definition(kind: type[Kind]) -> dict[str, Any]:
+    keys: dict[str, Any] = {"type": {}, **kind.keys}
+    for role in (*kind.frames, *kind.optional_frames):
+        keys[role] = {"$ref": f"{_COMMON}frame"}
+    if kind.friction is not None:
+        keys["friction"] = {"$ref": "forces.schema.json#/definitions/friction"}
+    return {
+        "properties": keys | SHARED,
+        "required": ["type", *kind.required, *kind.frames],
+        "additionalProperties": False,
+        **kind.conditions,
+    }

@@ -2,12 +2,12 @@
 
 from uk_dynamics.constraints.references.approach_reference import Pace, approach
 from uk_dynamics.constraints.references.expression_reference import ExpressionReference
-from uk_dynamics.constraints.references.live_reference import Live
-from uk_dynamics.constraints.references.polynomial_reference import Polynomial
+from uk_dynamics.constraints.references.polynomials import Polynomial
 from uk_dynamics.constraints.references.reference_set import ReferenceSet
 from uk_dynamics.constraints.references.references import (
     Constant,
     Followed,
+    Live,
     Reference,
     ReferenceSample,
     Sinusoid,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import uk_dynamics.constraints.references.hermite as hermite
+import uk_dynamics.constraints.references.polynomials as polynomials
 from uk_dynamics.constraints.references.references import Array, ReferenceSample
 from uk_dynamics.constraints.references.trajectory_reference import Trajectory
 
@@ -51,7 +51,6 @@ def approach(
     """
     times, pieces = [now], []
     place = present
-    zero = np.zeros_like(target)
     moving = max(np.abs(present.rate).max(), np.abs(present.acceleration).max())
     if moving > _STILL:
         duration = _braking_time(present, paces)
@@ -60,10 +59,10 @@ def approach(
             + duration * present.rate / 2.0
             + duration**2 * present.acceleration / 12.0
         )
-        place = ReferenceSample(stop, zero, zero)
-        pieces.append(hermite.quintic(present, place, duration))
+        place = ReferenceSample.at_rest(stop)
+        pieces.append(polynomials.quintic(present, place, duration))
         times.append(now + duration)
-    place = ReferenceSample(place.value, zero, zero)
+    place = ReferenceSample.at_rest(place.value)
     duration = _SHORTEST
     for pace in paces:
         distance = float(np.linalg.norm((target - place.value)[pace.rows]))
@@ -72,7 +71,7 @@ def approach(
             _SPEED * distance / pace.speed,
             math.sqrt(_ACCELERATION * distance / pace.acceleration),
         )
-    pieces.append(hermite.quintic(place, ReferenceSample(target, zero, zero), duration))
+    pieces.append(polynomials.quintic(place, ReferenceSample.at_rest(target), duration))
     times.append(times[-1] + duration)
     return Trajectory(times, pieces, target)
 

@@ -26,16 +26,7 @@ class ExpressionReference:
     """Value, rate and acceleration of expressions of t, by symbolic differentiation."""
 
     def __init__(self, texts: Sequence[str], parameters: Mapping[str, float], owner: str) -> None:
-        """Read and derive the expressions.
-
-        Args:
-            texts: One per row, in t and parameters.
-            parameters: Constants by name.
-            owner: What errors call the reference.
-
-        Raises:
-            ExpressionError: A text is no expression of t; says the column.
-        """
+        """Read and derive the expressions, one per row; errors call the reference ``owner``."""
         scope = make_scope(_NO_JOINTS, parameters, {}, highest_order=0)
         values: list[Expression] = [parse(text, scope) for text in texts]
         rates = [Differentiator().along(value, {TIME: ONE}) for value in values]

@@ -50,16 +50,7 @@ class ReferenceSet:
         return ReferenceSample(*map(np.concatenate, zip(*samples, strict=True)))
 
     def one(self, name: str, t: float, live: Followed | None = None) -> ReferenceSample:
-        """Reference of one constraint, (rows,) each.
-
-        Args:
-            name: Of the constraint.
-            t: Time, in s.
-            live: What replaces the declared reference.
-
-        Raises:
-            StateError: A live sample has the wrong size.
-        """
+        """Reference of one constraint, (rows,) each."""
         shape = (self.rows[name],)
         if live is None:
             if name in self.references:

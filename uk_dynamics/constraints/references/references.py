@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -24,6 +23,11 @@ class ReferenceSample(NamedTuple):
     value: Array
     rate: Array
     acceleration: Array
+
+    @classmethod
+    def at_rest(cls, value: Array) -> ReferenceSample:
+        """A value without motion."""
+        return cls(value, np.zeros_like(value), np.zeros_like(value))
 
 
 class Reference(Protocol):
@@ -49,8 +53,7 @@ class Constant:
 
     def sample(self, t: float) -> ReferenceSample:
         """Value, zero rate, zero acceleration."""
-        zero = np.zeros_like(self.value)
-        return ReferenceSample(self.value, zero, zero)
+        return ReferenceSample.at_rest(self.value)
 
 
 @dataclass(frozen=True)
@@ -71,20 +74,23 @@ class Sinusoid:
 
     def sample(self, t: float) -> ReferenceSample:
         """Value, rate and acceleration at time t in s."""
-        angle = self._omega * t + self.phase
+        omega = 2.0 * np.pi * self.frequency
+        angle = omega * t + self.phase
         swing = self.amplitude * np.sin(angle)
-        return ReferenceSample(
-            self.offset + swing, self._fastest * np.cos(angle), self._curvature * swing
-        )
+        rate = self.amplitude * omega * np.cos(angle)
+        return ReferenceSample(self.offset + swing, rate, -omega * omega * swing)
 
-    @cached_property
-    def _omega(self) -> Array:
-        return 2.0 * np.pi * self.frequency
 
-    @cached_property
-    def _fastest(self) -> Array:
-        return self.amplitude * self._omega
+@dataclass(frozen=True)
+class Live:
+    """A slot: samples arrive through the inputs of an evaluation; until then the initial value.
 
-    @cached_property
-    def _curvature(self) -> Array:
-        return -self._omega * self._omega
+    Attributes:
+        value: Wanted value before the first sample, (m,), in m or rad.
+    """
+
+    value: Array
+
+    def sample(self, t: float) -> ReferenceSample:
+        """The initial value at rest."""
+        return ReferenceSample.at_rest(self.value)

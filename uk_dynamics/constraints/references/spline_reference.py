@@ -89,8 +89,7 @@ class Spline:
             t = self.start + (t - self.start) % (self.end - self.start)
         elif not self.start <= t <= self.end:
             held: Array = self.value(min(max(t, self.start), self.end))
-            zero = np.zeros_like(held)
-            return ReferenceSample(held, zero, zero)
+            return ReferenceSample.at_rest(held)
         return ReferenceSample(self.value(t), self.rate(t), self.acceleration(t))
 
 

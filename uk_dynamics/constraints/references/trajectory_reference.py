@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-import uk_dynamics.constraints.references.hermite as hermite
+import uk_dynamics.constraints.references.polynomials as polynomials
 from uk_dynamics.constraints.references.references import Array, ReferenceSample
 from uk_dynamics.exceptions import InputError
 
@@ -34,12 +34,7 @@ class Waypoints:
     accelerations: Array | None = None
 
     def __post_init__(self) -> None:
-        """Check.
-
-        Raises:
-            InputError: Sizes that do not fit, numbers that are not finite, times that do not
-                increase, an end that is not at rest, accelerations without velocities.
-        """
+        """Check."""
         if not len(self.times):
             raise InputError("no points", place="points")
         fields = ("positions", "velocities", "accelerations")
@@ -109,7 +104,7 @@ class Trajectory:
             return cls(times, (), states[0].value)
         if waypoints.velocities is None:
             states = _smooth(times, states)
-        piece = hermite.cubic if waypoints.accelerations is None else hermite.quintic
+        piece = polynomials.cubic if waypoints.accelerations is None else polynomials.quintic
         durations = np.diff(times)
         pieces = list(map(piece, states[:-1], states[1:], durations))
         return cls(times, pieces, states[-1].value)
@@ -117,16 +112,11 @@ class Trajectory:
     def sample(self, t: float) -> ReferenceSample:
         """Value, rate and acceleration at time t in s."""
         if not self.pieces or t >= self.knots[-1]:
-            return _rest(self.end)
+            return ReferenceSample.at_rest(self.end)
         if t < self.knots[0]:
-            return _rest(self.pieces[0][0])
+            return ReferenceSample.at_rest(self.pieces[0][0])
         piece = bisect.bisect_right(self.knots, t) - 1
-        return hermite.sample(self.pieces[piece], t - self.knots[piece])
-
-
-def _rest(value: Array) -> ReferenceSample:
-    zero = np.zeros_like(value)
-    return ReferenceSample(value, zero, zero)
+        return polynomials.sample(self.pieces[piece], t - self.knots[piece])
 
 
 def _smooth(times: list[float], states: list[ReferenceSample]) -> list[ReferenceSample]:

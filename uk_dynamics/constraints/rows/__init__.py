@@ -1,10 +1,10 @@
 """The shared mathematics of constraint rows."""
 
-from uk_dynamics.constraints.rows.constraint import Constraint
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.joint_rows import JointTerm, joint_terms, weighted_joints
 from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
+from uk_dynamics.constraints.rows.row import Constraint
 from uk_dynamics.constraints.rows.sparse_constraint_set import SparseConstraintSet
 from uk_dynamics.constraints.rows.vectors import apply, dot, skew
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.constraints.rows.constraint import Constraint
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.followed_references import FollowedReferences
 from uk_dynamics.constraints.rows.frame_rows import AngularRows
@@ -17,14 +16,11 @@ from uk_dynamics.constraints.rows.relative_motion import (
     FrameKinematics,
     RelativeTwist,
 )
-from uk_dynamics.constraints.rows.rotation_reference import RotationReference
-from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
-from uk_dynamics.constraints.rows.row import FrameRows
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationReference, RotationVectorRows
+from uk_dynamics.constraints.rows.row import Constraint, FrameRows
 from uk_dynamics.constraints.rows.row_layout import RowLayout
 from uk_dynamics.constraints.rows.vectors import Array, dot
 from uk_dynamics.core.equation import row_gains
-
-__all__ = ["ConstraintSet", "ConstraintTerms"]
 
 
 class ConstraintSet:
@@ -194,7 +190,7 @@ class ConstraintSet:
         return ConstraintTerms(A, bias, residual, rate)
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
-        """Rows with parent and child taken apart, (m, nv): their size if nothing cancelled."""
+        """Sum of the magnitudes of the parent's and the child's part, (m, nv): nothing cancels."""
         wrench, _ = self._wrenches(kinematics, None)
         reach = np.abs(wrench @ kinematics.jacobian) * self._reach
         others = [family.natural_scale(kinematics, q) for family in self._layout.others]

@@ -14,7 +14,7 @@ class ConstraintTerms(NamedTuple):
     A row has an order, the level at which ψ is declared: ψ(q, t), ψ(q, v, t), or an acceleration,
     which has neither residual nor rate. A family leaves the residual of a row of order velocity
     zero; the set of constraints shows ψ there too, so that every violation can be seen in one
-    place (it has no stiffness, so nothing else comes of it).
+    place (it has no stiffness, so b does not change).
 
     Attributes:
         A: (m, nv).
@@ -45,32 +45,21 @@ class RowFamily(Protocol):
 
     @property
     def time_dependent(self) -> bool:
-        """Whether some row depends on t by itself, references aside."""
+        """Whether some row depends on t by itself, references aside; by default none."""
+        return False
 
     @property
     def linear_in_rates(self) -> bool:
-        """Whether the rate of every row is affine in v."""
+        """Whether the rate of every row is affine in v, as by default."""
+        return True
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
-        """A, (m, nv), and residual, (m,), of a robot at rest at q; zero rows for other orders.
-
-        Args:
-            kinematics: Arrays of the model at q; velocities are not used.
-            t: Time, in s.
-            q: Configuration, (nq,).
-        """
+        """A, (m, nv), and residual, (m,), of a robot at rest at q; zero rows for other orders."""
 
     def evaluate(
         self, kinematics: FrameKinematics, t: float, q: Array, v: Array
     ) -> ConstraintTerms:
-        """All of the rows at a state, references aside.
-
-        Args:
-            kinematics: Arrays of the model at (q, v).
-            t: Time, in s.
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-        """
+        """All of the rows at a state, references aside."""
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
         """The rows as large as they can be when nothing in them cancels, (m, nv)."""

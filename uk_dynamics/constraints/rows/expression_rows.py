@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.expressions.algebra import TIME
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, JointPlaces, Source
-from uk_dynamics.constraints.expressions.expression_derivatives import Order, RowDerivatives
+from uk_dynamics.constraints.expressions.differentiation import Order, RowDerivatives
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, variables
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
@@ -50,13 +50,6 @@ class ExpressionRows:
     """
 
     def __init__(self, rows: Sequence[ExpressionRow], owners: Sequence[str], nv: int) -> None:
-        """Derive and compile the rows.
-
-        Args:
-            rows: At least one.
-            owners: What errors call each row.
-            nv: Size of v.
-        """
         derived = [row.derivatives for row in rows]
         sources = [Source(owner, row.text) for owner, row in zip(owners, rows, strict=True)]
         places = rows[0].places
@@ -92,11 +85,7 @@ class ExpressionRows:
         self.linear_in_rates = not any(d.order == "velocity" and _has_rates(d) for d in derived)
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
-        """A and residual at rest; A is zero where it depends on rates. See :class:`RowFamily`.
-
-        Raises:
-            ExpressionValueError: An expression has no value there.
-        """
+        """A and residual at rest; A is zero where it depends on rates. See :class:`RowFamily`."""
         nv = self._matrix.constant.shape[1]
         A, residual = np.zeros((self._count, nv)), np.zeros(self._count)
         count = len(self._resting)
@@ -109,11 +98,7 @@ class ExpressionRows:
     def evaluate(
         self, kinematics: FrameKinematics, t: float, q: Array, v: Array
     ) -> ConstraintTerms:
-        """The rows at a state; see :class:`RowFamily`.
-
-        Raises:
-            ExpressionValueError: An expression has no value there.
-        """
+        """The rows at a state; see :class:`RowFamily`."""
         found = self._all(t, q, v)
         residual, rate, bias = np.array(found[: 3 * self._count]).reshape(3, self._count)
         A = self._matrix.filled(found[3 * self._count :], symbolic=is_symbolic(q))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
-from uk_dynamics.constraints.rows.rotation_reference import RotationReference
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationReference
 from uk_dynamics.constraints.rows.row_layout import RowLayout
 from uk_dynamics.constraints.rows.vectors import Array, cosine, polar_angle, sine
 
@@ -23,13 +23,6 @@ class FollowedReferences:
     """
 
     def __init__(self, layout: RowLayout, position_rows: Flags, motion_rows: Flags) -> None:
-        """Keep what is known of the rows.
-
-        Args:
-            layout: Of the rows.
-            position_rows: Whether each row is of order position, (m,).
-            motion_rows: Whether each row is of order position or velocity, (m,).
-        """
         self.of_angles = slice(0, layout.angular_count)
         self.of_vectors = slice(layout.angular_count, None)
         self._layout = layout
@@ -47,13 +40,7 @@ class FollowedReferences:
     def subtract(
         self, reference: ReferenceSample, rotation: RotationReference | None, rows: ConstraintTerms
     ) -> ConstraintTerms:
-        """The rows as seen from their references.
-
-        Args:
-            reference: Value, rate and acceleration of every row.
-            rotation: The rotations among them; the residuals of their rows count from there.
-            rows: As they are without references, rotations aside.
-        """
+        """The rows as seen from their references."""
         scale = self._layout.direct_scale
         value, first, second = (scale * part for part in reference)
         position, motion = self._position, self._motion
@@ -71,12 +58,7 @@ class FollowedReferences:
         return ConstraintTerms(rows.A, bias, self.errors(rows.residual, value), rate)
 
     def errors(self, residual: Array, value: Array) -> Array:
-        """Residuals as seen from their references, those of periodic rows from the nearest one.
-
-        Args:
-            residual: Without reference, (m,).
-            value: What it is to be, (m,).
-        """
+        """Residuals as seen from their references, those of periodic rows from the nearest one."""
         error: Array = residual - value
         for row in self._periodic.tolist():
             rise = self._layout.period[row : row + 1] / (2.0 * np.pi)

@@ -35,15 +35,10 @@ class LinearRow(FrameRow):
 
 @dataclass(frozen=True)
 class LinearRows(FrameRows):
-    """Child origin in the parent frame along constant directions: ψ = eᵀ d.
-
-    Attributes:
-        frames: Frames of the rows.
-        direction: Unit vectors in the parent frame, (m, 3).
-    """
+    """Child origin in the parent frame along constant directions: ψ = eᵀ d."""
 
     frames: RowFrames
-    direction: Array
+    direction: Array  # Unit vectors in the parent frame, (m, 3)
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,) in m."""
@@ -76,24 +71,16 @@ class AngularRows(FrameRows):
 
     The rate is cᵀ ω, the geometric rate; it equals ψ̇ where the rotation vanishes, and for three
     rows d|ψ|²/dt = 2 ψᵀω everywhere, so stabilisation converges from any angle below π.
-
-    Attributes:
-        frames: Frames of the rows.
-        direction: Vectors in the parent frame with the declared length as their norm, (m, 3), m.
     """
 
     frames: RowFrames
+    # Vectors in the parent frame with the declared length as their norm, (m, 3), m
     direction: Array
 
     def position(
         self, kinematics: FrameKinematics, reference_rotation: Array | None = None
     ) -> tuple[Array, Array]:
-        """Wrenches (m, 6) and residuals (m,) in rad times the declared length.
-
-        Args:
-            kinematics: Arrays of the model.
-            reference_rotation: Rotation of the child that counts as zero, per row, (m, 3, 3).
-        """
+        """Wrenches (m, 6) and residuals (m,) in rad times the declared length."""
         parent = kinematics.rotation.take(self.frames.parent, 0)
         e = apply(parent, self.direction)
         relative = parent.transpose(0, 2, 1) @ kinematics.rotation.take(self.frames.child, 0)
@@ -122,17 +109,11 @@ class AlignmentRow(FrameRow):
 
 @dataclass(frozen=True)
 class AlignmentRows(FrameRows):
-    """A direction of the child stays perpendicular to one of the parent: ψ = aᵀ R c.
-
-    Attributes:
-        frames: Frames of the rows.
-        parent_direction: a in the parent frame, with the declared length as norm, (m, 3), m.
-        child_direction: c in the child frame, unit, (m, 3).
-    """
+    """A direction of the child stays perpendicular to one of the parent: ψ = aᵀ R c."""
 
     frames: RowFrames
-    parent_direction: Array
-    child_direction: Array
+    parent_direction: Array  # a in the parent frame, with the declared length as norm, (m, 3), m
+    child_direction: Array  # c in the child frame, unit, (m, 3)
     turning: ClassVar[bool] = True
 
     def _directions(self, kinematics: FrameKinematics) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
+from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms, RowFamily
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import RobotRow
 from uk_dynamics.constraints.rows.vectors import Array
@@ -73,28 +73,12 @@ class JointRow(RobotRow):
 
 
 @dataclass(frozen=True)
-class JointRows:
-    """ψ = C_q q − offset, with A = C_v.
+class JointRows(RowFamily):
+    """ψ = C_q q − offset, with A = C_v."""
 
-    Attributes:
-        matrix: C_v, (m, nv).
-        position_matrix: C_q, (m, nq).
-        offset: (m,), in m or rad.
-    """
-
-    matrix: Array
-    position_matrix: Array
-    offset: Array
-
-    @property
-    def time_dependent(self) -> bool:
-        """False: only references bring time in."""
-        return False
-
-    @property
-    def linear_in_rates(self) -> bool:
-        """True: A is constant."""
-        return True
+    matrix: Array  # C_v, (m, nv)
+    position_matrix: Array  # C_q, (m, nq)
+    offset: Array  # (m,), in m or rad
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
         """C_v, and the residuals in m or rad; see :class:`RowFamily`."""

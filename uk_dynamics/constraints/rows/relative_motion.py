@@ -108,14 +108,7 @@ class FramePairs:
 
 
 def relative_twist(parent: Array, delta: Array, rate: Array, origin: Array) -> RelativeTwist:
-    """What K pairs do, from spatial velocities at the world's origin; see :meth:`FramePairs.twist`.
-
-    Args:
-        parent: V_p, (K, 6).
-        delta: ΔV, (K, 6).
-        rate: ΔG, (K, 6); overwritten with the bias.
-        origin: Of the children, (K, 3), in m.
-    """
+    """As :meth:`FramePairs.twist`, from V_p, ΔV and ΔG, (K, 6); ΔG is overwritten with the bias."""
     linear = _SPUN(delta, origin)
     linear += delta[:, :3]
     rate -= motion_cross(parent, delta)
@@ -128,15 +121,11 @@ _SPUN = Bilinear((0, 3, 0))
 
 
 class RelativeTwist(NamedTuple):
-    """Velocities of K pairs and the acceleration they have at zero joint acceleration.
+    """Velocities of K pairs and the acceleration they have at zero joint acceleration."""
 
-    Attributes:
-        angular: Angular velocity of the child relative to the parent, in the world, (K, 3), rad/s.
-        linear: Velocity of the child's origin as seen from the parent body, (K, 3), m/s.
-        bias: Spatial vector (K, 6) whose product with a wrench row fixed in the parent frame is the
-            second derivative of that row at zero joint acceleration, m/s² and rad/s².
-    """
-
+    # Angular velocity of the child relative to the parent, in the world, (K, 3), rad/s
     angular: Array
-    linear: Array
+    linear: Array  # Velocity of the child's origin as seen from the parent body, (K, 3), m/s
+    # Spatial vector (K, 6) whose product with a wrench row fixed in the parent frame is the second
+    # derivative of that row at zero joint acceleration, m/s² and rad/s²
     bias: Array

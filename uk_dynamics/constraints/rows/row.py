@@ -1,6 +1,6 @@
 """What a row of A is: a small record that knows which arrays evaluate it with others of its type.
 
-Whoever lays rows out asks the records alone, so a kind may bring a type of row of its own.
+The layout asks only the records, so a kind may define a type of row of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from uk_dynamics.constraints.expressions.expression_derivatives import Order
+from uk_dynamics.constraints.expressions.differentiation import Order
 from uk_dynamics.constraints.rows.constraint_terms import RowFamily
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, Index, RelativeTwist
 from uk_dynamics.constraints.rows.vectors import Array
@@ -40,7 +40,7 @@ class Row(ABC):
 
     @property
     def period(self) -> float:
-        """How much its residual may change without meaning anything, infinite where it may not."""
+        """Period of its residual, infinite where it has none."""
         return math.inf
 
     def reference_scale(self, length: float) -> float:
@@ -54,13 +54,7 @@ class FrameRow(Row):
     @classmethod
     @abstractmethod
     def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> FrameRows:
-        """Evaluate rows of this type together.
-
-        Args:
-            rows: At least one, all of this type.
-            frames: Their frames.
-            length: Declared length that scales angular rows, in m.
-        """
+        """Evaluate rows of this type together; ``length``, in m, scales angular rows."""
 
 
 class RobotRow(Row):
@@ -69,28 +63,16 @@ class RobotRow(Row):
     @classmethod
     @abstractmethod
     def collect(cls, rows: Sequence[tuple[str, Any]], nq: int, nv: int) -> RowFamily:
-        """Evaluate rows of this type together.
-
-        Args:
-            rows: Names and rows, at least one, all of this type.
-            nq: Size of q.
-            nv: Size of v.
-        """
+        """Evaluate rows of this type, with their names, together."""
 
 
 @dataclass(frozen=True)
 class RowFrames:
-    """The frames of m rows.
+    """The frames of m rows."""
 
-    Attributes:
-        parent: Frame index of each row, (m,).
-        child: Frame index of each row, (m,).
-        pair: Pair of each row, (m,).
-    """
-
-    parent: Index
-    child: Index
-    pair: Index
+    parent: Index  # Frame index of each row, (m,)
+    child: Index  # Frame index of each row, (m,)
+    pair: Index  # Pair of each row, (m,)
 
     def origins(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Child origins in the world, and from the parent's to the child's, (m, 3) each, in m."""
@@ -104,7 +86,7 @@ class FrameRows(ABC):
 
     Attributes:
         frames: Frames of the rows.
-        turning: Whether :meth:`extra_bias` has something to say.
+        turning: Whether there is an :meth:`extra_bias`.
     """
 
     frames: RowFrames
@@ -112,17 +94,40 @@ class FrameRows(ABC):
 
     @abstractmethod
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
-        """Wrenches (f, n) at the world's origin, (m, 6), and residuals, (m,).
-
-        Args:
-            kinematics: Arrays of the model; velocities are not used.
-        """
+        """Wrenches (f, n) at the world's origin, (m, 6), and residuals, (m,)."""
 
     def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
-        """Part of ψ̈ that comes of wrenches turning within the parent frame, (m,).
-
-        Args:
-            kinematics: Arrays of the model.
-            twist: Of the frame pairs.
-        """
+        """Part of ψ̈ due to wrenches that turn within the parent frame, (m,)."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A constraint of a given robot.
+
+    Attributes:
+        name: Unique name.
+        kind: Kind as written in the file.
+        rows: Rows it removes.
+        parent: Index of the parent frame, None for rows without one.
+        child: Index of the child frame, None for rows without one.
+        frequency: Stabilisation frequency, in Hz.
+        damping_ratio: Damping ratio of the stabilisation.
+        level: Level in the hierarchy.
+        compliance: In m/N; 0 is rigid.
+    """
+
+    name: str
+    kind: str
+    rows: tuple[Row, ...]
+    parent: int | None = None
+    child: int | None = None
+    frequency: float = 0.0
+    damping_ratio: float = 1.0
+    level: int = 1
+    compliance: float = 0.0
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows, ``constraint.label``; one without label has the constraint's name."""
+        return tuple(f"{self.name}.{row.label}" if row.label else self.name for row in self.rows)

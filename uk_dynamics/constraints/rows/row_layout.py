@@ -7,13 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.rows.constraint import Constraint
 from uk_dynamics.constraints.rows.constraint_terms import RowFamily
 from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow
 from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
-from uk_dynamics.constraints.rows.rotation_reference import RotationGroups
-from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
-from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, RobotRow, Row, RowFrames
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationGroups, RotationVectorRow
+from uk_dynamics.constraints.rows.row import (
+    Constraint,
+    FrameRow,
+    FrameRows,
+    RobotRow,
+    Row,
+    RowFrames,
+)
 from uk_dynamics.constraints.rows.vectors import Array
 
 
@@ -28,35 +33,26 @@ class _Entry:
 
 @dataclass(frozen=True)
 class RowLayout:
-    """Indices that connect declared rows, families and frame pairs.
+    """Indices that connect declared rows, families and frame pairs."""
 
-    Attributes:
-        pairs: Frame pairs of all constraints that have frames.
-        families: Rows of frame pairs with the slice they take in evaluation order.
-        others: Families of rows that two frames do not determine, in evaluation order after those.
-        pair_of_row: Pair of each frame row in evaluation order.
-        order: Evaluation position of each declared row.
-        declared_order: Whether evaluation order is declared order already.
-        angular_rows: Declared positions of the rows whose reference is a rotation: those of
-            angular velocity, then those of rotation vectors.
-        angular_count: How many of them are rows of angular velocity.
-        rotation_groups: Reference rotations of these rows, None when there are none.
-        direct_scale: Factor of a reference value per declared row: 1, the declared length for
-            alignment rows and angular velocities, 0 where the reference is a rotation.
-        period: Of the residual of each declared row, infinite where it has none.
-    """
-
-    pairs: FramePairs
+    pairs: FramePairs  # Frame pairs of all constraints that have frames
+    # Rows of frame pairs with the slice they take in evaluation order
     families: tuple[tuple[FrameRows, slice], ...]
+    # Families of rows that two frames do not determine, in evaluation order after those
     others: tuple[RowFamily, ...]
-    pair_of_row: NDArray[np.intp]
-    order: NDArray[np.intp]
-    declared_order: bool
+    pair_of_row: NDArray[np.intp]  # Pair of each frame row in evaluation order
+    order: NDArray[np.intp]  # Evaluation position of each declared row
+    declared_order: bool  # Whether evaluation order is declared order already
+    # Declared positions of the rows whose reference is a rotation: those of angular velocity, then
+    # those of rotation vectors
     angular_rows: NDArray[np.intp]
-    angular_count: int
+    angular_count: int  # How many of them are rows of angular velocity
+    # Reference rotations of these rows, None when there are none
     rotation_groups: RotationGroups | None
+    # Factor of a reference value per declared row: 1, the declared length for alignment rows and
+    # angular velocities, 0 where the reference is a rotation
     direct_scale: Array
-    period: Array
+    period: Array  # Of the residual of each declared row, infinite where it has none
     _axis_checks: tuple[tuple[str, int, Array], ...]
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Rows of large trees: A is sparse, since a loop speaks of the joints of its own way only."""
+"""Rows of large trees: A is sparse, since a loop involves only the joints along it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from uk_dynamics.constraints.rows.constraint import Constraint
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.relative_motion import (
     AncestorMask,
@@ -17,6 +16,7 @@ from uk_dynamics.constraints.rows.relative_motion import (
     RelativeTwist,
     relative_twist,
 )
+from uk_dynamics.constraints.rows.row import Constraint
 from uk_dynamics.constraints.rows.vectors import Array, dot
 
 
@@ -79,7 +79,7 @@ class SparseConstraintSet(ConstraintSet):
         return not constraints._layout.others and bool(constraints.position_rows.all())
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
-        """Rows with nothing cancelled on the ways between their frames, sparse (m, nv)."""
+        """Rows with nothing cancelled between their frames, sparse (m, nv)."""
         wrench, _ = self._wrenches(kinematics, None)
         return self._sparse(np.abs(self._entries(wrench, kinematics)))[self._layout.order]
 
@@ -95,7 +95,7 @@ class SparseConstraintSet(ConstraintSet):
 
     def _sparse(self, entries: Array) -> Array:
         shape = (len(self._starts) - 1, self._nv)
-        # Everybody who takes A treats it as a matrix; that it is sparse shows in no result.
+        # Every user of A treats it as a matrix; no result depends on its being sparse.
         matrix: Array = csr_array((entries, self._velocity, self._starts), shape=shape)  # type: ignore[assignment]
         return matrix
 

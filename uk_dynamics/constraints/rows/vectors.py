@@ -28,16 +28,11 @@ def _skew_tensor() -> Array:
 class Bilinear:
     """Sums of signed products x_i y_j of two vectors, over stacks of both.
 
-    On the few vectors of a mechanism, gathering the factors and one matrix product cost less than
-    matrices for each of them.
+    On the few vectors of a mechanism, gathering the factors and one matrix product are faster than
+    a matrix for each of them.
     """
 
     def __init__(self, *blocks: tuple[int, int, int]) -> None:
-        """Collect cross products.
-
-        Args:
-            *blocks: Where each begins: in the result, its first factor in x, its second in y.
-        """
         places = [
             (result + i, x + j, y + k, sign)
             for result, x, y in blocks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-import uk_dynamics.constraints.references.hermite as hermite
+import uk_dynamics.constraints.references.polynomials as polynomials
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.mechanism.dynamics import TrackingErrors
@@ -63,15 +63,15 @@ class BumplessStart:
         rest = ReferenceSample(zero, zero, zero)
         rate = errors.rate * self._motion_rows
         error = np.where(self._velocity_rows, 0.0, errors.residual) * self._motion_rows
-        self._path = hermite.quintic(ReferenceSample(error, rate, zero), rest, self._duration)
-        self._rate_path = hermite.cubic(ReferenceSample(rate, zero, zero), rest, self._duration)
+        self._path = polynomials.quintic(ReferenceSample(error, rate, zero), rest, self._duration)
+        self._rate_path = polynomials.cubic(ReferenceSample(rate, zero, zero), rest, self._duration)
 
     def _sample(self, t: float) -> ReferenceSample:
         elapsed = min(max(t - (self._begin or 0.0), 0.0), self._duration)
-        position = hermite.sample(self._path, elapsed)
+        position = polynomials.sample(self._path, elapsed)
         if not self._velocity_rows.any():
             return position
-        velocity = hermite.sample(self._rate_path, elapsed)
+        velocity = polynomials.sample(self._rate_path, elapsed)
         # the residual of a row of order velocity is its rate
         pairs = zip(position, (velocity.value, velocity.value, velocity.rate), strict=True)
         return ReferenceSample(*(np.where(self._velocity_rows, v, p) for p, v in pairs))

@@ -27,52 +27,35 @@ _AFFINE = 1e-9  # relative change of A with v or t that is rounding
 
 @dataclass(frozen=True)
 class ConstraintNature:
-    """What one constraint is.
+    """What one constraint is."""
 
-    Attributes:
-        verdict: holonomic: its rows, in company of the others, are derivatives of equations
-            between coordinates; nonholonomic: some row is not; or no Pfaffian form at all.
-        rheonomic: Whether it depends on time.
-        curvature: Largest |ω([z_i, z_j])| over unit motions z and unit rows ω found: zero by
-            Lemma 1 of the review where it is holonomic.
-    """
-
+    # holonomic: its rows, in company of the others, are derivatives of equations between
+    # coordinates; nonholonomic: some row is not; or no Pfaffian form at all
     verdict: Verdict
-    rheonomic: bool
+    rheonomic: bool  # Whether it depends on time
+    # Largest |ω([z_i, z_j])| over unit motions z and unit rows ω found: zero by Lemma 1 of the
+    # review where it is holonomic
     curvature: float
 
 
 @dataclass(frozen=True)
 class IntegrabilityReport:
-    """The constraints at a number of states.
+    """The constraints at a number of states."""
 
-    Attributes:
-        samples: States tested.
-        constraints: What each constraint is, by name.
-        bound_velocities: Independent rows among those that are linear in velocities.
-        bound_coordinates: How many independent combinations of them can be integrated: the
-            others leave every configuration within reach by manoeuvres.
-        complete: Whether all manoeuvres were tried; if not, ``bound_coordinates`` is at most that.
-    """
-
-    samples: int
-    constraints: dict[str, ConstraintNature]
-    bound_velocities: int
+    samples: int  # States tested
+    constraints: dict[str, ConstraintNature]  # What each constraint is, by name
+    bound_velocities: int  # Independent rows among those that are linear in velocities
+    # How many independent combinations of them can be integrated: the others leave every
+    # configuration within reach by manoeuvres
     bound_coordinates: int
+    # Whether all manoeuvres were tried; if not, ``bound_coordinates`` is at most that
     complete: bool = True
 
 
 def examine_integrability(
     mechanism: ResolvedMechanism, q: Array, samples: int = SAMPLES, seed: int = 0
 ) -> IntegrabilityReport:
-    """Test all constraints at sampled states around a configuration.
-
-    Args:
-        mechanism: What to examine.
-        q: An assembled configuration, (nq,), the first sample.
-        samples: How many.
-        seed: Of the samples.
-    """
+    """Test all constraints at sampled states around a configuration; the first sample is q."""
     rows = _Rows(mechanism)
     rheonomic = rows.rheonomic(q)
     affine = rows.affine(q)

@@ -51,8 +51,8 @@ class MechanismReport:
         pseudoinverse: Algorithm of a form with an explicit pseudoinverse; None for others.
         limit_violations: Joints outside their limits.
         forces: Type of each declared force by name.
-        friction: Loop joints that rub.
-        warnings: What is legal but probably not meant.
+        friction: Loop joints with friction.
+        warnings: What is legal but doubtful.
         tasks: What the motors can do for given tasks.
         integrability: Which constraints are holonomic, where that was asked for.
     """
@@ -91,14 +91,7 @@ class MechanismReport:
 def report(
     mechanism: ResolvedMechanism, q: Array, tasks: Tasks | None = None, *, samples: int = 0
 ) -> MechanismReport:
-    """Examine a mechanism at a configuration.
-
-    Args:
-        mechanism: What to examine.
-        q: An assembled configuration, (nq,).
-        tasks: Tasks to examine with it.
-        samples: States at which the constraints are tested for integrability; 0: not at all.
-    """
+    """Examine a mechanism at an assembled configuration; see :meth:`Mechanism.report`."""
     model, S = mechanism.model, mechanism.actuators.matrix
     workspace = (tasks.model if tasks else model).workspace()
     v = model.to_velocities(dict(mechanism.spec.initial_velocity))
@@ -106,8 +99,8 @@ def report(
     rows = mechanism.constraints.evaluate(workspace, 0.0, q, v, mechanism.references.sample(0.0))
     acts = mechanism.hierarchy.acting()
     acting = np.flatnonzero(acts)
-    A, gaps = rows.A[acting], rows.residual / mechanism.constraints.reference_scale
-    gaps = gaps[acts & mechanism.constraints.position_rows]
+    A, errors = rows.A[acting], rows.residual / mechanism.constraints.reference_scale
+    errors = errors[acts & mechanism.constraints.position_rows]
     factorization, determined = _factorize(
         mechanism, workspace.mass, A, mechanism.natural_scale[acting]
     )
@@ -135,7 +128,7 @@ def report(
         actuated_freedoms=actuated,
         actuation=actuation(len(mechanism.actuators), actuated, mobility),
         configuration=model.positions_by_name(q),
-        largest_residual=float(np.max(np.abs(gaps), initial=0.0)),
+        largest_residual=float(np.max(np.abs(errors), initial=0.0)),
         method=factorization.method if determined else "",
         requested_method=solver.method,
         pseudoinverse=solver.pseudoinverse if solver.method in WITH_PSEUDOINVERSE else None,
@@ -180,6 +173,6 @@ def _undetermined_friction(
         needed = (load_map[:, acting] != 0.0).any(axis=0)
         if (needed & shared).any():
             yield (
-                f"friction in {name} needs the force that it bears, which redundant rows share in a"
-                " way that rigid bodies do not determine: it is split by least squares"
+                f"friction in {name} depends on the force in the joint, which redundant rows share"
+                " in a way that rigid bodies do not determine: it is split by least squares"
             )

@@ -55,29 +55,20 @@ def task_report(
     q: Array,
     v: Array,
 ) -> TaskReport:
-    """Examine tasks.
-
-    Args:
-        mechanism: That shall do them.
-        tasks: What it shall do.
-        factorization: Of M and the structural constraints at the configuration.
-        workspace: Of ``tasks.model``, updated at (q, v).
-        q: Configuration, (nq,).
-        v: Velocity, for tasks that are not linear in the rates, (nv,).
-    """
+    """Examine tasks."""
     rows, constraints = tasks.evaluate(workspace, q, v, 0.0), tasks.constraints
     A, S = rows.A, mechanism.actuators.matrix
-    wanted = rows.right_hand_side(constraints.damping, constraints.stiffness)
+    desired = rows.right_hand_side(constraints.damping, constraints.stiffness)
     try:
         free = InterpretedDynamics(mechanism).evaluate(State(0.0, q, v)).qdd
-    except UndeterminedMotionError:  # then nobody knows what is missing either
-        free, wanted = np.zeros(mechanism.model.nv), np.zeros(len(A))
+    except UndeterminedMotionError:  # what is missing is not determined either
+        free, desired = np.zeros(mechanism.model.nv), np.zeros(len(A))
     servo = servo_efforts(
         factorization,
         free,
         S,
         A,
-        wanted,
+        desired,
         rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
     )
     missed = ~servo.controllable
@@ -116,15 +107,7 @@ def task_report(
 
 
 def _reason(mechanism: ResolvedMechanism, A: Array, motion: Array, q: Array, v: Array) -> str:
-    """Whether what motors move acts on the tasks later, through forces that depend on it.
-
-    Args:
-        mechanism: What is examined.
-        A: Rows that the motors do not reach, (k, nv).
-        motion: Accelerations per unit effort, (nv, motors).
-        q: Configuration, (nq,).
-        v: Velocity, (nv,).
-    """
+    """Whether what motors move acts on the tasks later, through forces that depend on it."""
     if not len(mechanism.actuators):
         return "there are no motors"
     dynamics = InterpretedDynamics(mechanism)

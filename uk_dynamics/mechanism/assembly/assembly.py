@@ -32,17 +32,7 @@ def assemble(
     """Close the loops inside the joint limits; constraints of velocities alone hold no position.
 
     Where the search from the guess ends in a dead end, the held coordinates are led from a closed
-    configuration to where they shall be, the loops being closed again on the way.
-
-    Args:
-        mechanism: What to assemble.
-        guess: Start, (nq,).
-        hold: Names of joints, or of single velocity coordinates, that stay at the guess.
-        tolerance: Largest admissible residual, in m or rad.
-        t: Time for which constraints that change in time shall hold, in s.
-
-    Raises:
-        UnknownNameError: A held joint does not exist.
+    configuration to their values, closing the loops in every step.
     """
     free = _free(mechanism, hold)
     search = Search(mechanism, free, t)
@@ -66,7 +56,7 @@ def _lead(
     free: NDArray[np.bool_],
     tolerance: float,
 ) -> Assembly | None:
-    """Lead the held coordinates to the guess from the initial guess, closed; None: it got lost."""
+    """Move the held coordinates to the guess from the initial guess, closed; None: not possible."""
     if free.all():
         return None
     model = mechanism.model
@@ -94,18 +84,8 @@ def assemble_on_tasks(
 
     From where the loops close around the guess the tasks are led to their references in steps, so
     that the branch is that of the guess.
-
-    Args:
-        mechanism: What to assemble.
-        tasks: What it shall be doing.
-        guess: Start, (nq,).
-        hold: Names of joints, or of single velocity coordinates, that stay at the guess.
-        tolerance: Largest admissible residual, in m or rad.
-        t: Time of the references, in s.
-
-    Returns:
-        What was found. Where the references are out of reach: loops closed near the closest
-        configuration, and by how much each task is off there.
+    Where the references are out of reach: loops closed near the closest configuration, and by how
+    much each task is off there. The guess is (nq,), the tolerance in m or rad.
     """
     found = assemble(mechanism, guess, hold, tolerance, t)
     if not found.closed:
@@ -143,17 +123,7 @@ def assemble_on_tasks(
 def closed_configuration(
     mechanism: ResolvedMechanism, result: Assembly, tasks: Tasks | None = None, t: float = 0.0
 ) -> Array:
-    """The configuration of a successful assembly, (nq,); joints outside their limits are logged.
-
-    Args:
-        mechanism: What was assembled.
-        result: How.
-        tasks: On whose references it was to be.
-        t: Time of the references, in s.
-
-    Raises:
-        AssemblyError: Some loop does not close, or a reference is out of reach.
-    """
+    """The configuration of a successful assembly, (nq,); joints outside their limits are logged."""
     if not result.closed:
         off = tasks is not None and set(result.violations) <= set(tasks.names)
         raise AssemblyError(

@@ -20,7 +20,7 @@ from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.model import LimitViolation
 
 _MAX_ITERATIONS = 200
-_POLISH = 3  # further steps once closed: quadratic convergence takes the gap to rounding
+_POLISH = 3  # further steps once closed: quadratic convergence reaches rounding
 _SMALLEST_STEP = 1e-13
 _FIRST_DAMPING = 0.1  # of the violation; see Search.run
 _LEAST_DAMPING = 0.01
@@ -59,14 +59,6 @@ class Search:
         t: float,
         tasks: Tasks | None = None,
     ) -> None:
-        """Prepare.
-
-        Args:
-            mechanism: What to assemble.
-            free: Velocity coordinates that may move, (nv,).
-            t: Time for which constraints and references that change in time hold, in s.
-            tasks: Whose references shall be met as well.
-        """
         self.t = t
         model = mechanism.model
         self._model = model
@@ -94,14 +86,7 @@ class Search:
     def run(
         self, guess: Array, tolerance: float, *, within_limits: bool, away: Array | None = None
     ) -> Assembly:
-        """Search from a guess.
-
-        Args:
-            guess: Where to start, (nq,).
-            tolerance: Largest admissible residual, in m or rad.
-            within_limits: Whether joints that move stay inside their limits.
-            away: Residuals to reach instead of zero, (m,).
-        """
+        """Search from a guess, (nq,); ``away``, (m,): residuals to reach instead of zero."""
         self._away = np.zeros_like(self._away) if away is None else away
         q = self._clipped(guess) if within_limits else guess
         A, residual = self._rows(q)
@@ -165,7 +150,7 @@ class Search:
         room = np.full((2, nv), np.inf) * [[-1.0], [1.0]]
         room[0, self._bounded_v] = self._model.lower[self._bounded_v] - q[self._bounded_q]
         room[1, self._bounded_v] = self._model.upper[self._bounded_v] - q[self._bounded_q]
-        # lsq_linear wants room between the bounds; a joint with lower = upper stays put.
+        # lsq_linear needs lower < upper; a joint with lower = upper stays.
         lower, upper = np.minimum(room[0], 0.0) - 1e-15, np.maximum(room[1], 0.0) + 1e-15
         bounds = (lower[self._free], upper[self._free])
         step[self._free] = lsq_linear(matrix, target, bounds, method="bvls", tol=1e-14).x
@@ -175,10 +160,12 @@ class Search:
         violations: dict[str, float] = {}
         left = residual
         for constraints, rows, _ in self._sets:
-            gaps = np.zeros(len(constraints))
-            gaps[rows], left = left[: len(rows)], left[len(rows) :]
-            gaps /= constraints.reference_scale
-            violations |= {name: _largest(gaps[rows]) for name, rows in constraints.slices.items()}
+            errors = np.zeros(len(constraints))
+            errors[rows], left = left[: len(rows)], left[len(rows) :]
+            errors /= constraints.reference_scale
+            violations |= {
+                name: _largest(errors[rows]) for name, rows in constraints.slices.items()
+            }
         closed = _largest(residual) <= tolerance
         reason = ""
         if not closed:

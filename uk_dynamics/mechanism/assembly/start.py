@@ -51,23 +51,9 @@ def consistent_velocity(
     held: Sequence[str],
     tasks: Tasks | None = None,
 ) -> Array:
-    """The velocities that constraints ask for when some joints have theirs.
+    """Velocities, (nv,), that satisfy constraints and tasks with those of the ``held`` joints.
 
     The other joints move as little as they can, each weighed by the root of its own inertia.
-
-    Args:
-        mechanism: What moves.
-        t: Time for which constraints that change in time hold, in s.
-        q: A configuration on the constraints, (nq,).
-        v: Velocities of the held joints, and where the others start, (nv,).
-        held: Names of the joints, or single velocity coordinates, that keep theirs.
-        tasks: Whose references shall be followed as well.
-
-    Returns:
-        Velocities, (nv,), in m/s or rad/s.
-
-    Raises:
-        StateError: The held velocities contradict a constraint or task, which is named.
     """
     model = mechanism.model
     structure = mechanism.constraints

@@ -10,6 +10,7 @@ from uk_dynamics.mechanism.dynamics.batch import (
 )
 from uk_dynamics.mechanism.dynamics.constraint_work import workless
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics, Prepared
+from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.dynamics.rollout import METHODS, Plan, plan, roll_each
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
@@ -20,7 +21,6 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     TrackingErrors,
 )
 from uk_dynamics.mechanism.dynamics.solver import Solver
-from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
 from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 
 __all__ = [

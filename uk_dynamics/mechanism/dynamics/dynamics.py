@@ -104,7 +104,7 @@ class Dynamics(Protocol):
             tau: Generalized forces, (K, nv), or (nv,) for all; None is zero.
             t: One time, or (K,), in s.
             inputs: Inputs common to all states, without forces: these are ``tau``.
-            forces: Whether forces, multipliers and residuals are wanted, not only accelerations.
+            forces: Whether forces, multipliers and residuals are computed as well as accelerations.
             threads: At most, for the compiled evaluator; None: as many as pay.
 
         Raises:

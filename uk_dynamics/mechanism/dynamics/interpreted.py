@@ -12,12 +12,11 @@ from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
 from uk_dynamics.mechanism.dynamics.batch import evaluate_each, states, without_forces
 from uk_dynamics.mechanism.dynamics.dynamics import Prepared
-from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms
+from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, StructuralRows
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
 from uk_dynamics.mechanism.dynamics.rollout import plan, roll_each
 from uk_dynamics.mechanism.dynamics.solver import Solver
 from uk_dynamics.mechanism.dynamics.state_projection import StateProjection
-from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import (
     Array,

@@ -44,18 +44,7 @@ class NonidealForces:
         state: State,
         inputs: Inputs,
     ) -> Solution:
-        """Acceleration and forces.
-
-        Args:
-            factorization: Of M and A.
-            kinematics: Arrays of the robot at the state.
-            terms: F and b.
-            state: Where the mechanism is.
-            inputs: What acts on it.
-
-        Raises:
-            StateError: A user's function gives something else than nv numbers.
-        """
+        """Acceleration and forces."""
         given, function = _split(inputs.nonideal)
         functions = [f for f in (self._function, function) if f is not None]
         loads = None

@@ -26,7 +26,7 @@ class TrackingErrors(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What is asked for at a state, beside the motion of the references.
+    """What is asked for at a state, besides the motion of the references.
 
     Attributes:
         feedback: −2ζω·rate − ω²·residual of each row, (mt,).

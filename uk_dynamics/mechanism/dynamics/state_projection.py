@@ -11,8 +11,8 @@ from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import ProjectionFailedError, project_position, project_velocity
 from uk_dynamics.core.linalg import LOOSEST
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
+from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
 from uk_dynamics.mechanism.dynamics.solver import Solver
-from uk_dynamics.mechanism.dynamics.structural_rows import StructuralRows
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 from uk_dynamics.model import RobotModel
@@ -35,15 +35,6 @@ class StateProjection:
         rows: StructuralRows,
         solver: Solver,
     ) -> None:
-        """Use the memory of an evaluator.
-
-        Args:
-            mechanism: Whose constraints these are.
-            model: Its model, which may have further frames.
-            workspace: Memory for that model.
-            rows: Its structural rows.
-            solver: What factors them.
-        """
         self._model, self._workspace = model, workspace
         self._rows, self._solver = rows, solver
         constraints = rows.constraints
@@ -96,9 +87,6 @@ class StateProjection:
         """The nearest velocity on the rows that constrain velocities, in the metric of M.
 
         One step where they are affine in v, else Newton steps, shortened while they do not help.
-
-        Raises:
-            SimulationError: No velocity was found that they admit.
         """
         constraints, solver = self._rows.constraints, self._solver
         A, rate = self._motion_rates(t, q, v, inputs)

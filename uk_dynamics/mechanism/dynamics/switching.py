@@ -1,7 +1,7 @@
 """Switching constraints while the machine moves: a gripper closes, a foot lands.
 
 Switching on is plastic: velocities jump to the nearest ones, in the metric of M, that the
-constraints allow, and what the jump takes is lost.
+constraints allow, and the kinetic energy of the jump is lost.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def switch(
             continue
         workspace = mechanism.model.workspace()
         workspace.update_positions(state.q)
-        rows = _gap(mechanism, workspace, state, name, inputs.references or {})
-        gap = float(np.abs(rows).max(initial=0.0))
-        if not gap <= CLOSE:
-            raise ActivationError(name, gap, CLOSE)
+        rows = _residual(mechanism, workspace, state, name, inputs.references or {})
+        error = float(np.abs(rows).max(initial=0.0))
+        if not error <= CLOSE:
+            raise ActivationError(name, error, CLOSE)
     active = ActiveConstraints(frozenset(names), captured)
     if not added:
         return Switched(state, active, 0.0)
@@ -76,16 +76,7 @@ def switch(
 
 
 def present_values(mechanism: ResolvedMechanism, state: State, name: str) -> Array:
-    """What the rows of a constraint have now, in the units of their reference, (rows,).
-
-    Args:
-        mechanism: Whose constraint.
-        state: Where it is.
-        name: Of the constraint, on or off.
-
-    Raises:
-        SimulationError: No reference makes the residual of all rows zero.
-    """
+    """What the rows of a constraint have now, in the units of their reference, (rows,)."""
     constraints = mechanism.constraints
     rows = constraints.slices[name]
     unit = constraints.position_rows[rows] / constraints.reference_scale[rows]
@@ -94,8 +85,8 @@ def present_values(mechanism: ResolvedMechanism, state: State, name: str) -> Arr
     workspace.update_positions(state.q)
 
     def away(value: Array) -> Array:
-        live = {name: ReferenceSample(value, 0.0 * value, 0.0 * value)}
-        return _gap(mechanism, workspace, state, name, live) * unit
+        live = {name: ReferenceSample.at_rest(value)}
+        return _residual(mechanism, workspace, state, name, live) * unit
 
     value = away(np.zeros(len(unit)))
     if np.abs(away(value)).max(initial=0.0) > _CAPTURED:
@@ -106,7 +97,7 @@ def present_values(mechanism: ResolvedMechanism, state: State, name: str) -> Arr
     return value
 
 
-def _gap(
+def _residual(
     mechanism: ResolvedMechanism,
     workspace: Workspace,
     state: State,

@@ -2,18 +2,15 @@
 
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.files.file_location import find_file, shipped_files
-from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema, load_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.files.wording import place_text
 from uk_dynamics.mechanism.files.yaml_file import read_yaml
 
 __all__ = [
     "ConstraintSpec",
     "MechanismSpec",
-    "ReferenceSpec",
     "SolverSpec",
     "StabilizationSpec",
     "TasksSpec",

@@ -26,14 +26,6 @@ def write_out_families(data: object, section: str, file: str) -> object:
 
     Names in it, such as ``link: rung[i]``, stand for ``rung_1``, ``rung_2`` …; the constraints are
     called after the entry and the index. Expressions have loops of their own and stay as they are.
-
-    Args:
-        data: Plain values as they come from YAML; what is malformed stays for the schema to tell.
-        section: Key that holds the constraints: ``constraints`` or ``tasks``.
-        file: Name of the file, for errors.
-
-    Raises:
-        ExpressionError: A loop, a condition or an index that is none, or a name used twice.
     """
     if not isinstance(data, Mapping) or not isinstance(data.get(section), Mapping):
         return data

@@ -9,12 +9,76 @@ from typing import Any, Literal
 from uk_dynamics.constraints.expressions import FAMILY_KEYS
 from uk_dynamics.constraints.kinds import Kind, kind_named
 from uk_dynamics.constraints.kinds.joints import Expression
+from uk_dynamics.constraints.references import Reference
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.frame_specification import FrameSpec
-from uk_dynamics.mechanism.files.friction_specification import FrictionSpec
-from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
-from uk_dynamics.mechanism.files.switching_specification import SwitchingSpec
-from uk_dynamics.mechanism.files.wording import inside
+from uk_dynamics.mechanism.files.frame_specification import FrameSpec, frames_of
+from uk_dynamics.mechanism.files.reference_specification import read_reference
+from uk_dynamics.mechanism.files.wording import inside, place_text
+
+Section = Literal["tasks", "constraints"]
+# Keys that the shared schema allows and one of the roles does not have.
+_FOREIGN: Mapping[Section, Mapping[str, str]] = {
+    "tasks": {"friction": "friction is in the joints of a machine, not in its tasks; remove it"}
+    | {"level": "level orders constraints of the mechanism file; of tasks it is priority"}
+    | dict.fromkeys(
+        ("compliance", "switchable", "active", "on_activation"),
+        "this is for constraints of the mechanism file; motors enforce tasks",
+    ),
+    "constraints": {
+        "priority": "priority orders tasks; of constraints it is level",
+        "feedback": "feedback is what motors do about a task, joints do not; remove it",
+    },
+}
+
+
+@dataclass(frozen=True)
+class SwitchingSpec:
+    """How a constraint is switched on and off while the machine runs."""
+
+    active: bool = True  # Whether it is on at the start
+    # capture closes it on the pose found when it is switched on; require refuses to switch it on
+    # away from its own pose
+    on_activation: Literal["capture", "require"] = "capture"
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> SwitchingSpec | None:
+        """Build it from the checked data of a constraint; None where it is not switchable."""
+        if not data.get("switchable", False):
+            for key in ("active", "on_activation"):
+                if key in data:
+                    problem = f"{key} is for constraints with switchable: true"
+                    raise MechanismFileError(problem, place=key)
+            return None
+        spec = cls(data.get("active", True), data.get("on_activation", "capture"))
+        if spec.on_activation == "capture" and "reference" in data:
+            problem = (
+                "a captured pose takes the place of the reference; leave the reference out, or set "
+                "on_activation: require"
+            )
+            raise MechanismFileError(problem, place="on_activation")
+        return spec
+
+
+@dataclass(frozen=True)
+class FrictionSpec:
+    """Friction in a loop joint; see :mod:`uk_dynamics.forces.joint_friction`."""
+
+    coulomb: float = 0.0  # Friction force per force that the joint transmits, without unit
+    viscous: float = 0.0  # In N·s/m of sliding and N·m·s/rad of turning
+    velocity: float = 1e-3  # Speed of the surfaces at which Coulomb friction is at tanh(1), in m/s
+    radius: float = 0.0  # Of the pin or ball, in m
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], kind: Kind) -> FrictionSpec:
+        """Build it from checked data."""
+        if kind.friction is not None and kind.friction.refusal:
+            raise MechanismFileError(kind.friction.refusal)
+        spec = cls(**{key: float(value) for key, value in data.items()})
+        if not (spec.coulomb or spec.viscous):
+            problem = "neither coulomb nor viscous is above 0; give one, such as coulomb: 0.1"
+            raise MechanismFileError(problem)
+        kind.check_friction(spec.coulomb, spec.radius if "radius" in data else None)
+        return spec
 
 
 @dataclass(frozen=True)
@@ -68,7 +132,7 @@ class ConstraintSpec:
     level: int = 1
     priority: int = 1
     stabilization: StabilizationSpec = StabilizationSpec()
-    reference: ReferenceSpec | None = None
+    reference: Reference | None = None
     friction: FrictionSpec | None = None
     feedback: Literal["baumgarte", "generalized_inverse"] = "baumgarte"
     compliance: float = 0.0
@@ -79,47 +143,41 @@ class ConstraintSpec:
         """Name of the kind, as the file has it."""
         return self.kind.name
 
+    @property
+    def frames(self) -> list[tuple[str, FrameSpec]]:
+        """Its frames with their roles."""
+        both = (("parent", self.parent), ("child", self.child))
+        return [(role, frame) for role, frame in both if frame is not None]
+
     @classmethod
     def from_data(
-        cls,
-        name: str,
-        data: Mapping[str, Any],
-        default: StabilizationSpec,
-        *,
-        file: str,
-        place: str,
+        cls, name: str, data: Mapping[str, Any], default: StabilizationSpec, section: Section
     ) -> ConstraintSpec:
         """Build the constraint from checked data.
 
         Raises:
-            MechanismFileError: Keys that make no constraint of this kind, a quaternion of zero
-                length, both frames on one link, friction where there can be none, a reference of
-                another size, a compliance without stabilisation, or keys of switchable constraints
-                on one that is not.
+            MechanismFileError: Keys that make no constraint of this kind or are not for this
+                section, a quaternion of zero length, both frames on one link, friction where there
+                can be none, a reference of another size, a compliance without stabilisation, or
+                keys of switchable constraints on one that is not. Its place is counted from here.
         """
-        frames = {
-            role: FrameSpec.from_data(data[role], file=file, place=f"{place}.{role}")
-            for role in ("parent", "child")
-            if role in data
-        }
-        if len({frame.link for frame in frames.values()}) < len(frames):
-            problem = f'both frames are on "{data["child"]["link"]}"; name two links'
-            raise MechanismFileError(problem, file=file, place=f"{place}.child.link")
+        for key, problem in _FOREIGN[section].items():
+            if key in data:
+                raise MechanismFileError(problem, place=key)
+        frames = frames_of(data, "parent", "child")
         for key in FAMILY_KEYS:
             if key in data and data["type"] != Expression.name:
                 problem = "a family needs both indices and for_each, such as {cells: 5}, {i: cells}"
-                raise MechanismFileError(problem, file=file, place=f"{place}.{key}")
-        with inside(file, place):
-            kind = kind_named(data["type"]).from_data(data)
-        friction = None
+                raise MechanismFileError(problem, place=key)
+        kind = kind_named(data["type"]).from_data(data)
+        friction, reference = None, None
         if "friction" in data:
-            with inside(file, f"{place}.friction"):
+            with inside("", "friction"):
                 friction = FrictionSpec.from_data(data["friction"], kind)
-        reference = None
         if "reference" in data:
-            reference = ReferenceSpec.from_data(
-                data["reference"], kind.row_count, file=file, place=f"{place}.reference"
-            )
+            place = place_text((section, name, "reference"))
+            with inside("", "reference"):
+                reference = read_reference(data["reference"], kind.row_count, place)
         spec = cls(
             name=name,
             kind=kind,
@@ -132,11 +190,23 @@ class ConstraintSpec:
             friction=friction,
             feedback=data.get("feedback", {}).get("form", cls.feedback),
             compliance=float(data.get("compliance", 0.0)),
-            switching=SwitchingSpec.from_data(data, file=file, place=place),
+            switching=SwitchingSpec.from_data(data),
         )
         if spec.compliance and not spec.stabilization.frequency:
             problem = (
                 "a compliant constraint needs a stabilization frequency above 0, at which it yields"
             )
-            raise MechanismFileError(problem, file=file, place=f"{place}.compliance")
+            raise MechanismFileError(problem, place="compliance")
         return spec
+
+
+def read_constraints(
+    data: Mapping[str, Any], section: Section, file: str
+) -> tuple[StabilizationSpec, tuple[ConstraintSpec, ...]]:
+    """Default stabilisation and constraints of the checked data of a file."""
+    default = StabilizationSpec.from_data(data.get("defaults", {}).get("stabilization", {}))
+    specs = []
+    for name, entry in data.get(section, {}).items():
+        with inside(file, place_text((section, name))):
+            specs.append(ConstraintSpec.from_data(name, entry, default, section))
+    return default, tuple(specs)

@@ -7,75 +7,48 @@ from dataclasses import dataclass
 from typing import Any
 
 from uk_dynamics.constraints.rows import weighted_joints
-from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, vector
-from uk_dynamics.mechanism.files.wording import located
+from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, frames_of, vector
+from uk_dynamics.mechanism.files.wording import inside
 
 _ZERO: Vector = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class ForceSpec:
-    """A spring, damper or constant force.
+    """A spring, damper or constant force."""
 
-    Attributes:
-        name: Its key in the file.
-        type: joint_spring, line_spring, effort, wrench or expression.
-        joints: Of joint_spring, effort and expression: joints with their factors.
-        frames: Of line_spring: parent and child; of wrench: frame; by role.
-        stiffness: Of springs, in N/m or N·m/rad.
-        rest: Of joint_spring: the weighted sum without effort, in m or rad; of line_spring: the
-            distance without force, in m.
-        damping: Of springs, in N·s/m or N·m·s/rad.
-        effort: Of type effort, in N or N·m.
-        force: Of type wrench, (3,), in N.
-        torque: Of type wrench, (3,), in N·m.
-        body_axes: Of type wrench: whether it turns with its frame.
-        expression: Of type expression: the effort, in N or N·m.
-        parameters: Constants in it, by name.
-        names: Names in it for joints whose own name cannot be written there.
-    """
-
-    name: str
-    type: str
+    name: str  # Its key in the file
+    type: str  # joint_spring, line_spring, effort, wrench or expression
+    # Of joint_spring, effort and expression: joints with their factors
     joints: tuple[tuple[str, float], ...] = ()
+    # Of line_spring: parent and child; of wrench: frame; by role
     frames: tuple[tuple[str, FrameSpec], ...] = ()
-    stiffness: float = 0.0
+    stiffness: float = 0.0  # Of springs, in N/m or N·m/rad
+    # Of joint_spring: the weighted sum without effort, in m or rad; of line_spring: the distance
+    # without force, in m
     rest: float = 0.0
-    damping: float = 0.0
-    effort: float = 0.0
-    force: Vector = _ZERO
-    torque: Vector = _ZERO
-    body_axes: bool = False
-    expression: str = ""
-    parameters: tuple[tuple[str, float], ...] = ()
+    damping: float = 0.0  # Of springs, in N·s/m or N·m·s/rad
+    effort: float = 0.0  # Of type effort, in N or N·m
+    force: Vector = _ZERO  # Of type wrench, (3,), in N
+    torque: Vector = _ZERO  # Of type wrench, (3,), in N·m
+    body_axes: bool = False  # Of type wrench: whether it turns with its frame
+    expression: str = ""  # Of type expression: the effort, in N or N·m
+    parameters: tuple[tuple[str, float], ...] = ()  # Constants in it, by name
+    # Names in it for joints whose own name cannot be written there
     names: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def from_data(cls, name: str, data: Mapping[str, Any], *, file: str, place: str) -> ForceSpec:
-        """Build it from checked data.
-
-        Raises:
-            MechanismFileError: A quaternion of no length, both ends of a spring on one link, or
-                factors that are all zero.
-        """
-        frames = {
-            role: FrameSpec.from_data(data[role], file=file, place=f"{place}.{role}")
-            for role in ("parent", "child", "frame")
-            if role in data
-        }
-        if len({frame.link for frame in frames.values()}) < len(frames):
-            problem = f'both ends are on "{data["child"]["link"]}"; name two links'
-            raise MechanismFileError(problem, file=file, place=f"{place}.child.link")
+    def from_data(cls, name: str, data: Mapping[str, Any]) -> ForceSpec:
+        """Build it from checked data."""
         joints: tuple[tuple[str, float], ...] = ()
         if "joints" in data:
-            with located(file, f"{place}.joints"):
+            with inside("", "joints"):
                 joints = weighted_joints(data["joints"])
         return cls(
             name=name,
             type=data["type"],
             joints=joints,
-            frames=tuple(frames.items()),
+            frames=tuple(frames_of(data, "parent", "child", "frame").items()),
             stiffness=float(data.get("stiffness", 0.0)),
             rest=float(data.get("length" if "length" in data else "rest", 0.0)),
             damping=float(data.get("damping", 0.0)),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.files.wording import inside
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -17,31 +18,34 @@ _SHORTEST = 1e-9
 
 @dataclass(frozen=True)
 class FrameSpec:
-    """A frame fixed in a link.
+    """A frame fixed in a link."""
 
-    Attributes:
-        link: Name of a URDF link or frame.
-        xyz: Origin in the link, (3,), in m.
-        quaternion: Rotation in the link, (x, y, z, w), of length 1.
-    """
-
-    link: str
-    xyz: Vector = (0.0, 0.0, 0.0)
-    quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)
+    link: str  # Name of a URDF link or frame
+    xyz: Vector = (0.0, 0.0, 0.0)  # Origin in the link, (3,), in m
+    quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)  # Rotation in the link, (x, y, z, w), of length 1
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], *, file: str, place: str) -> FrameSpec:
-        """Build the frame from checked data.
-
-        Raises:
-            MechanismFileError: The quaternion is not of length 1 (a tenth is forgiven).
-        """
+    def from_data(cls, data: Mapping[str, Any]) -> FrameSpec:
+        """Build the frame from checked data; a quaternion must have length 1 within a tenth."""
         quaternion = cls.quaternion
         if "rpy" in data:
             quaternion = quaternion_from_rpy(vector(data["rpy"]))
         if "quaternion" in data:
-            quaternion = _unit_quaternion(data["quaternion"], file, f"{place}.quaternion")
+            quaternion = _unit_quaternion(data["quaternion"])
         return cls(data["link"], vector(data.get("xyz", cls.xyz)), quaternion)
+
+
+def frames_of(data: Mapping[str, Any], *roles: str) -> dict[str, FrameSpec]:
+    """Frames of a constraint or a force by role, as far as there are, each on another link."""
+    frames = {}
+    for role in roles:
+        if role in data:
+            with inside("", role):
+                frames[role] = FrameSpec.from_data(data[role])
+    if len({frame.link for frame in frames.values()}) < len(frames):
+        problem = f'both frames are on "{data["child"]["link"]}"; name two links'
+        raise MechanismFileError(problem, place="child.link")
+    return frames
 
 
 def vector(values: Sequence[float]) -> Vector:
@@ -61,16 +65,16 @@ def quaternion_from_rpy(rpy: Vector) -> Quaternion:
     )
 
 
-def _unit_quaternion(values: Sequence[float], file: str, place: str) -> Quaternion:
+def _unit_quaternion(values: Sequence[float]) -> Quaternion:
     length = math.hypot(*values)
     if not _SHORTEST < length < math.inf:
         problem = f"a quaternion of length {length:g} is no rotation; no rotation is [0, 0, 0, 1]"
-        raise MechanismFileError(problem, file=file, place=place)
+        raise MechanismFileError(problem, place="quaternion")
     x, y, z, w = (value / length for value in values)
     if abs(length - 1.0) > 0.1:
         problem = (
             f"a quaternion [x, y, z, w] has length 1, found {length:.4g}; "
             f"did you mean [{x:.4g}, {y:.4g}, {z:.4g}, {w:.4g}]?"
         )
-        raise MechanismFileError(problem, file=file, place=place)
+        raise MechanismFileError(problem, place="quaternion")
     return x, y, z, w

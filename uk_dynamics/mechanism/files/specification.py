@@ -1,4 +1,4 @@
-"""A mechanism as its file declares it: checked, frozen, and free of any robotics library."""
+"""Mechanism and tasks files: checked, frozen, and free of any robotics library."""
 
 from __future__ import annotations
 
@@ -15,74 +15,45 @@ from uk_dynamics.mechanism.files.constraint_families import write_out_families
 from uk_dynamics.mechanism.files.constraint_specification import (
     ConstraintSpec,
     StabilizationSpec,
+    read_constraints,
 )
 from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
-from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, vector
-from uk_dynamics.mechanism.files.reference_specification import ReferenceSpec
-from uk_dynamics.mechanism.files.roles import refuse_foreign_keys
+from uk_dynamics.mechanism.files.frame_specification import Vector, vector
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
-from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
-from uk_dynamics.mechanism.files.wording import located, place_text
+from uk_dynamics.mechanism.files.wording import inside, located, place_text
 from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml
 
-__all__ = [
-    "ActuatorSpec",
-    "ConstraintSpec",
-    "ForceSpec",
-    "FrameSpec",
-    "JointSpec",
-    "MechanismSpec",
-    "ModelSpec",
-    "ReferenceSpec",
-    "SolverSpec",
-    "StabilizationSpec",
-    "TasksSpec",
-]
+Numbers = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """The tree of links and joints, and what surrounds it.
+    """The tree of links and joints, and what surrounds it."""
 
-    Attributes:
-        urdf: Path (relative to the mechanism file), package:// URI or .xacro as written in the
-            file; None: the robot_description is given otherwise.
-        xacro: Arguments of the .xacro file, by name.
-        gravity: Acceleration of gravity in the world, (3,), in m/s².
-        root: How the first link stands in the world: fixed, floating or planar.
-        length: Weighs rotations (rad) against translations, in m.
-    """
-
+    # Path (relative to the mechanism file), package:// URI or .xacro as written in the file; None:
+    # the robot_description is given otherwise
     urdf: str | None = None
-    xacro: tuple[tuple[str, str], ...] = ()
-    gravity: Vector = (0.0, 0.0, -9.81)
+    xacro: tuple[tuple[str, str], ...] = ()  # Arguments of the .xacro file, by name
+    gravity: Vector = (0.0, 0.0, -9.81)  # Acceleration of gravity in the world, (3,), in m/s²
+    # How the first link stands in the world: fixed, floating or planar
     root: Literal["fixed", "floating", "planar"] = "fixed"
-    length: float = 1.0
+    length: float = 1.0  # Weighs rotations (rad) against translations, in m
 
 
 @dataclass(frozen=True)
 class JointSpec:
-    """Properties of one joint beside those of the URDF; N·m and rad, for sliding joints N and m.
+    """Properties of one joint besides the URDF's; N·m and rad, for sliding joints N and m."""
 
-    Attributes:
-        armature: Inertia of the rotor seen at the joint, in kg·m² or kg.
-        damping: Viscous damping in N·m·s/rad or N·s/m; None: the URDF's.
-        friction: Coulomb friction in N·m or N; None: the URDF's.
-        spring_stiffness: In N·m/rad or N/m; 0 is no spring.
-        spring_rest: Joint position without spring effort, in rad or m.
-        stop_stiffness: Of the spring-dampers at the limits, in N·m/rad or N/m; 0 is no stop.
-        stop_damping: In N·m·s/rad or N·s/m.
-    """
-
-    armature: float = 0.0
-    damping: float | None = None
-    friction: float | None = None
-    spring_stiffness: float = 0.0
-    spring_rest: float = 0.0
+    armature: float = 0.0  # Inertia of the rotor seen at the joint, in kg·m² or kg
+    damping: float | None = None  # Viscous damping in N·m·s/rad or N·s/m; None: the URDF's
+    friction: float | None = None  # Coulomb friction in N·m or N; None: the URDF's
+    spring_stiffness: float = 0.0  # In N·m/rad or N/m; 0 is no spring
+    spring_rest: float = 0.0  # Joint position without spring effort, in rad or m
+    # Of the spring-dampers at the limits, in N·m/rad or N/m; 0 is no stop
     stop_stiffness: float = 0.0
-    stop_damping: float = 0.0
+    stop_damping: float = 0.0  # In N·m·s/rad or N·s/m
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> JointSpec:
@@ -97,21 +68,13 @@ class JointSpec:
 
 @dataclass(frozen=True)
 class ActuatorSpec:
-    """A motor.
+    """A motor."""
 
-    Attributes:
-        name: Its key in the file.
-        joints: Joints it drives, with the factor of its effort on each.
-        effort_limit: In N·m or N; None: not declared here.
-        power_limit: Driving or braking, in W; None: there is none.
-        rate_limit: Of the commanded effort, in N·m/s or N/s; None: there is none.
-    """
-
-    name: str
-    joints: tuple[tuple[str, float], ...]
-    effort_limit: float | None = None
-    power_limit: float | None = None
-    rate_limit: float | None = None
+    name: str  # Its key in the file
+    joints: Numbers  # Joints it drives, with the factor of its effort on each
+    effort_limit: float | None = None  # In N·m or N; None: not declared here
+    power_limit: float | None = None  # Driving or braking, in W; None: there is none
+    rate_limit: float | None = None  # Of the commanded effort, in N·m/s or N/s; None: there is none
 
 
 @dataclass(frozen=True)
@@ -141,8 +104,8 @@ class MechanismSpec:
     model: ModelSpec = ModelSpec()
     joints: tuple[tuple[str, JointSpec], ...] = ()
     actuators: tuple[ActuatorSpec, ...] = ()
-    initial_guess: tuple[tuple[str, float], ...] = ()
-    initial_velocity: tuple[tuple[str, float], ...] = ()
+    initial_guess: Numbers = ()
+    initial_velocity: Numbers = ()
     stabilization: StabilizationSpec = field(default_factory=StabilizationSpec)
     constraints: tuple[ConstraintSpec, ...] = ()
     solver: SolverSpec = field(default_factory=SolverSpec)
@@ -181,10 +144,7 @@ class MechanismSpec:
     @classmethod
     def _from_data(cls, raw: object, file: str, directory: Path) -> MechanismSpec:
         data = check_schema(write_out_families(raw, "constraints", file), "mechanism", file)
-        refuse_foreign_keys(data.get("constraints", {}), "constraints", file)
-        stabilization = StabilizationSpec.from_data(
-            data.get("defaults", {}).get("stabilization", {})
-        )
+        stabilization, constraints = read_constraints(data, "constraints", file)
         return cls(
             file=file,
             name="mechanism" if file.startswith("<") else Path(file).stem,
@@ -195,17 +155,9 @@ class MechanismSpec:
             initial_guess=_numbers(data.get("initial_guess", {})),
             initial_velocity=_numbers(data.get("initial_velocity", {})),
             stabilization=stabilization,
-            constraints=tuple(
-                ConstraintSpec.from_data(
-                    n, d, stabilization, file=file, place=place_text(("constraints", n))
-                )
-                for n, d in data.get("constraints", {}).items()
-            ),
+            constraints=constraints,
             solver=SolverSpec.from_data(data.get("solver", {}), file=file),
-            forces=tuple(
-                ForceSpec.from_data(n, d, file=file, place=place_text(("forces", n)))
-                for n, d in data.get("forces", {}).items()
-            ),
+            forces=tuple(_force(n, d, file) for n, d in data.get("forces", {}).items()),
             measured=_measured(data.get("measured", ())),
         )
 
@@ -231,7 +183,7 @@ def _model(data: Mapping[str, Any]) -> ModelSpec:
     )
 
 
-def _numbers(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+def _numbers(data: Mapping[str, float]) -> Numbers:
     return tuple((name, float(value)) for name, value in data.items())
 
 
@@ -239,6 +191,11 @@ def _measured(data: Sequence[str] | Mapping[str, float]) -> tuple[tuple[str, flo
     if isinstance(data, Mapping):
         return _numbers(data)
     return tuple((name, None) for name in data)
+
+
+def _force(name: str, data: Mapping[str, Any], file: str) -> ForceSpec:
+    with inside(file, place_text(("forces", name))):
+        return ForceSpec.from_data(name, data)
 
 
 def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
@@ -251,3 +208,75 @@ def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
     }
     with located(file, place):
         return ActuatorSpec(name, weighted_joints(joints), **limits)
+
+
+@dataclass(frozen=True)
+class AllocationSpec:
+    """What decides where tasks leave efforts open."""
+
+    # Of the squares of the efforts in the sum that is least: 1/limit², one each, or by motor name
+    weights: Literal["limits", "equal"] | Numbers = "limits"
+    # Efforts to come close to where tasks leave freedom, by motor name, in N or N·m
+    preload: Numbers = ()
+    internal_forces: Numbers = ()  # Internal forces of rows of loops, by row name, in N or N·m
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> AllocationSpec:
+        """Build it from checked data."""
+        weights = data.get("weights", cls.weights)
+        return cls(
+            weights if isinstance(weights, str) else _numbers(weights),  # type: ignore[arg-type]
+            _numbers(data.get("preload", {})),
+            _numbers(data.get("internal_forces", {})),
+        )
+
+
+@dataclass(frozen=True)
+class TasksSpec:
+    """A tasks file.
+
+    Attributes:
+        file: Name of the file as the user gave it, for errors.
+        tasks: The tasks in declared order.
+        distribution: What is least where motors can serve them in several ways: effort, relative
+            to the limits, or, with gauss, the deviation from the free motion.
+        allocation: Weights of the efforts, and desired ones where tasks leave them open.
+    """
+
+    file: str
+    tasks: tuple[ConstraintSpec, ...]
+    distribution: Literal["effort", "gauss"] = "effort"
+    allocation: AllocationSpec = field(default_factory=AllocationSpec)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> TasksSpec:
+        """Read a tasks file.
+
+        Args:
+            path: Path, package:// URI, or the name of a shipped tasks file.
+
+        Raises:
+            MechanismFileError: The file is missing, unreadable or malformed.
+        """
+        found, shown = find_file(path, "tasks")
+        return cls._from_data(read_yaml(found, shown), shown)
+
+    @classmethod
+    def from_text(cls, text: str, *, file: str = "<text>") -> TasksSpec:
+        """Read tasks from the text of a file, which errors call ``file``.
+
+        Raises:
+            MechanismFileError: The text is malformed.
+        """
+        return cls._from_data(parse_yaml(text, file), file)
+
+    @classmethod
+    def _from_data(cls, raw: object, file: str) -> TasksSpec:
+        data = check_schema(write_out_families(raw, "tasks", file), "tasks", file)
+        _, tasks = read_constraints(data, "tasks", file)
+        return cls(
+            file,
+            tasks,
+            data.get("distribution", cls.distribution),
+            AllocationSpec.from_data(data.get("allocation", {})),
+        )

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from uk_dynamics.exceptions import InputError, MechanismFileError, UnknownNameError
-from uk_dynamics.mechanism.files.tasks_specification import AllocationSpec, Numbers
+from uk_dynamics.mechanism.files.specification import AllocationSpec, Numbers
 from uk_dynamics.mechanism.resolution.actuators import Actuators, Array
 
 Weights = Literal["limits", "equal"] | Mapping[str, float]
@@ -22,7 +22,7 @@ class Allocation:
     Attributes:
         weights: Diagonal of W, positive, (motors,).
         preload: s, (motors,), in N or N·m; None is zero.
-        internal_forces: What rows of loops shall bear in addition, by row name, in N or N·m.
+        internal_forces: Internal forces of rows of loops, by row name, in N or N·m.
     """
 
     weights: Array

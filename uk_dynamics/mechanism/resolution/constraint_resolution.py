@@ -6,28 +6,27 @@ from collections.abc import Sequence
 
 from uk_dynamics.constraints.kinds import Setting
 from uk_dynamics.constraints.kinds.joints import JointCoupling
-from uk_dynamics.constraints.references import ReferenceSet
+from uk_dynamics.constraints.references import (
+    Constant,
+    Live,
+    ReferenceSet,
+)
 from uk_dynamics.constraints.rows import Constraint
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import inside
-from uk_dynamics.mechanism.resolution.reference_resolution import resolve_reference
-from uk_dynamics.mechanism.resolution.robot_resolution import frame_name, frame_roles
+from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model import RobotModel
+
+STANDING = (Constant, Live)  # references that do not move by themselves
 
 
 def resolve_constraint(
     spec: ConstraintSpec, model: RobotModel, file: str, section: str
 ) -> Constraint:
-    """Look up the frames and joints of one declared constraint.
-
-    Raises:
-        UnknownNameError: A joint or a link does not exist.
-        InputError: Links without mass, or a relative_frame on a link that cannot move.
-        ExpressionError: An expression cannot be a constraint.
-    """
-    frames = {role: model.frame_index(frame_name(spec.name, role)) for role, _ in frame_roles(spec)}
-    links = {role: frame.link for role, frame in frame_roles(spec)}
+    """Look up the frames and joints of one declared constraint."""
+    frames = {role: model.frame_index(frame_name(spec, role)) for role, _ in spec.frames}
+    links = {role: frame.link for role, frame in spec.frames}
     with inside(file, f"{section}.{spec.name}"):
         rows = spec.kind.rows(Setting(model, frames, links))
     return Constraint(
@@ -44,11 +43,7 @@ def resolve_constraint(
 
 
 def structural_constraints(spec: MechanismSpec, model: RobotModel) -> tuple[Constraint, ...]:
-    """Declared constraints, then a coupling per URDF mimic joint.
-
-    Raises:
-        UnknownNameError: A joint does not exist.
-    """
+    """Declared constraints, then a coupling per URDF mimic joint."""
     declared = [resolve_constraint(c, model, spec.file, "constraints") for c in spec.constraints]
     return (*declared, *_mimic_constraints(model, spec.stabilization))
 
@@ -74,15 +69,9 @@ def _mimic_constraints(model: RobotModel, stabilization: StabilizationSpec) -> l
 def resolve_references(
     specs: Sequence[ConstraintSpec], constraints: Sequence[Constraint], role: str
 ) -> ReferenceSet:
-    """The references of constraints or tasks.
-
-    Args:
-        specs: What the file declares.
-        constraints: Every constraint of the set, also those that no file declares.
-        role: ``constraint`` or ``task``.
-    """
+    """The references of constraints or tasks."""
     return ReferenceSet(
         role,
         {constraint.name: len(constraint.rows) for constraint in constraints},
-        {s.name: resolve_reference(s.reference) for s in specs if s.reference is not None},
+        {spec.name: spec.reference for spec in specs if spec.reference is not None},
     )

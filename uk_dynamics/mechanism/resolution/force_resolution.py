@@ -8,7 +8,6 @@ import numpy as np
 
 from uk_dynamics.constraints.expressions import compile_expressions
 from uk_dynamics.constraints.rows import Constraint, ConstraintSet, JointTerm, joint_terms
-from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.forces import (
     ConstantEffort,
     ConstantWrench,
@@ -21,40 +20,15 @@ from uk_dynamics.forces import (
     JointSpring,
     LineSpring,
 )
-from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
+from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, FrictionSpec
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
-from uk_dynamics.mechanism.files.friction_specification import FrictionSpec
 from uk_dynamics.mechanism.files.wording import located
+from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model import RobotModel
-from uk_dynamics.model.urdf import WORLD, AttachedFrame
-
-
-def force_frames(
-    forces: Sequence[ForceSpec], links: Sequence[str], file: str
-) -> list[AttachedFrame]:
-    """Frames on which the forces act.
-
-    Raises:
-        UnknownNameError: A link does not exist.
-    """
-    frames = []
-    for force in forces:
-        for role, frame in force.frames:
-            if frame.link not in links and frame.link != WORLD:
-                place = f"forces.{force.name}.{role}.link"
-                raise UnknownNameError("link", frame.link, links, file=file, place=place)
-            name = _frame_name(force, role)
-            frames.append(AttachedFrame(name, frame.link, frame.xyz, frame.quaternion))
-    return frames
 
 
 def resolve_forces(specs: Sequence[ForceSpec], model: RobotModel, file: str) -> ForceElements:
-    """Look up the joints and frames of the declared forces.
-
-    Raises:
-        UnknownNameError: A joint does not exist.
-        ExpressionError: A text is no expression of the state and of time.
-    """
+    """Look up the joints and frames of the declared forces."""
     elements = [_element(spec, model, file) for spec in specs]
     return ForceElements(elements, model.ancestry, model.nq)
 
@@ -62,13 +36,7 @@ def resolve_forces(specs: Sequence[ForceSpec], model: RobotModel, file: str) -> 
 def resolve_friction(
     specs: Sequence[ConstraintSpec], constraints: ConstraintSet, model: RobotModel
 ) -> JointFriction:
-    """Friction of the loop joints that have it.
-
-    Args:
-        specs: The declared constraints.
-        constraints: The same, resolved, among others.
-        model: The robot.
-    """
+    """Friction of the loop joints that have it."""
     resolved = {constraint.name: constraint for constraint in constraints.constraints}
     joints = [
         _frictional(spec, spec.friction, resolved[spec.name], constraints)
@@ -81,7 +49,7 @@ def resolve_friction(
 def _element(spec: ForceSpec, model: RobotModel, file: str) -> ForceElement:
     with located(file, f"forces.{spec.name}.joints"):
         terms = joint_terms(spec.joints, model)
-    frame = {role: model.frame_index(_frame_name(spec, role)) for role, _ in spec.frames}
+    frame = {role: model.frame_index(frame_name(spec, role)) for role, _ in spec.frames}
     match spec.type:
         case "joint_spring":
             return JointSpring(terms, spec.stiffness, spec.rest, spec.damping)
@@ -128,7 +96,3 @@ def _frictional(
         load_map=load_map,
         row=own.start,
     )
-
-
-def _frame_name(force: ForceSpec, role: str) -> str:
-    return f"force:{force.name}/{role}"

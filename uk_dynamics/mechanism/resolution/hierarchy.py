@@ -1,4 +1,4 @@
-"""Which rows make which level, which of them give way, and which can be switched off."""
+"""Which rows make which level, which of them are compliant, and which can be switched off."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.exceptions import MechanismFileError, UnknownNameError
-from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
-from uk_dynamics.mechanism.files.switching_specification import SwitchingSpec
+from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, SwitchingSpec
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array
 
 Indices = NDArray[np.intp]
@@ -120,7 +119,7 @@ class Hierarchy:
         if active is None or not active.captured:
             return {}
         return {
-            name: ReferenceSample(value, np.zeros(len(value)), np.zeros(len(value)))
+            name: ReferenceSample.at_rest(value)
             for name, value in active.captured.items()
             if name in active.names
         }

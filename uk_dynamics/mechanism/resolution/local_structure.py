@@ -15,15 +15,10 @@ _LARGEST_CLUSTER = 32
 
 
 class LocalStructure(NamedTuple):
-    """How the loops of a mechanism bind its joints together.
+    """How the loops of a mechanism bind its joints together."""
 
-    Attributes:
-        constraints: The same rows as those of the mechanism, A sparse.
-        clusters: Joints that share a row.
-    """
-
-    constraints: SparseConstraintSet
-    clusters: Clusters
+    constraints: SparseConstraintSet  # The same rows as those of the mechanism, A sparse
+    clusters: Clusters  # Joints that share a row
 
     def workspace(self, model: RobotModel) -> TreeWorkspace:
         """Fresh memory for evaluations."""

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UnknownNameError
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.files.specification import MechanismSpec
-    from uk_dynamics.mechanism.resolution.actuators import Actuators
-    from uk_dynamics.model import RobotModel
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.resolution.actuators import Actuators
+from uk_dynamics.model import RobotModel
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """The measured joints of a mechanism.
+    """The measured joints of a mechanism."""
 
-    Attributes:
-        names: In declared order; those of motors in the order of the motors.
-        deviations: Standard deviation of each measurement, (d,), in rad or m; 1 where none is
-            declared, so that all count alike.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # In declared order; those of motors in the order of the motors
+    # Standard deviation of each measurement, (d,), in rad or m; 1 where none is declared, so that
+    # all count alike
     deviations: Array
 
     def __len__(self) -> int:
@@ -37,11 +30,7 @@ class Measurements:
 
     @classmethod
     def of(cls, spec: MechanismSpec, model: RobotModel, actuators: Actuators) -> Measurements:
-        """Look up the joints; without ``measured`` they are those that motors drive.
-
-        Raises:
-            UnknownNameError: A joint does not exist.
-        """
+        """Look up the joints; without ``measured`` they are those that motors drive."""
         if not spec.measured:
             driven = [
                 joint

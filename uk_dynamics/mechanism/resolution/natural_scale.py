@@ -16,21 +16,10 @@ _SAMPLES = 5
 def natural_row_scale(
     model: RobotModel, constraints: ConstraintSet, guess: Array, *, length: float, whiten: bool
 ) -> Array:
-    """Largest norm of each row with parent and child taken apart, over some configurations.
+    """Largest norm of each row over some configurations, if nothing in it cancelled.
 
-    Taken apart nothing cancels, so a row that constrains what cannot move anyway (both frames on
-    one body) shows as rounding against this scale.
-
-    Args:
-        model: The robot.
-        constraints: Its constraints, m rows.
-        guess: A configuration, (nq,); others are taken around it.
-        length: Size of the machine, in m.
-        whiten: Whether the solver whitens rows where M is regular; otherwise, and where M is
-            singular, it scales their coordinates by 1/√M_jj.
-
-    Returns:
-        (m,), in the units of the rows that the solver sees, per root kg.
+    A row that constrains what cannot move anyway (both frames on one body) is rounding against
+    this scale. Rows are whitened where ``whiten`` and M is regular, else scaled by 1/√M_jj.
     """
     workspace = model.workspace()
     generator = np.random.default_rng(0)

@@ -13,14 +13,13 @@ from uk_dynamics.core.equation import WHITENING
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
-from uk_dynamics.mechanism.resolution.actuator_resolution import resolve_actuators
-from uk_dynamics.mechanism.resolution.actuators import Actuators
+from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
+    STANDING,
     resolve_references,
     structural_constraints,
 )
 from uk_dynamics.mechanism.resolution.force_resolution import (
-    force_frames,
     resolve_forces,
     resolve_friction,
 )
@@ -28,7 +27,6 @@ from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.local_structure import LocalStructure, local_structure
 from uk_dynamics.mechanism.resolution.measurements import Measurements
 from uk_dynamics.mechanism.resolution.natural_scale import natural_row_scale
-from uk_dynamics.mechanism.resolution.reference_resolution import STANDING
 from uk_dynamics.mechanism.resolution.robot_resolution import (
     attached_frames,
     build_model,
@@ -85,7 +83,7 @@ class ResolvedMechanism:
         links = [link.name for link in description.links]
         self._frames = [
             *attached_frames(spec.constraints, links, spec.file, "constraints"),
-            *force_frames(spec.forces, links, spec.file),
+            *attached_frames(spec.forces, links, spec.file, "forces"),
         ]
         self.model = self.extended_model(())
         constraints = structural_constraints(spec, self.model)
@@ -130,9 +128,9 @@ class ResolvedMechanism:
 
     @property
     def conservative(self) -> bool:
-        """Whether its energy stays what it is while motors rest and references stand still."""
-        rubs = self.friction.active or self.nonideal is not None
-        return self.passive.conservative and self.forces.conservative and not rubs
+        """Whether its energy is constant without motor efforts and with constant references."""
+        dissipates = self.friction.active or self.nonideal is not None
+        return self.passive.conservative and self.forces.conservative and not dissipates
 
     @property
     def driven_by_time(self) -> bool:
@@ -147,7 +145,7 @@ class ResolvedMechanism:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is legal but probably not meant."""
+        """What is legal but doubtful."""
         return self.model.warnings
 
     def extended_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
-from uk_dynamics.mechanism.files.frame_specification import FrameSpec
+from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.model import JointForces, RobotModel
@@ -44,11 +44,7 @@ def read_description(spec: MechanismSpec, text: str | None) -> RobotDescription:
 def build_model(
     spec: MechanismSpec, description: RobotDescription, frames: Sequence[AttachedFrame]
 ) -> RobotModel:
-    """The robot in its surroundings, with rotor inertias and attached frames.
-
-    Raises:
-        UnknownNameError: A joint with armature does not exist.
-    """
+    """The robot in its surroundings, with rotor inertias and attached frames."""
     armature = {name: joint.armature for name, joint in spec.joints if joint.armature}
     with located(spec.file, "model"):
         try:
@@ -63,61 +59,29 @@ def build_model(
             raise error.located(place="joints") from None
 
 
-def frame_name(constraint: str, role: str) -> str:
-    """Name of the frame that a constraint attaches to its parent or child link."""
-    return f"{constraint}/{role}"
+def frame_name(owner: ConstraintSpec | ForceSpec, role: str) -> str:
+    """Name of the frame that a constraint or a force attaches to a link."""
+    return f"{'force:' if isinstance(owner, ForceSpec) else ''}{owner.name}/{role}"
 
 
 def attached_frames(
-    constraints: Sequence[ConstraintSpec], links: Sequence[str], file: str, section: str
+    owners: Iterable[ConstraintSpec | ForceSpec], links: Sequence[str], file: str, section: str
 ) -> list[AttachedFrame]:
-    """Frames of all constraints that have them.
-
-    Args:
-        constraints: Declared constraints.
-        links: Existing link names.
-        file: File of the declarations.
-        section: Key that holds them, ``constraints`` or ``tasks``.
-
-    Raises:
-        UnknownNameError: A link does not exist.
-    """
+    """Frames of constraints or forces, whose links are looked up."""
     frames = []
-    for constraint in constraints:
-        for role, frame in frame_roles(constraint):
+    for owner in owners:
+        for role, frame in owner.frames:
             if frame.link not in links and frame.link != WORLD:
-                raise UnknownNameError(
-                    "link",
-                    frame.link,
-                    links,
-                    file=file,
-                    place=f"{section}.{constraint.name}.{role}.link",
-                )
-            frames.append(
-                AttachedFrame(
-                    frame_name(constraint.name, role), frame.link, frame.xyz, frame.quaternion
-                )
-            )
+                place = f"{section}.{owner.name}.{role}.link"
+                raise UnknownNameError("link", frame.link, links, file=file, place=place)
+            name = frame_name(owner, role)
+            frames.append(AttachedFrame(name, frame.link, frame.xyz, frame.quaternion))
     return frames
-
-
-def frame_roles(constraint: ConstraintSpec) -> Iterator[tuple[str, FrameSpec]]:
-    """Parent and child of a constraint, as far as it has them."""
-    for role, frame in (("parent", constraint.parent), ("child", constraint.child)):
-        if frame is not None:
-            yield role, frame
 
 
 def joint_forces(specs: Iterable[tuple[str, JointSpec]]) -> dict[str, JointForces]:
     """Passive forces by joint name; the armature is the model's."""
     return {
-        name: JointForces(
-            damping=spec.damping,
-            friction=spec.friction,
-            spring_stiffness=spec.spring_stiffness,
-            spring_rest=spec.spring_rest,
-            stop_stiffness=spec.stop_stiffness,
-            stop_damping=spec.stop_damping,
-        )
+        name: JointForces(**{key: x for key, x in vars(spec).items() if key != "armature"})
         for name, spec in specs
     }

@@ -10,7 +10,7 @@ import numpy as np
 import uk_dynamics.core.linalg.rotations as so3
 from uk_dynamics.constraints.kinds.frames import Frame
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.specification import ConstraintSpec
+from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.model.urdf import from_quaternion
 

@@ -10,7 +10,7 @@ from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
-from uk_dynamics.constraints.references import Trajectory, Waypoints
+from uk_dynamics.constraints.references import Live, Trajectory, Waypoints
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
@@ -123,7 +123,7 @@ def driven_joints(tasks: Tasks) -> dict[str, str]:
     """
     found = {}
     for task in tasks.spec.tasks:
-        if task.reference is not None and task.reference.type == "live":
+        if isinstance(task.reference, Live):
             name = task.kind.trajectory_name(task.name)
             # A joint of the robot goes before a task that happens to have its name.
             if name is not None and (name != task.name or name not in found):

@@ -10,7 +10,7 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 
 from uk_dynamics.constraints.kinds.frames import Frame
-from uk_dynamics.constraints.references import Pace, approach
+from uk_dynamics.constraints.references import Live, Pace, approach
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import ConstraintSpec
@@ -49,9 +49,7 @@ class TargetPoseInput:
         self._tasks = [
             task
             for task in tasks.spec.tasks
-            if task.reference is not None
-            and task.reference.type == "live"
-            and isinstance(task.kind, Frame)
+            if isinstance(task.reference, Live) and isinstance(task.kind, Frame)
         ]
         topics: dict[str, ConstraintSpec | None] = {
             f"~/{task.name}/{_TOPIC}": task for task in self._tasks

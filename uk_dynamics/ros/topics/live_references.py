@@ -12,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from uk_dynamics.constraints.references import Followed, ReferenceSample, ReferenceSet
+from uk_dynamics.constraints.references import Followed, Live, ReferenceSample, ReferenceSet
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import ConstraintSpec
 from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems
@@ -25,7 +25,7 @@ AnyFollowed = TypeVar("AnyFollowed", bound=Followed)
 
 def live_names(specs: Iterable[ConstraintSpec]) -> list[str]:
     """Names of the constraints or tasks that their file declares live."""
-    return [spec.name for spec in specs if spec.reference and spec.reference.type == "live"]
+    return [spec.name for spec in specs if isinstance(spec.reference, Live)]
 
 
 class LiveReferences(Generic[AnyFollowed]):

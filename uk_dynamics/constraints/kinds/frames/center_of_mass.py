@@ -7,31 +7,29 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.keys import at
-from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
-from uk_dynamics.constraints.rows.mass_points import MassPoints
+from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms, RowFamily
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import Direction, RobotRow, Row
-from uk_dynamics.constraints.rows.vectors import Array
+from uk_dynamics.constraints.rows.vectors import Array, apply, cross
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.model import RobotModel
 
 
 @dataclass(frozen=True)
 class CenterOfMass(Kind):
-    """The centre of mass of some links, or of all that move.
+    """The centre of mass of some links, or of all that move."""
 
-    Attributes:
-        axes: The constrained directions, of x y z, in declared order.
-        links: Whose masses count; empty: all that move.
-    """
-
-    axes: tuple[str, ...]
-    links: tuple[str, ...] = ()
+    axes: tuple[str, ...]  # The constrained directions, of x y z, in declared order
+    links: tuple[str, ...] = ()  # Whose masses count; empty: all that move
     name = "center_of_mass"
     removes = "one per axis"
+    per = "axes"
     summary = "held: centre of mass in the parent frame, by default in the world"
     example = "balance: {type: center_of_mass, axes: [x, y], parent: {link: left_foot}}"
     frames = ()
@@ -59,23 +57,8 @@ class CenterOfMass(Kind):
     }
     required = ("axes",)
 
-    @classmethod
-    def from_data(cls, data: Data) -> CenterOfMass:
-        """See :meth:`Kind.from_data`."""
-        return cls(tuple(data["axes"]), tuple(data.get("links", ())))
-
-    @property
-    def row_count(self) -> int:
-        """One row per axis."""
-        return len(self.axes)
-
     def rows(self, setting: Setting) -> tuple[Row, ...]:
-        """A row per axis, in declared order.
-
-        Raises:
-            UnknownNameError: A link does not exist.
-            InputError: The links have no mass.
-        """
+        """A row per axis, in declared order."""
         with at("links"):
             masses = MassPoints.of(self.links, setting.model)
         parent = setting.frames.get("parent")
@@ -94,17 +77,11 @@ class CenterOfMass(Kind):
 
 @dataclass(frozen=True, eq=False)
 class MassCenter:
-    """A centre of mass and where it is seen from.
+    """A centre of mass and where it is seen from."""
 
-    Attributes:
-        masses: Whose centre.
-        parent: Frame index; None: the world.
-        parent_moved: 1 where a velocity coordinate moves the parent, (nv,).
-    """
-
-    masses: MassPoints
-    parent: int | None
-    parent_moved: Array
+    masses: MassPoints  # Whose centre
+    parent: int | None  # Frame index; None: the world
+    parent_moved: Array  # 1 where a velocity coordinate moves the parent, (nv,)
 
 
 @dataclass(frozen=True)
@@ -126,15 +103,10 @@ class MassCenterRow(RobotRow):
 
 @dataclass(frozen=True)
 class _Member:
-    """The rows of one constraint.
-
-    Attributes:
-        center: Of mass.
-        direction: In the parent frame, (k, 3).
-    """
+    """The rows of one constraint."""
 
     center: MassCenter
-    direction: Array
+    direction: Array  # In the parent frame, (k, 3)
 
     def frame(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Directions in the world, (k, 3), and origin of the parent, (3,)."""
@@ -181,20 +153,10 @@ class _Member:
 
 
 @dataclass(frozen=True)
-class MassCenterRows:
+class MassCenterRows(RowFamily):
     """Rows of all ``center_of_mass`` constraints of a set, in their order."""
 
     members: tuple[_Member, ...]
-
-    @property
-    def time_dependent(self) -> bool:
-        """False: only references bring time in."""
-        return False
-
-    @property
-    def linear_in_rates(self) -> bool:
-        """True: rates are A v."""
-        return True
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
         """A and residuals in m; see :class:`RowFamily`."""
@@ -209,5 +171,75 @@ class MassCenterRows:
         return ConstraintTerms(*map(np.concatenate, zip(*found, strict=True)))
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
-        """Magnitudes with centre and parent taken apart."""
+        """Magnitudes of the centre's and the parent's part, added."""
         return np.concatenate([member.natural_scale(kinematics) for member in self.members])
+
+
+@dataclass(frozen=True)
+class MassPoints:
+    """Centres of mass of n links, weighted by their part of the whole mass."""
+
+    frame: NDArray[np.intp]  # Frame of each link, (n,)
+    part: Array  # Mass of each link over the mass of all, (n,)
+    center: Array  # Centre of mass in the link's frame, (n, 3), in m
+    moved: Array  # 1 where a velocity coordinate moves a link, (n, nv)
+
+    @classmethod
+    def of(cls, names: Sequence[str], model: RobotModel) -> MassPoints:
+        """The centre of mass of links."""
+        for name in names:
+            if name not in model.link_names:
+                raise UnknownNameError("link", name, model.link_names)
+        moves = model.ancestor_mask.max(axis=1, initial=0.0) > 0.0
+        links = [
+            link
+            for link in model.description.links
+            if link.mass > 0.0
+            and (link.name in names if names else moves[model.frame_index(link.name)])
+        ]
+        if not links:
+            raise InputError("these links have no mass; name links that do")
+        frame = np.array([model.frame_index(link.name) for link in links], dtype=np.intp)
+        masses = np.array([link.mass for link in links])
+        return cls(
+            frame=frame,
+            part=masses / masses.sum(),
+            center=np.array([link.center_of_mass for link in links]),
+            moved=model.ancestor_mask[frame],
+        )
+
+    def position(self, kinematics: FrameKinematics) -> Array:
+        """Centre of mass in the world, (3,), in m."""
+        center: Array = self.part @ self._points(kinematics)
+        return center
+
+    def jacobian(self, kinematics: FrameKinematics) -> Array:
+        """Its velocity per joint velocity, (3, nv)."""
+        linear, angular = _columns(kinematics.jacobian)
+        lever = self.moved.T @ (self.part[:, None] * self._points(kinematics))
+        weight = self.part @ self.moved
+        columns: Array = linear * weight[:, None] + cross(angular, lever)
+        return columns.T
+
+    def bias(self, kinematics: FrameKinematics, v: Array) -> Array:
+        """Its acceleration at zero joint acceleration, (3,), in m/s²."""
+        linear, angular = _columns(kinematics.jacobian)
+        linear_rate, angular_rate = _columns(kinematics.jacobian_rate)
+        points = self._points(kinematics)
+        moving = self.moved * v
+        velocity = moving @ linear + cross(moving @ angular, points)
+        weight = self.part @ self.moved
+        lever = self.moved.T @ (self.part[:, None] * points)
+        lever_rate = self.moved.T @ (self.part[:, None] * velocity)
+        turning = cross(angular_rate, lever) + cross(angular, lever_rate)
+        bias: Array = v @ (linear_rate * weight[:, None] + turning)
+        return bias
+
+    def _points(self, kinematics: FrameKinematics) -> Array:
+        rotation = kinematics.rotation.take(self.frame, 0)
+        return kinematics.translation.take(self.frame, 0) + apply(rotation, self.center)
+
+
+def _columns(jacobian: Array) -> tuple[Array, Array]:
+    """Linear and angular part of each column, (nv, 3) each."""
+    return jacobian[:3].T, jacobian[3:].T

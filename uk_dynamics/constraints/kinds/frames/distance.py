@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, Row, RowFrames
@@ -19,13 +19,9 @@ _TINY = 1e-300  # coinciding origins give a zero row, which the rank rule report
 
 @dataclass(frozen=True)
 class Distance(Kind):
-    """The distance of two origins.
+    """The distance of two origins."""
 
-    Attributes:
-        distance: In m, positive.
-    """
-
-    distance: float
+    distance: float  # In m, positive
     name = "distance"
     removes = 1
     summary = "held: the distance of the origins"
@@ -46,11 +42,6 @@ class Distance(Kind):
     }
     required = ("distance",)
     called: ClassVar = {"Drake": ("DistanceConstraint",)}
-
-    @classmethod
-    def from_data(cls, data: Data) -> Distance:
-        """See :meth:`Kind.from_data`."""
-        return cls(float(data["distance"]))
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The distance."""
@@ -76,15 +67,10 @@ class DistanceRow(FrameRow):
 
 @dataclass(frozen=True)
 class DistanceRows(FrameRows):
-    """Distance of the two origins: ψ = |d| − L.
-
-    Attributes:
-        frames: Frames of the rows.
-        length: L, (m,), in m, positive.
-    """
+    """Distance of the two origins: ψ = |d| − L."""
 
     frames: RowFrames
-    length: Array
+    length: Array  # L, (m,), in m, positive
     turning: ClassVar[bool] = True
 
     def _line(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uk_dynamics.constraints.kinds import keys
-from uk_dynamics.constraints.kinds.kind import Data, Friction, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Friction, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
 from uk_dynamics.constraints.rows.frame_rows import AngularRow, LinearRow
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
@@ -28,27 +28,18 @@ class Frame(Kind):
     axes: tuple[str, ...]
     name = "frame"
     removes = "one per axis"
+    per = "axes"
     summary = "held: origin and rotation vector of the child in the parent frame"
     example = "hand: {type: frame, axes: [x, y, z], parent: {link: base}, child: {link: tool}}"
     keys: ClassVar = {"axes": keys.AXES}
     required = ("axes",)
     friction = Friction("against all motion that is free, by the force along the held axes")
 
-    @classmethod
-    def from_data(cls, data: Data) -> Frame:
-        """See :meth:`Kind.from_data`."""
-        return cls(tuple(data["axes"]))
-
-    @property
-    def row_count(self) -> int:
-        """One row per axis."""
-        return len(self.axes)
-
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """A row per axis, in declared order.
 
-        A complete rotation may be judged by the angular velocity; parts of one may not, since
-        ω_x = 0 alone binds no coordinate.
+        A complete rotation may use the angular velocity as its rate; parts of one may not, since
+        ω_x = 0 alone constrains no coordinate.
         """
         complete = set(ROTATION_AXES) <= set(self.axes)
         rotation = AngularRow if complete else RotationVectorRow
@@ -84,13 +75,7 @@ class Frame(Kind):
 def random_axes(
     rng: np.random.Generator, labels: Sequence[str], one_of: Sequence[str]
 ) -> list[str]:
-    """Two or more labels in any order for samples, one of some of them.
-
-    Args:
-        rng: Source of random numbers.
-        labels: To choose from.
-        one_of: Of which there is one at least.
-    """
+    """Two or more labels in any order for samples, one of some of them."""
     first = str(rng.choice(list(one_of)))
     others = [label for label in labels if label != first]
     chosen = rng.permutation(others)[: rng.integers(1, len(others) + 1)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
-from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
@@ -20,17 +20,13 @@ from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot, skew
 
 @dataclass(frozen=True)
 class FrameVelocity(Kind):
-    """Twist of the child relative to the parent.
+    """Twist of the child relative to the parent."""
 
-    Attributes:
-        axes: The constrained components, of x y z rx ry rz, in declared order.
-        in_child: Whether they are axes of the child frame, not of the parent frame.
-    """
-
-    axes: tuple[str, ...]
-    in_child: bool = False
+    axes: tuple[str, ...]  # The constrained components, of x y z rx ry rz, in declared order
+    expressed_in: str = "parent"  # Or "child": whose axes they are
     name = "frame_velocity"
     removes = "one per axis"
+    per = "axes"
     order = "velocity"
     summary = "held: velocity and angular velocity of the child seen from the parent"
     example = (
@@ -52,21 +48,11 @@ class FrameVelocity(Kind):
     }
     required = ("axes",)
 
-    @classmethod
-    def from_data(cls, data: Data) -> FrameVelocity:
-        """See :meth:`Kind.from_data`."""
-        return cls(tuple(data["axes"]), data.get("expressed_in") == "child")
-
-    @property
-    def row_count(self) -> int:
-        """One row per axis."""
-        return len(self.axes)
-
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """A row per axis, in declared order."""
-        directions = {**AXES, **ROTATION_AXES}
+        directions, in_child = {**AXES, **ROTATION_AXES}, self.expressed_in == "child"
         return tuple(
-            FrameVelocityRow(label, directions[label], label in ROTATION_AXES, self.in_child)
+            FrameVelocityRow(label, directions[label], label in ROTATION_AXES, in_child)
             for label in self.axes
         )
 
@@ -80,17 +66,11 @@ class FrameVelocity(Kind):
 
 @dataclass(frozen=True)
 class FrameVelocityRow(FrameRow):
-    """One component of a relative twist.
+    """One component of a relative twist."""
 
-    Attributes:
-        direction: In the parent or child frame, unit.
-        angular: Of the angular velocity, not of the origin's velocity.
-        in_child: Whether the direction is fixed in the child.
-    """
-
-    direction: Direction
-    angular: bool
-    in_child: bool
+    direction: Direction  # In the parent or child frame, unit
+    angular: bool  # Of the angular velocity, not of the origin's velocity
+    in_child: bool  # Whether the direction is fixed in the child
 
     @property
     def order(self) -> Literal["velocity"]:
@@ -118,20 +98,15 @@ class FrameVelocityRow(FrameRow):
 
 @dataclass(frozen=True)
 class FrameVelocityRows(FrameRows):
-    """ψ̇ = e·u or e·ω: velocity of the child's origin or of its rotation, seen from the parent.
-
-    Attributes:
-        frames: Frames of the rows.
-        direction: e in the parent frame, or in the child frame where ``in_child``, (m, 3); of
-            length one, for angular rows of the declared length in m.
-        in_child: Rows whose direction turns with the child, as a robot's "forwards" does, (m,).
-        angular: Rows of the angular velocity, (m,).
-    """
+    """ψ̇ = e·u or e·ω: velocity of the child's origin or of its rotation, seen from the parent."""
 
     frames: RowFrames
+    # e in the parent frame, or in the child frame where ``in_child``, (m, 3); of length one, for
+    # angular rows of the declared length in m
     direction: Array
+    # Rows whose direction turns with the child, as a robot's "forwards" does, (m,)
     in_child: NDArray[np.bool_]
-    angular: NDArray[np.bool_]
+    angular: NDArray[np.bool_]  # Rows of the angular velocity, (m,)
     turning: ClassVar[bool] = True
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:

@@ -28,21 +28,16 @@ _TINY = 1e-300  # a wheel lying flat has no heading: a zero row, which the rank 
 
 @dataclass(frozen=True)
 class NoSlip(Kind):
-    """A wheel, disc or blade on a plane through the parent's origin.
+    """A wheel, disc or blade on a plane through the parent's origin."""
 
-    Attributes:
-        normal: Of the plane, in the parent frame, unit.
-        axle: In the child frame, unit.
-        radius: Of the wheel, in m; 0: a blade.
-        directions: Of the contact's velocity that vanish, of rolling, sideways; height: it touches.
-    """
-
-    normal: Direction
-    axle: Direction
-    radius: float
+    normal: Direction  # Of the plane, in the parent frame, unit
+    axle: Direction  # In the child frame, unit
+    radius: float  # Of the wheel, in m; 0: a blade
+    # Of the contact's velocity that vanish, of rolling, sideways; height: it touches
     directions: tuple[str, ...]
     name = "no_slip"
     removes = "one per direction"
+    per = "directions"
     order = "velocity, `height`: position"
     summary = "held: the contact of a wheel or blade, which does not slide and may lean"
     example = (
@@ -106,11 +101,6 @@ class NoSlip(Kind):
             directions=tuple(part for part in _PARTS if part in directions),
         )
 
-    @property
-    def row_count(self) -> int:
-        """One row per direction."""
-        return len(self.directions)
-
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """A row per direction: rolling, sideways, height."""
         return tuple(
@@ -130,17 +120,11 @@ class NoSlip(Kind):
 
 @dataclass(frozen=True)
 class RollingRow(FrameRow):
-    """One direction of a wheel's contact with a plane, which is its label.
+    """One direction of a wheel's contact with a plane, which is its label."""
 
-    Attributes:
-        normal: Of the plane, in the parent frame, unit.
-        axle: In the child frame, unit.
-        radius: In m; zero for a blade.
-    """
-
-    normal: Direction
-    axle: Direction
-    radius: float
+    normal: Direction  # Of the plane, in the parent frame, unit
+    axle: Direction  # In the child frame, unit
+    radius: float  # In m; zero for a blade
 
     @property
     def order(self) -> Literal["position", "velocity"]:
@@ -160,27 +144,16 @@ class RollingRow(FrameRow):
 
 
 class _Contact(NamedTuple):
-    """Vectors of m rows in the world, (m, 3), and numbers, (m, 1).
+    """Vectors of m rows in the world, (m, 3), and numbers, (m, 1)."""
 
-    Attributes:
-        normal: n.
-        axle: a.
-        cosine: a·n, 0 for an upright wheel.
-        lean: |a × n|, 1 for an upright wheel.
-        heading: h.
-        sideways: s = n × h = (a − n (a·n)) / |a × n|.
-        up: u, from the contact to the centre.
-        arm: c, from the centre to the contact, in m.
-    """
-
-    normal: Array
-    axle: Array
-    cosine: Array
-    lean: Array
-    heading: Array
-    sideways: Array
-    up: Array
-    arm: Array
+    normal: Array  # n
+    axle: Array  # a
+    cosine: Array  # a·n, 0 for an upright wheel
+    lean: Array  # |a × n|, 1 for an upright wheel
+    heading: Array  # h
+    sideways: Array  # s = n × h = (a − n (a·n)) / |a × n|
+    up: Array  # u, from the contact to the centre
+    arm: Array  # c, from the centre to the contact, in m
 
 
 @dataclass(frozen=True)
@@ -189,21 +162,15 @@ class RollingRows(FrameRows):
 
     The height's rate is n·w, since the contact is the lowest point of the rim. A blade or skate is
     a wheel of radius zero, of which only the sideways row is meant.
-
-    Attributes:
-        frames: Frames of the rows: the plane goes through the parent's origin, the child's origin
-            is the centre of the wheel.
-        normal: n in the parent frame, unit, (m, 3).
-        axle: a in the child frame, unit, (m, 3).
-        radius: r, (m,), in m.
-        selection: 1 for the direction of the row among h, s, n, (m, 3).
     """
 
+    # Frames of the rows: the plane goes through the parent's origin, the child's origin is the
+    # centre of the wheel
     frames: RowFrames
-    normal: Array
-    axle: Array
-    radius: Array
-    selection: Array
+    normal: Array  # n in the parent frame, unit, (m, 3)
+    axle: Array  # a in the child frame, unit, (m, 3)
+    radius: Array  # r, (m,), in m
+    selection: Array  # 1 for the direction of the row among h, s, n, (m, 3)
     turning: ClassVar[bool] = True
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:

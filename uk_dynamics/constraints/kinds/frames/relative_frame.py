@@ -25,11 +25,7 @@ class RelativeFrame(Frame):
     )
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
-        """As of ``frame``.
-
-        Raises:
-            InputError: One of the links is fixed in the world.
-        """
+        """As of ``frame``."""
         for role, frame in setting.frames.items():
             if not setting.model.ancestor_mask[frame].any():
                 raise InputError(

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.expressions.bounds import LARGEST_FAMILY, MOST_ROWS
 from uk_dynamics.constraints.expressions.compiled import JointPlaces, make_scope
-from uk_dynamics.constraints.expressions.expression_derivatives import ORDERS, Order, differentiate
-from uk_dynamics.constraints.expressions.families import index_scope, label_of, passes
+from uk_dynamics.constraints.expressions.differentiation import ORDERS, Order, differentiate
+from uk_dynamics.constraints.expressions.indexing import index_scope, label_of, passes
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.scope import IndexValue, Scope
+from uk_dynamics.constraints.expressions.syntax import LARGEST_FAMILY, MOST_ROWS
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.expression_rows import ExpressionRow
 from uk_dynamics.constraints.rows.row import Row
@@ -25,19 +25,12 @@ _WORD = {"$ref": "constraint.schema.json#/definitions/expression_word"}
 
 @dataclass(frozen=True)
 class ExpressionText:
-    """One row of an expression constraint.
+    """One row of an expression constraint."""
 
-    Attributes:
-        label: Name of the row in its constraint; empty where it is the only one.
-        text: What the user wrote.
-        indices: Values of the indices of ``for_each`` for this row.
-        place: Key of the text in the constraint.
-    """
-
-    label: str
+    label: str  # Name of the row in its constraint; empty where it is the only one
     text: str
-    indices: Mapping[str, IndexValue]
-    place: str
+    indices: Mapping[str, IndexValue]  # Values of the indices of ``for_each`` for this row
+    place: str  # Key of the text in the constraint
 
 
 @dataclass(frozen=True)
@@ -59,6 +52,7 @@ class Expression(Kind):
     index_sets: Mapping[str, tuple[IndexValue, ...]] = field(default_factory=dict)
     name = "expression"
     removes = "one per text"
+    per = "texts"
     order = "by the rates in it"
     summary = "held: what you write"
     example = 'cam: {type: expression, expression: "follower - 0.02*sin(shaft)*exp(-0.1*t)"}'
@@ -128,11 +122,6 @@ class Expression(Kind):
             dict(data.get("names", {})),
             scope.indices,
         )
-
-    @property
-    def row_count(self) -> int:
-        """One row per text."""
-        return len(self.texts)
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """Read and derive the expressions.

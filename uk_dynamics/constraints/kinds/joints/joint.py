@@ -8,18 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uk_dynamics.constraints.kinds.keys import JOINT, at
-from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms
 from uk_dynamics.constraints.rows.row import Row
 
 
 @dataclass(frozen=True)
 class Joint(Kind):
-    """The position of one joint.
-
-    Attributes:
-        joint: Its name.
-    """
+    """The position of one joint."""
 
     joint: str
     name = "joint"
@@ -29,11 +25,6 @@ class Joint(Kind):
     frames = ()
     keys: ClassVar = {"joint": JOINT}
     required = ("joint",)
-
-    @classmethod
-    def from_data(cls, data: Data) -> Joint:
-        """See :meth:`Kind.from_data`."""
-        return cls(data["joint"])
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The joint."""

@@ -20,19 +20,12 @@ from uk_dynamics.exceptions import MechanismFileError
 
 @dataclass(frozen=True)
 class RackAndPinion(Kind):
-    """x_rack − radius·θ_pinion = offset, so v_rack = radius·ω_pinion.
+    """x_rack − radius·θ_pinion = offset, so v_rack = radius·ω_pinion."""
 
-    Attributes:
-        pinion: Joint that turns.
-        rack: Joint that slides.
-        radius: Pitch radius in m, below 0 where the rack runs backwards; not zero.
-        offset: Of the rack where the pinion is at 0, in m.
-    """
-
-    pinion: str
-    rack: str
-    radius: float
-    offset: float = 0.0
+    pinion: str  # Joint that turns
+    rack: str  # Joint that slides
+    radius: float  # Pitch radius in m, below 0 where the rack runs backwards; not zero
+    offset: float = 0.0  # Of the rack where the pinion is at 0, in m
     name = "rack_and_pinion"
     removes = 1
     summary = "held: a rack moves by the radius of its pinion per radian"
@@ -64,16 +57,15 @@ class RackAndPinion(Kind):
     called: ClassVar = {"Drake": ("CouplerConstraint",)}
 
     @classmethod
-    def from_data(cls, data: Data) -> RackAndPinion:
+    def from_data(cls, data: Data) -> Kind:
         """See :meth:`Kind.from_data`."""
-        radius = float(data["radius"])
-        if radius == 0.0:
+        if data["radius"] == 0:
             problem = "a pinion of radius 0 moves no rack; give its pitch radius in m, such as 0.01"
             raise MechanismFileError(problem, place="radius")
         if data["pinion"] == data["rack"]:
             problem = f'"{data["rack"]}" is the pinion; name the joint that slides'
             raise MechanismFileError(problem, place="rack")
-        return cls(data["pinion"], data["rack"], radius, float(data.get("offset", 0.0)))
+        return super().from_data(data)
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The rack against the pinion."""

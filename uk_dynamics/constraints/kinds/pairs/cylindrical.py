@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uk_dynamics.constraints.kinds.axis_kind import AxisKind
-from uk_dynamics.constraints.kinds.kind import Friction, Setting
+from uk_dynamics.constraints.kinds.kind import AxisKind, Friction, Setting
 from uk_dynamics.constraints.kinds.selections import aligned, on_axis
 from uk_dynamics.constraints.rows.row import Row
 

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.axis_kind import AxisKind
-from uk_dynamics.constraints.kinds.kind import Friction, Setting, Surfaces
+from uk_dynamics.constraints.kinds.kind import AxisKind, Friction, Setting, Surfaces
 from uk_dynamics.constraints.kinds.selections import AXES, aligned, origins_meet
 from uk_dynamics.constraints.rows.row import Row
 

@@ -1,8 +1,8 @@
 """A screw: a common axis, and one turn about it slides the child by the pitch.
 
 With n the axis, d·n how far the child's origin is along it and φ the child's turn about it,
-ψ = n·d − p φ/2π. φ is the twist about n that is left when the shortest rotation from n to the
-child's axis m is taken off, so that it has an exact rate: ω·w with w = (n + m)/(1 + n·m).
+ψ = n·d − p φ/2π. φ is the twist about n after the shortest rotation from n to the child's
+axis m; its rate is exact: ω·w with w = (n + m)/(1 + n·m).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import AXIS, unit_axis
+from uk_dynamics.constraints.kinds.keys import AXIS
 from uk_dynamics.constraints.kinds.kind import (
     Data,
     Friction,
@@ -38,14 +38,10 @@ class Screw(Kind):
 
     Any number of turns is allowed: the residual of its row ``thread`` is that to the nearest
     thread, so it does not jump where an angle is wrapped.
-
-    Attributes:
-        axis: Unit vector in the parent frame.
-        pitch: In m per turn, positive for a right-handed thread, not zero.
     """
 
-    axis: Direction
-    pitch: float
+    axis: Direction  # Unit vector in the parent frame
+    pitch: float  # In m per turn, positive for a right-handed thread, not zero
     name = "screw"
     removes = 5
     summary = "free: turning about the axis, which slides the child along it by the pitch per turn"
@@ -71,13 +67,12 @@ class Screw(Kind):
     called: ClassVar = {"SDF": ("screw",), "Drake": ("ScrewJoint",)}
 
     @classmethod
-    def from_data(cls, data: Data) -> Screw:
+    def from_data(cls, data: Data) -> Kind:
         """See :meth:`Kind.from_data`."""
-        pitch = float(data["pitch"])
-        if pitch == 0.0:
+        if data["pitch"] == 0:
             problem = "a screw of pitch 0 does not slide; give a pitch in m/turn, or type: hinge"
             raise MechanismFileError(problem, place="pitch")
-        return cls(unit_axis(data["axis"], "axis"), pitch)
+        return super().from_data(data)
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """Those of a cylindrical joint, then the thread."""
@@ -102,15 +97,10 @@ class Screw(Kind):
 
 @dataclass(frozen=True)
 class ThreadRow(FrameRow):
-    """Sliding and turning along an axis go together.
+    """Sliding and turning along an axis go together."""
 
-    Attributes:
-        axis: In the parent frame, unit.
-        pitch: In m per turn.
-    """
-
-    axis: Direction
-    pitch: float
+    axis: Direction  # In the parent frame, unit
+    pitch: float  # In m per turn
 
     @property
     def period(self) -> float:
@@ -132,21 +122,13 @@ class ThreadRow(FrameRow):
 
 @dataclass(frozen=True)
 class ThreadRows(FrameRows):
-    """ψ = n·d − r φ to the nearest thread, r = p/2π.
-
-    Attributes:
-        frames: Frames of the rows.
-        axis: n in the parent frame, unit, (m, 3).
-        first: Unit vector across it in the parent frame, (m, 3).
-        second: n × first, (m, 3).
-        rise: r, (m,), in m/rad.
-    """
+    """ψ = n·d − r φ to the nearest thread, r = p/2π."""
 
     frames: RowFrames
-    axis: Array
-    first: Array
-    second: Array
-    rise: Array
+    axis: Array  # n in the parent frame, unit, (m, 3)
+    first: Array  # Unit vector across it in the parent frame, (m, 3)
+    second: Array  # n × first, (m, 3)
+    rise: Array  # r, (m,), in m/rad
     turning: ClassVar[bool] = True
 
     def _axes(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:

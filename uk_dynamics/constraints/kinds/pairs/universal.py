@@ -28,15 +28,11 @@ _ANY_ARM = {"anyOf": [{"required": ["parent_axis"]}, {"required": ["child_axis"]
 
 @dataclass(frozen=True)
 class Universal(Kind):
-    """A universal joint; its shafts turn together where both are at right angles to the cross.
+    """A universal joint; its shafts turn together where both are at right angles to the cross."""
 
-    Attributes:
-        parent_axis: Arm of the cross that is fixed in the parent, unit, in the parent frame.
-        child_axis: Arm that is fixed in the child, unit, in the child frame.
-    """
-
+    # Arm of the cross that is fixed in the parent, unit, in the parent frame
     parent_axis: Direction
-    child_axis: Direction
+    child_axis: Direction  # Arm that is fixed in the child, unit, in the child frame
     name = "universal"
     removes = 4
     summary = "free: two rotations, about the arms of a cross"

@@ -1,23 +1,22 @@
-"""Polynomials between two states of motion: cubic with rates, quintic with accelerations too.
+"""Polynomials of time, and those between two states of motion: cubic with rates, or quintic.
 
 Coefficients come lowest power first, in the time since the beginning.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
 import numpy as np
+from numpy.polynomial.polynomial import polyder, polyval
 
 from uk_dynamics.constraints.references.references import Array, ReferenceSample
 
 
 def cubic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Array:
-    """The cubic with values and rates of both ends, (4, m); accelerations do not count.
-
-    Args:
-        begin: State of motion at time 0.
-        end: State of motion after the duration.
-        duration: In s, positive.
-    """
+    """The cubic with values and rates of both ends, (4, m); accelerations do not count."""
     h = duration
     slope = (end.value - begin.value) / h
     return np.array(
@@ -49,19 +48,26 @@ def quintic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Ar
 
 
 def sample(coefficients: Array, s: float) -> ReferenceSample:
-    """Value, rate and acceleration.
+    """Value, rate and acceleration, (m,) each, at a time s of a polynomial, (degree + 1, m)."""
+    derivatives = (polyder(coefficients, order) for order in range(3))
+    return ReferenceSample(*(np.asarray(polyval(s, part)) for part in derivatives))
 
-    Args:
-        coefficients: (degree + 1, m), lowest power first.
-        s: Time since the beginning, in s.
+
+@dataclass(frozen=True)
+class Polynomial:
+    """c₀ + c₁ t + c₂ t² + … for each row, at all times.
+
+    Attributes:
+        coefficients: Lowest power first, one column per row, (n, m).
     """
-    powers = np.zeros((3, len(coefficients)))
-    power = 1.0
-    for n in range(len(coefficients)):
-        powers[0, n] = power
-        if n + 1 < len(coefficients):
-            powers[1, n + 1] = (n + 1) * power
-        if n + 2 < len(coefficients):
-            powers[2, n + 2] = (n + 1) * (n + 2) * power
-        power *= s
-    return ReferenceSample(*(powers @ coefficients))
+
+    coefficients: Array
+
+    @classmethod
+    def of(cls, coefficients: Sequence[Sequence[float]]) -> Polynomial:
+        """Build it from the coefficients of each row, in m or rad per power of s, lowest first."""
+        return cls(np.array(list(zip_longest(*coefficients, fillvalue=0.0)), dtype=float))
+
+    def sample(self, t: float) -> ReferenceSample:
+        """Value, rate and acceleration at time t in s."""
+        return sample(self.coefficients, t)
