@@ -19,16 +19,7 @@ _AGREES = 1e-6  # of the accelerations that cancel in a row
 
 
 def check_state(mechanism: Mechanism, rows: ConstraintTerms, state: State) -> None:
-    """Refuse a state that violates the constraints: its forces would be meaningless.
-
-    Args:
-        mechanism: What moves.
-        rows: Its constraints at the state.
-        state: Its state.
-
-    Raises:
-        StateError: A loop is open, or velocities open it.
-    """
+    """Refuse a state that violates the constraints: its forces would be meaningless."""
     constraints = mechanism.constraints
     speed = 1.0 + float(np.abs(state.v).max(initial=0.0))
     for values, chosen, what in (
@@ -47,17 +38,7 @@ def check_state(mechanism: Mechanism, rows: ConstraintTerms, state: State) -> No
 def consistent_acceleration(
     mechanism: Mechanism, terms: DynamicsTerms, qdd: Mapping[str, float] | ArrayLike
 ) -> Array:
-    """An acceleration that agrees with the constraints, (nv,), in m/s² or rad/s².
-
-    Args:
-        mechanism: What moves.
-        terms: At the state, without stabilisation.
-        qdd: All accelerations, (nv,), or some by name, from which the others follow.
-
-    Raises:
-        StateError: The accelerations contradict a constraint, or do not determine the motion.
-        UnknownNameError: A name does not exist.
-    """
+    """An acceleration that agrees with the constraints, (nv,), in m/s² or rad/s²."""
     model, A, b = mechanism.model, terms.A, terms.b
     given = model.to_velocities(qdd)
     if isinstance(qdd, Mapping):

@@ -14,17 +14,7 @@ Event = tuple[float, Mapping[str, bool]]
 def schedule(
     mechanism: Mechanism, events: Sequence[Event], start: float, duration: float
 ) -> tuple[Event, ...]:
-    """Check events and sort them by time.
-
-    Args:
-        mechanism: With switchable constraints.
-        events: (time in s, {name: on}).
-        start: Start of the simulation, in s.
-        duration: Of the simulation, in s.
-
-    Raises:
-        InputError: A time is outside the simulation, or a constraint is not switchable.
-    """
+    """Check events and sort them by time."""
     for t, changes in events:
         if not start <= t <= start + duration:
             raise InputError(
@@ -38,16 +28,7 @@ def schedule(
 def merge(
     controls: Array, events: Sequence[Event], same: float
 ) -> tuple[list[float], dict[float, list[Mapping[str, bool]]], frozenset[float]]:
-    """Instants at which the integration stops: control instants, and events between them.
-
-    Args:
-        controls: Increasing control instants, and the end, in s.
-        events: Sorted by time.
-        same: Times closer than this are one instant, in s.
-
-    Returns:
-        All instants, the changes at each instant with events, and the control instants.
-    """
+    """Instants at which the integration stops: control instants, and events between them."""
     instants = [float(t) for t in controls]
     changes: dict[float, list[Mapping[str, bool]]] = {}
     for t, change in events:

@@ -52,14 +52,7 @@ class Job(NamedTuple):
 
 
 def build(job: Job) -> str:
-    """Have a job done and wait for it; why that failed, empty where it did not.
-
-    Args:
-        job: What is to be compiled.
-
-    Raises:
-        OSError: No process can be started.
-    """
+    """Have a job done and wait for it; why that failed, empty where it did not."""
     process = subprocess.Popen(
         [sys.executable, "-c", _START],
         stdin=subprocess.PIPE,

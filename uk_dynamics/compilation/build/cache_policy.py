@@ -25,15 +25,10 @@ _BUILD = 86400.0  # s: no compiler works for so long
 
 
 class Removed(NamedTuple):
-    """Removed entries.
+    """Removed entries."""
 
-    Attributes:
-        libraries: How many.
-        size: Bytes.
-    """
-
-    libraries: int
-    size: int
+    libraries: int  # how many
+    size: int  # bytes
 
 
 class _Kept(NamedTuple):
@@ -51,13 +46,7 @@ def note_use(library: Path) -> None:
 
 
 def trim(folder: Path, *, unused: float = UNUSED, largest: int = LARGEST) -> Removed:
-    """Remove what has not been used for long or is too much.
-
-    Args:
-        folder: The cache.
-        unused: Entries that nobody has used for so long go, in s.
-        largest: Bytes that may stay.
-    """
+    """Remove what has not been used for long or is too much."""
     now = time.time()
     _remove_unfinished(folder, now - _BUILD)
     count = size = total = 0
@@ -78,12 +67,7 @@ def clear(folder: Path) -> Removed:
 
 @contextmanager
 def locked(library: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of an entry; gives whether it is held.
-
-    Args:
-        library: Of the entry.
-        wait: Until others give it back; else it is not held where they have it.
-    """
+    """Hold the lock of an entry; gives whether it is held."""
     path = library.with_suffix(".lock")
     while True:
         with path.open("w") as file:

@@ -96,12 +96,7 @@ _STATES, _STEPS = 10, 100
 
 
 def batch_files(mechanism: ResolvedMechanism, identifier: str) -> dict[str, str]:
-    """Texts of source, header and example, by the end of their names.
-
-    Args:
-        mechanism: What to write.
-        identifier: Its name as C knows it.
-    """
+    """Texts of source, header and example, by the end of their names."""
     begin = start(mechanism)
     rolls = integrates(mechanism)
     return {

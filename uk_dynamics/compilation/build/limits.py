@@ -33,11 +33,7 @@ def obstacles(mechanism: ResolvedMechanism) -> tuple[str, ...]:
 
 
 def check(mechanism: ResolvedMechanism) -> None:
-    """Refuse what cannot be compiled.
-
-    Raises:
-        CompilationError: There are obstacles; names them.
-    """
+    """Refuse what cannot be compiled."""
     found = obstacles(mechanism)
     if found:
         raise CompilationError(
@@ -60,11 +56,7 @@ def task_obstacles(tasks: Tasks) -> tuple[str, ...]:
 
 
 def check_tasks(tasks: Tasks) -> None:
-    """Refuse tasks whose servo law cannot be compiled.
-
-    Raises:
-        CompilationError: There are obstacles; names them.
-    """
+    """Refuse tasks whose servo law cannot be compiled."""
     found = task_obstacles(tasks)
     if found:
         raise CompilationError(

@@ -44,15 +44,7 @@ def double_precision() -> AbstractContextManager[object]:
 
 
 def run(tape: Tape, inputs: Arrays) -> dict[str, Arrays]:
-    """Outputs of a tape.
-
-    Args:
-        tape: What to run.
-        inputs: Values in the order of the tape's inputs, (inputs, K).
-
-    Returns:
-        Arrays by name, in the shapes of the outputs with K behind them.
-    """
+    """Outputs of a tape by name, K behind their shapes, for inputs (inputs, K)."""
     _, jnp = jax_modules()
     given = len(inputs) + len(tape.constants)
     values = jnp.zeros((tape.size, inputs.shape[1]), inputs.dtype)

@@ -1,25 +1,56 @@
-"""What C answered, as a solution: all but the acceleration is looked at when it is read."""
+"""What C answered, as a solution: all but the acceleration is looked at when it is read.
+
+The structural rows on the Python side of the memory, and the factorisation where C keeps none.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.emit.layout import Layout
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Method, Solution, Status
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.dynamics import Solver, StructuralRows
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
 
 
-class Owner(Protocol):
-    """Who evaluated."""
+class CompiledStructure:
+    """The Python side of the structural rows in a memory."""
 
-    layout: Layout
+    def __init__(self, mechanism: ResolvedMechanism, layout: Layout, memory: Array) -> None:
+        self.layout = layout  # of the memory
+        self._model = mechanism.model
+        self.rows = StructuralRows(mechanism)  # the structural rows with what they follow
+        self._solver = Solver(mechanism)
+        self._memory = memory
+        self._mask: NDArray[np.bool_] | None = None
+
+    def follow(self, t: float, inputs: Inputs) -> None:
+        """Tell C what rows follow, and which of them act."""
+        memory, layout = self._memory, self.layout
+        sample = self.rows.reference(t, inputs)
+        memory[layout["followed"]] = 0.0 if sample is None else np.concatenate(sample)
+        mask = self.rows.hierarchy.mask(inputs.active)
+        if mask is not self._mask:
+            self._mask = mask
+            memory[layout["active"]] = 1.0 if mask is None else mask
 
     def again(self, answers: Array) -> Factorization:
-        """The factorisation at the state of some answers."""
+        """The factorisation at the state of some answers, for what C does not keep."""
+        layout = self.layout
+        t, q, v = float(answers[0]), answers[layout["q"]], answers[layout["v"]]
+        workspace = self._model.workspace()
+        workspace.update(q, v)
+        reference = None
+        if layout.followed:
+            reference = ReferenceSample(*answers[layout["followed"]].reshape(3, layout.rows))
+        active = answers[layout["active"]][: layout.rows]
+        A = self.rows.constraints.evaluate(workspace, t, q, v, reference).A * active[:, None]
+        return self._solver.factorize_part(workspace.mass, A, self._solver.rank_tolerance)
 
 
 class CompiledReactions:
@@ -32,8 +63,7 @@ class CompiledReactions:
 
     __slots__ = ("_answers", "_force", "_owner")
 
-    def __init__(self, answers: Array, force: Array, owner: Owner) -> None:
-        """Keep a copy of inputs and answers, as the layout of the owner says."""
+    def __init__(self, answers: Array, force: Array, owner: CompiledStructure) -> None:
         self._answers = answers
         self._force = force
         self._owner = owner
@@ -95,14 +125,7 @@ _NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 class CompiledSolution(Solution):
     """Fresh inputs and answers of one compiled evaluation."""
 
-    def __init__(self, qdd: Array, answers: Array, owner: Owner) -> None:
-        """Keep the answers.
-
-        Args:
-            qdd: Acceleration, (nv,), part of the answers.
-            answers: Inputs and answers, as the layout of the owner says.
-            owner: Who evaluated.
-        """
+    def __init__(self, qdd: Array, answers: Array, owner: CompiledStructure) -> None:
         self.qdd = qdd
         self._answers = answers
         self._owner = owner
@@ -117,16 +140,18 @@ class CompiledSolution(Solution):
         return found
 
 
-def _residual(solution: CompiledSolution, owner: Owner, answers: Array) -> Array:
+def _residual(solution: CompiledSolution, owner: CompiledStructure, answers: Array) -> Array:
     residual: Array = answers[owner.layout["violation"]][: owner.layout.rows]
     return residual
 
 
-def _status(solution: CompiledSolution, owner: Owner, answers: Array) -> Status:
+def _status(solution: CompiledSolution, owner: CompiledStructure, answers: Array) -> Status:
     return _STATUS[int(answers[owner.layout["status"].start])]
 
 
-def _offending(solution: CompiledSolution, owner: Owner, answers: Array) -> NDArray[np.intp]:
+def _offending(
+    solution: CompiledSolution, owner: CompiledStructure, answers: Array
+) -> NDArray[np.intp]:
     status = solution.status
     if status is Status.OK:
         return _NO_ROWS
@@ -134,12 +159,14 @@ def _offending(solution: CompiledSolution, owner: Owner, answers: Array) -> NDAr
     return np.flatnonzero(answers[owner.layout["offends"]] == level)
 
 
-def _force(solution: CompiledSolution, owner: Owner, answers: Array) -> Array:
+def _force(solution: CompiledSolution, owner: CompiledStructure, answers: Array) -> Array:
     force: Array = answers[owner.layout["ideal_force"]]
     return force
 
 
-def _reactions(solution: CompiledSolution, owner: Owner, answers: Array) -> CompiledReactions:
+def _reactions(
+    solution: CompiledSolution, owner: CompiledStructure, answers: Array
+) -> CompiledReactions:
     return CompiledReactions(answers, solution.coordinates, owner)
 
 

@@ -119,7 +119,6 @@ class DeferredDynamics(Fallback):
     """A ``Dynamics`` that is interpreted until it is compiled; both agree to rounding."""
 
     def __init__(self, deferred: Deferred[Dynamics]) -> None:
-        """Take the evaluators, interpreted and later compiled."""
         self._deferred = deferred
 
     @property

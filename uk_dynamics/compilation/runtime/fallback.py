@@ -25,15 +25,10 @@ _NOTHING = Inputs()
 
 
 class Fallback:
-    """Every method of :class:`Dynamics`, answered by ``fallback``.
-
-    Attributes:
-        fallback: The other evaluator.
-    """
+    """Every method of :class:`Dynamics`, answered by ``fallback``."""
 
     def __init__(self, fallback: Dynamics) -> None:
-        """Name the other evaluator."""
-        self.fallback = fallback
+        self.fallback = fallback  # the other evaluator
 
     @property
     def hierarchy(self) -> Hierarchy:

@@ -28,7 +28,6 @@ class Reflections(IndependentRows):
     def __init__(
         self, rows: list[Sparse], independent: Collection[int], factor: TreeFactor
     ) -> None:
-        """See :class:`IndependentRows`."""
         self._columns: list[int] = []  # the column of each independent row
         self._vectors: list[tuple[Sparse, Sparse, Scalar]] = []  # v, D⁻¹v, β
         self._inverse: list[Scalar] = []  # one over what the row is there

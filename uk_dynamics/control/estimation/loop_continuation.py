@@ -28,16 +28,9 @@ class LoopContinuation:
     """Predictor–corrector continuation that stays on its assembly branch.
 
     A step is accepted only if successive Newton corrections shrink by a factor of four.
-
-    Attributes:
-        residual: Largest residual before the last correction, in m or rad.
-        iterations: Newton corrections since it was set to zero.
-        passed_singularity: Whether, since it was set to false, a step met a singular configuration
-            or may have passed one, because the distance to it was shorter than the step.
-        factors: Of the last Newton correction.
     """
 
-    factors: LoopFactors
+    factors: LoopFactors  # of the last Newton correction
 
     def __init__(
         self,
@@ -47,15 +40,6 @@ class LoopContinuation:
         split: Split,
         tolerance: float,
     ) -> None:
-        """Prepare.
-
-        Args:
-            rows: Those that close the loops.
-            model: The tree.
-            places: Indices of the measured joints in q, (d,).
-            split: Measured and other coordinates.
-            tolerance: Regularity below which the loops are singular.
-        """
         self._rows = rows
         self._model = model
         self._places = places
@@ -63,8 +47,8 @@ class LoopContinuation:
         self._tolerance = tolerance
         self._still = np.zeros(len(rows.names))
         self._last_regular: LoopFactors | None = None
-        self.residual = 0.0
-        self.iterations = 0
+        self.residual = 0.0  # largest residual before the last correction, in m or rad
+        self.iterations = 0  # newton corrections since it was set to zero
         self.passed_singularity = False
 
     def factor(self, A: Array) -> LoopFactors:
@@ -76,16 +60,7 @@ class LoopContinuation:
         self._last_regular = None
 
     def step(self, q: Array, t: float, wanted: Array) -> Array | None:
-        """One continuation step, to measurements close to the last configuration.
-
-        Args:
-            q: The last configuration, (nq,).
-            t: Time, in s.
-            wanted: Measured positions, (d,).
-
-        Returns:
-            The configuration, (nq,); None if the corrections do not converge as required.
-        """
+        """One continuation step, to measurements close to the last configuration."""
         guess, before = q, 1.0
         if self._last_regular is not None:
             before = self._last_regular.regularity
@@ -125,12 +100,6 @@ class LoopContinuation:
         """Velocities at the last configuration, (nv,).
 
         In directions that are singular there, the tangent of the last regular one is used.
-
-        Args:
-            q: The last configuration, (nq,).
-            t: Its time, in s.
-            drift: Partial time derivative of the rows, (m,).
-            rates: Measured velocities, (d,).
         """
         if not self.factors.singular or self._last_regular is None:
             return self.factors.move(-drift, rates)
@@ -142,17 +111,7 @@ class LoopContinuation:
     def follow(
         self, q: Array, times: tuple[float, float], wanted: Array, steps: int = MOST_STEPS
     ) -> Array | None:
-        """Continuation with adaptive steps along a straight line in the measured positions.
-
-        Args:
-            q: A closed configuration, (nq,).
-            times: Of this configuration and of the end, in s.
-            wanted: Measured positions at the end, (d,).
-            steps: Largest number of steps.
-
-        Returns:
-            The configuration at the end, (nq,); None if it cannot be reached.
-        """
+        """Continuation with adaptive steps along a straight line in the measured positions."""
         start = q[self._places]
         way = wanted - start
         longest = _LONGEST_STEP / max(_largest(way), _LONGEST_STEP)

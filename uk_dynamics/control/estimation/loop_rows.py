@@ -12,21 +12,9 @@ from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 
 
 class LoopRows:
-    """Rigid, active rows of order position.
-
-    Attributes:
-        names: Of the rows.
-        scale: Residual per m or rad, (m,).
-        live: What replaces the references of constraints, by name.
-    """
+    """Rigid, active rows of order position."""
 
     def __init__(self, mechanism: Mechanism, active: ActiveConstraints | None) -> None:
-        """Select the rows.
-
-        Args:
-            mechanism: With the loops.
-            active: Switchable constraints that are on; None: as in the mechanism file.
-        """
         self._constraints = mechanism.constraints
         self._references = mechanism.references
         hierarchy = mechanism.hierarchy
@@ -38,8 +26,8 @@ class LoopRows:
         self._moving = self._constraints.time_dependent or bool(self._references.references)
         self._still = np.zeros(mechanism.model.nv)
         self._workspace = mechanism.model.workspace()
-        self.scale = self._constraints.reference_scale[self._held]
-        self.names = tuple(mechanism.row_names[i] for i in self._held)
+        self.scale = self._constraints.reference_scale[self._held]  # residual per m or rad, (m,)
+        self.names = tuple(mechanism.row_names[i] for i in self._held)  # of the rows
 
     def linearize(self, q: Array, t: float) -> tuple[Array, Array]:
         """A (m, nv) and ψ (m,) at a configuration (nq,) and time in s."""

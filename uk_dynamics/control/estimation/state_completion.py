@@ -210,9 +210,6 @@ class StateCompletion:
         """A (m, nv) at a configuration where the measured joints determine the others.
 
         The initial guess may be singular, like a flat parallelogram; then others near it are tried.
-
-        Raises:
-            InputError: There is no such configuration.
         """
         random = np.random.default_rng(1)
         q = self._home

@@ -25,17 +25,7 @@ def servo_evaluator(
     *,
     friction: bool = True,
 ) -> ServoEvaluator:
-    """The evaluator of the servo law of tasks.
-
-    Args:
-        tasks: What motors are to do.
-        selection: The name of a backend, or more; see :func:`select_backend`.
-        friction: Whether friction and damping are fed forward.
-
-    Raises:
-        InputError: There is no such backend.
-        CompilationError: With ``compiled``: something cannot be compiled.
-    """
+    """The evaluator of the servo law of tasks."""
     asked = Selection.of(selection)
     choice = choose(tasks, asked)
     if choice == "jax":
@@ -77,7 +67,6 @@ class DeferredServo:
     """
 
     def __init__(self, deferred: Deferred[ServoEvaluator]) -> None:
-        """Take the evaluators, interpreted and later compiled."""
         self._deferred = deferred
         self._evaluator = deferred.current()
 

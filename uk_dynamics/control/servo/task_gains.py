@@ -32,7 +32,6 @@ class TaskGains:
     """
 
     def __init__(self, constraints: ConstraintSet) -> None:
-        """Start with the gains of the constraints."""
         self.damping = constraints.damping.copy()
         self.stiffness = constraints.stiffness.copy()
         self._constraints = constraints

@@ -44,11 +44,6 @@ class McapWriter:
     """Writes messages given as nested mappings; use it as a context manager."""
 
     def __init__(self, path: Path) -> None:
-        """Create the file.
-
-        Raises:
-            InputError: The library is missing, or the file cannot be written.
-        """
         try:
             from mcap_ros2.writer import Writer
         except ImportError:
@@ -84,14 +79,7 @@ class McapWriter:
         self._writer.add_metadata(name, dict(values))
 
     def write(self, topic: str, type_: str, content: Mapping[str, Any], time: int) -> None:
-        """Write a message.
-
-        Args:
-            topic: Its topic.
-            type_: Its type, one of ``SCHEMAS``.
-            content: Its fields by name.
-            time: In ns.
-        """
+        """Write a message."""
         self._writing = True  # remains set if Ctrl-C or a full disk interrupts the record
         if type_ not in self._schemas:
             self._schemas[type_] = self._writer.register_msgdef(type_, SCHEMAS[type_])

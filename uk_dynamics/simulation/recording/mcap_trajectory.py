@@ -44,17 +44,6 @@ class MotionLog:
     """Writes samples of a motion one by one; use it as a context manager."""
 
     def __init__(self, path: Path, mechanism: str, names: Names, effort_limits: Array) -> None:
-        """Create the file.
-
-        Args:
-            path: File to write.
-            mechanism: Its name.
-            names: Of all columns.
-            effort_limits: Of the motors, (motors,), in N or N·m.
-
-        Raises:
-            InputError: There are floating or planar joints, or the file cannot be written.
-        """
         check_joints(names, path)
         self._mechanism = mechanism
         self._names = names
@@ -86,12 +75,7 @@ class MotionLog:
         self._log.note(END, outcome)
 
     def sample(self, values: Mapping[str, Any], status: str) -> None:
-        """Write a sample.
-
-        Args:
-            values: One row of each array of a trajectory, by its name there.
-            status: Name of the solution's status.
-        """
+        """Write a sample."""
         names, log = self._names, self._log
         time = round(float(values["t"]) * SECOND)
         header = {"stamp": _stamp(time), "frame_id": ""}
@@ -131,11 +115,7 @@ class MotionLog:
 
 
 def check_joints(names: Names, path: Path) -> None:
-    """Refuse joints with more positions than velocities, which JointState cannot represent.
-
-    Raises:
-        InputError: There are floating or planar joints.
-    """
+    """Refuse joints with more positions than velocities, which JointState cannot represent."""
     if names.positions != names.velocities:
         raise InputError(
             "sensor_msgs/JointState cannot represent floating and planar joints; use .npz",
@@ -144,11 +124,7 @@ def check_joints(names: Names, path: Path) -> None:
 
 
 def save(trajectory: TrajectoryData, path: Path) -> None:
-    """Write a trajectory.
-
-    Raises:
-        InputError: It has floating or planar joints, or the file cannot be written.
-    """
+    """Write a trajectory."""
     with MotionLog(path, trajectory.name, trajectory.names, trajectory.effort_limits) as log:
         for k, status in enumerate(trajectory.status):
             log.sample({name: getattr(trajectory, name)[k] for name in _SAMPLED}, status)
@@ -156,11 +132,7 @@ def save(trajectory: TrajectoryData, path: Path) -> None:
 
 
 def load(path: Path) -> TrajectoryData:
-    """Read a trajectory from a recorded simulation, or from the topics of running nodes.
-
-    Raises:
-        InputError: It is no MCAP file, or has no joint states.
-    """
+    """Read a trajectory from a recorded simulation, or from the topics of running nodes."""
     reader = McapReader(path)
     samples = Samples()
     for message in reader.messages():
