@@ -13,7 +13,7 @@ from uk_dynamics.cli.main import build_parser, main
 from uk_dynamics.cli.output.json_text import json_text
 
 # Commands whose output is no table: a page in the browser, files for other programs.
-WITHOUT_A_TABLE = {"view", "ros2-control", "init", "import", "completion", "layouts"}
+WITHOUT_A_TABLE = {"schema", "view", "ros2-control", "init", "import", "completion", "layouts"}
 
 
 def facts(capsys, *arguments):

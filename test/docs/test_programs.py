@@ -126,19 +126,22 @@ def run(command: str, *, drawn: bool) -> None:
     os.chdir(done.stdout.splitlines()[-1])
 
 
+ROS = ROOT / "uk_dynamics" / "ros"
+
+
 def look_for(arguments: list[str]) -> None:
     """What ``ros2 run`` and ``ros2 launch`` start is there, with the arguments that are given."""
     verb, *rest = arguments
     if verb == "run":
         package, executable = rest[:2]
         assert package == "uk_dynamics"
-        assert (ROOT / "uk_dynamics" / "ros" / f"{executable}.py").is_file(), executable
+        assert (ROS / "nodes" / f"{executable}.py").is_file(), executable
     if verb == "launch":
         package, file = rest[:2]
         assert package == "uk_dynamics"
         text = (ROOT / "launch" / file).read_text(encoding="utf-8")
-        shared = re.findall(r"from uk_dynamics\.ros\.(\w+) import", text)
-        modules = (ROOT / "uk_dynamics" / "ros" / f"{module}.py" for module in shared)
+        shared = re.findall(r"from uk_dynamics\.ros\.(\w+)\.(\w+) import", text)
+        modules = (ROS / folder / f"{module}.py" for folder, module in shared)
         texts = [text, *(module.read_text(encoding="utf-8") for module in modules)]
         for argument in rest[2:]:
             name, given, _ = argument.partition(":=")

@@ -91,6 +91,9 @@ BAD_COMMANDS = {
     "unknown joint": (joint_state(("crank", "knee"), effort=ONES[:2]), '"knee" unknown'),
     "a name twice": (joint_state(("crank", "crank"), effort=ONES[:2]), "more than once"),
     "nan": (joint_state(("crank",), effort=(math.nan,)), "effort of crank is nan"),
-    "a joint without motor": (joint_state(("right",), effort=(1.0,)), "no motor moves right"),
-    "half of a pair": (joint_state(("coupler",), effort=(1.0,)), "no motor moves"),
+    "a joint without motor": (
+        joint_state(("right",), effort=(1.0,)),
+        "no motors can produce this effort of right",
+    ),
+    "half of a pair": (joint_state(("coupler",), effort=(1.0,)), "no motors can produce"),
 }

@@ -74,7 +74,7 @@ def test_a_motion_that_starts_on_its_tasks_is_not_at_rest():
         (["--start-on-tasks"], "--start-on-tasks needs --tasks"),
         (
             ["--recording", "run.npz", "--start-on-tasks", "--tasks", "five_bar_sweep"],
-            "leave --control, --set and --start-on-tasks out",
+            "omit --control, --set and --start-on-tasks",
         ),
     ],
 )

@@ -36,6 +36,6 @@ def reproduce(paper: str, *, quick: bool = False) -> Study:
     """
     if paper not in PAPERS:
         raise UnknownNameError("paper", paper, PAPERS)
-    module = importlib.import_module(f"{__name__}.{paper}")
+    module = importlib.import_module(f"{__name__}.{paper}.study")
     result: Study = module.study(quick=quick)
     return result

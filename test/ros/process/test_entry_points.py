@@ -34,7 +34,7 @@ def loads_modules(process: NodeProcess) -> bool:
 def test_a_node_that_still_loads_ends_without_a_traceback(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    program = "import sys; from uk_dynamics.ros import entry_points as e; sys.exit(e.simulator())"
+    program = "import sys; from uk_dynamics.ros.nodes.entry_points import *; sys.exit(simulator())"
     process = NodeProcess([sys.executable, "-c", program], tmp_path / "log")
     wait_until(lambda: loads_modules(process), "modules that are being loaded")
     assert process.stop(number) == 0

@@ -46,7 +46,7 @@ def start_node(start_process: StartProcess, tmp_path: Path) -> StartProcess:
 
 DEMO = """
 import argparse, sys
-from uk_dynamics.ros import demo
+from uk_dynamics.ros.demo import demo
 parser = argparse.ArgumentParser()
 demo.register(parser.add_subparsers())
 arguments = parser.parse_args()

@@ -9,13 +9,11 @@ from uk_dynamics.compilation.emit.generate import declarations, defines, definit
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import trace, trace_tasks
-from uk_dynamics.core.linalg import bounded_least_squares as search
-from uk_dynamics.core.linalg import tie_handicap
+from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
 from uk_dynamics.core.servo import MET
 from uk_dynamics.mechanism import Tasks
 
 _STATE = ("q", "v", "followed")
-_OF_THE_SEARCH = ("FLAT", "SEARCH_ROUNDING", "STILL", "DEPENDENT", "STEPS_PER_UNKNOWN")
 
 
 def servo_source(tasks: Tasks) -> str:
@@ -37,7 +35,7 @@ def servo_source(tasks: Tasks) -> str:
             declarations(mechanism, ServoLayout(tasks)),
             definitions(mechanism, structure, pivoted=True),
             f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
-            *defines({"MET": MET} | {name: getattr(search, name) for name in _OF_THE_SEARCH}),
+            *defines({"MET": MET} | SEARCH_CONSTANTS),
             table("double", "uk_task_handicap", tie_handicap(count + 2 * motors)),
             f"static const double uk_motors[][UK_NV] = {{{', '.join(columns)}}};",
             function("uk_task_terms", _STATE, ("A", "bias"), places(A=rows.A, bias=rows.bias)),

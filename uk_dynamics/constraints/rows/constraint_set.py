@@ -22,6 +22,7 @@ from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
 from uk_dynamics.constraints.rows.row import FrameRows
 from uk_dynamics.constraints.rows.row_layout import RowLayout
 from uk_dynamics.constraints.rows.vectors import Array, dot
+from uk_dynamics.core.equation import row_gains
 
 __all__ = ["ConstraintSet", "ConstraintTerms"]
 
@@ -78,10 +79,11 @@ class ConstraintSet:
         )
         velocity_rows = np.flatnonzero(self.motion_rows & ~self.position_rows)
         self._velocity_rows = velocity_rows if len(velocity_rows) else None
-        omega = np.array([2.0 * np.pi * c.frequency for c in constraints for _ in c.rows])
+        frequency = np.array([c.frequency for c in constraints for _ in c.rows])
         ratio = np.array([c.damping_ratio for c in constraints for _ in c.rows])
-        self.damping = np.where(self.position_rows, 2.0 * ratio * omega, omega * self.motion_rows)
-        self.stiffness = np.where(self.position_rows, omega * omega, 0.0)
+        self.damping, self.stiffness = row_gains(
+            frequency, ratio, self.position_rows, self.motion_rows
+        )
         self._layout = RowLayout.of(constraints, ancestor_mask, nq, length)
         direct = self._layout.direct_scale
         self.reference_scale = np.where(direct == 0.0, length, direct)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from uk_dynamics.constraints.rows import ConstraintSet
-from uk_dynamics.core.equation import position_gains, velocity_gain
+from uk_dynamics.core.equation import row_gains
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.dynamics import TrackingErrors
 from uk_dynamics.mechanism.resolution import Array
@@ -64,7 +64,7 @@ class TaskGains:
         rows = self._constraints.slices[task]
         position = self._constraints.position_rows[rows]
         motion = self._constraints.motion_rows[rows]
-        damping, stiffness = position_gains(frequency, damping_ratio)
-        self.damping[rows] = position * damping + (motion & ~position) * velocity_gain(frequency)
-        self.stiffness[rows] = position * stiffness
+        self.damping[rows], self.stiffness[rows] = row_gains(
+            frequency, damping_ratio, position, motion
+        )
         self._gains[task] = Gains(frequency, damping_ratio)

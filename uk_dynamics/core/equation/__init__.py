@@ -11,7 +11,12 @@ from uk_dynamics.core.equation.projection import (
     project_velocity,
 )
 from uk_dynamics.core.equation.solution import Solution, Status
-from uk_dynamics.core.equation.stabilization import from_alpha_beta, position_gains, velocity_gain
+from uk_dynamics.core.equation.stabilization import (
+    from_alpha_beta,
+    position_gains,
+    row_gains,
+    velocity_gain,
+)
 from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
 
 __all__ = [
@@ -31,6 +36,7 @@ __all__ = [
     "project_position",
     "project_velocity",
     "projection",
+    "row_gains",
     "solve_nonideal",
     "velocity_gain",
 ]

@@ -12,7 +12,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Value = TypeVar("Value", float, NDArray[np.float64])
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Value = TypeVar("Value", float, Array)
 
 
 def position_gains(frequency: Value, damping_ratio: Value) -> tuple[Value, Value]:
@@ -36,6 +38,25 @@ def velocity_gain(frequency: Value) -> Value:
         frequency: Hz; 0 is no stabilisation.
     """
     return 2.0 * np.pi * frequency
+
+
+def row_gains(
+    frequency: Value, damping_ratio: Value, position_rows: Flags, motion_rows: Flags
+) -> tuple[Array, Array]:
+    """Gains of ψ̇ and ψ for rows of every order; zero for rows of order acceleration.
+
+    Args:
+        frequency: Hz; one number or one per row.
+        damping_ratio: ζ; likewise.
+        position_rows: Whether each row is of order position, (m,).
+        motion_rows: Whether each row is of order position or velocity, (m,).
+
+    Returns:
+        Damping, (m,), 1/s, and stiffness, (m,), 1/s².
+    """
+    damping, stiffness = position_gains(frequency, damping_ratio)
+    decay: Array = velocity_gain(frequency) * motion_rows.astype(float)
+    return np.where(position_rows, damping, decay), np.where(position_rows, stiffness, 0.0)
 
 
 def from_alpha_beta(alpha: float, beta: float) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """Rank rule, row basis, mass factors, rotations, bounded least squares."""
 
 from uk_dynamics.core.linalg import rank_rule
-from uk_dynamics.core.linalg.bounded_least_squares import bounded_least_squares
+from uk_dynamics.core.linalg.bounded_least_squares import SEARCH_CONSTANTS, bounded_least_squares
 from uk_dynamics.core.linalg.mass_factor import (
     DenseMass,
     SingularMass,
@@ -42,6 +42,7 @@ __all__ = [
     "NEGLIGIBLE_ACCELERATION",
     "SAFE_MARGIN",
     "SAFE_ROUNDING",
+    "SEARCH_CONSTANTS",
     "TINY",
     "ZERO_ROW",
     "DenseMass",

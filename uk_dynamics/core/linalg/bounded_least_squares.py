@@ -27,12 +27,19 @@ from uk_dynamics.core.linalg.row_basis import RowBasis
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# The generated C has these constants from here.
 FLAT = 1e-9  # of its size if nothing cancelled: below, a gradient is zero
 SEARCH_ROUNDING = 1e-14  # of residuals, relative to what they are the difference of
 STILL = 1e-13  # of the largest: an unknown that moves less does not move
 DEPENDENT = 1e-10  # bounds whose normals differ by less are one
 STEPS_PER_UNKNOWN = 10
+#: The generated C takes the constants of the search from here.
+SEARCH_CONSTANTS = {
+    "FLAT": FLAT,
+    "SEARCH_ROUNDING": SEARCH_ROUNDING,
+    "STILL": STILL,
+    "DEPENDENT": DEPENDENT,
+    "STEPS_PER_UNKNOWN": STEPS_PER_UNKNOWN,
+}
 
 
 @dataclass(frozen=True, eq=False)
