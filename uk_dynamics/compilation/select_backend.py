@@ -8,8 +8,8 @@ from typing import Literal
 
 from uk_dynamics.compilation.build.background import Job
 from uk_dynamics.compilation.build.compiler import CompilationError, find_compiler, no_compiler
-from uk_dynamics.compilation.build.library import ONCE, is_cached, is_servo_cached
-from uk_dynamics.compilation.build.limits import LARGEST_UNASKED, obstacles, task_obstacles
+from uk_dynamics.compilation.build.library import ONCE, is_cached
+from uk_dynamics.compilation.build.limits import LARGEST_UNASKED, obstacles
 from uk_dynamics.compilation.runtime.deferred import (
     MANY,
     Deferred,
@@ -137,14 +137,12 @@ def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
         )
     if backend in ("interpreted", "compiled", "jax"):
         return backend
-    tasks = subject if isinstance(subject, Tasks) else None
     mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
-    if is_cached(mechanism) if tasks is None else is_servo_cached(tasks):
+    if is_cached(subject):
         return "compiled"
     if backend == "cached":
         return "interpreted"
-    found = obstacles(mechanism) + (task_obstacles(tasks) if tasks is not None else ())
-    if found:  # nothing that a user could do about
+    if found := obstacles(subject):  # nothing that a user could change
         asked.log.info(not_compiled(mechanism.name, f"C does not know {', '.join(found)}"))
         return "interpreted"
     problem = ""

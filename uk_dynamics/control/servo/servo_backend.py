@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uk_dynamics.compilation import Selection, choose
-from uk_dynamics.compilation.build import CompilationError, Job, is_servo_cached
+from uk_dynamics.compilation.build import CompilationError, Job, is_cached
 from uk_dynamics.compilation.runtime import Deferred, not_compiled
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.core.servo import ServoSolution
@@ -44,7 +44,7 @@ def servo_evaluator(
             Deferred[ServoEvaluator](
                 interpreted,
                 compiled,
-                cached=lambda: is_servo_cached(tasks),
+                cached=lambda: is_cached(tasks),
                 job=Job.of(tasks),
                 name=name,
                 log=asked.log,
