@@ -5,6 +5,7 @@ The structural rows on the Python side of the memory, and the factorisation wher
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -135,45 +136,24 @@ class CompiledSolution(Solution):
         find = _FINDERS.get(name)
         if find is None:
             raise AttributeError(name)
-        found = find(self, self._owner, self._answers)
+        found = find(self, self._owner.layout, self._answers)
         setattr(self, name, found)
         return found
 
 
-def _residual(solution: CompiledSolution, owner: CompiledStructure, answers: Array) -> Array:
-    residual: Array = answers[owner.layout["violation"]][: owner.layout.rows]
-    return residual
-
-
-def _status(solution: CompiledSolution, owner: CompiledStructure, answers: Array) -> Status:
-    return _STATUS[int(answers[owner.layout["status"].start])]
-
-
-def _offending(
-    solution: CompiledSolution, owner: CompiledStructure, answers: Array
-) -> NDArray[np.intp]:
-    status = solution.status
-    if status is Status.OK:
+def _offending(solution: CompiledSolution, layout: Layout, answers: Array) -> NDArray[np.intp]:
+    if solution.status is Status.OK:
         return _NO_ROWS
-    level = 2.0 if status is Status.INCONSISTENT else 1.0
-    return np.flatnonzero(answers[owner.layout["offends"]] == level)
+    level = 2.0 if solution.status is Status.INCONSISTENT else 1.0
+    return np.flatnonzero(answers[layout["offends"]] == level)
 
 
-def _force(solution: CompiledSolution, owner: CompiledStructure, answers: Array) -> Array:
-    force: Array = answers[owner.layout["ideal_force"]]
-    return force
-
-
-def _reactions(
-    solution: CompiledSolution, owner: CompiledStructure, answers: Array
-) -> CompiledReactions:
-    return CompiledReactions(answers, solution.coordinates, owner)
-
-
-_FINDERS = {
-    "residual": _residual,
-    "status": _status,
+_FINDERS: dict[str, Callable[[Any, Layout, Array], Any]] = {
+    "residual": lambda _, layout, answers: answers[layout["violation"]][: layout.rows],
+    "status": lambda _, layout, answers: _STATUS[int(answers[layout["status"].start])],
     "offending": _offending,
-    "coordinates": _force,
-    "reactions": _reactions,
+    "coordinates": lambda _, layout, answers: answers[layout["ideal_force"]],
+    "reactions": lambda solution, _, answers: CompiledReactions(
+        answers, solution.coordinates, solution._owner
+    ),
 }

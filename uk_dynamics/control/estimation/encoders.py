@@ -15,7 +15,7 @@ _TURN = 2.0 * np.pi
 
 
 class Encoders:
-    """Joints with an encoder."""
+    """Joints with an encoder; measurements given as arrays have their order, (d,)."""
 
     def __init__(self, mechanism: Mechanism, names: Sequence[str] | None = None) -> None:
         self.names, self.deviations = _measured(mechanism, names)

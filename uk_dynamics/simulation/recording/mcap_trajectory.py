@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recording.mcap_log import McapReader, McapWriter
@@ -27,13 +26,12 @@ from uk_dynamics.simulation.recording.mcap_topics import (
     description,
 )
 from uk_dynamics.simulation.recording.trajectory_data import (
+    Array,
     Names,
     Statistics,
     Switching,
     TrajectoryData,
 )
-
-Array = NDArray[np.float64]
 
 _WALL_CLOCK = 1e8  # s: stamps above count from 1970
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
