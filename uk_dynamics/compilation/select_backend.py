@@ -32,19 +32,13 @@ Choice = Literal["interpreted", "compiled", "deferred", "jax"]
 
 @dataclass(frozen=True)
 class Selection:
-    """What a caller asks for.
+    """What a caller asks for."""
 
-    Attributes:
-        backend: See the table of :func:`select_backend`.
-        unready: What ``auto`` does where the library is not in the cache.
-        after: Calls of the evaluator before compiling begins in the background; 0: it begins now.
-        log: Where ``auto`` says what it does.
-    """
-
-    backend: str = "auto"
-    unready: Unready = "defer"
+    backend: str = "auto"  # see the table of :func:`select_backend`
+    unready: Unready = "defer"  # what ``auto`` does where the library is not in the cache
+    # Calls of the evaluator before compiling begins in the background; 0: it begins now
     after: int = MANY
-    log: Log = ONCE
+    log: Log = ONCE  # where ``auto`` says what it does
 
     @classmethod
     def of(cls, given: str | Selection) -> Selection:

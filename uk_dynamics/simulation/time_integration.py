@@ -32,25 +32,15 @@ _SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at it
 
 @dataclass
 class Advance:
-    """Integrates the motion of a plant.
-
-    Attributes:
-        space: Configuration space.
-        plant: What moves.
-        method: One of METHODS.
-        step: Fixed step, in s.
-        tolerances: Error control of the adaptive methods.
-        steps: Accepted steps so far.
-        evaluations: Evaluations of the acceleration so far.
-    """
+    """Integrates the motion of a plant."""
 
     space: ConfigurationSpace
     plant: Plant
-    method: str
-    step: float
-    tolerances: Tolerances
-    steps: int = 0
-    evaluations: int = 0
+    method: str  # one of METHODS
+    step: float  # fixed step, in s
+    tolerances: Tolerances  # error control of the adaptive methods
+    steps: int = 0  # accepted steps so far
+    evaluations: int = 0  # evaluations of the acceleration so far
     _step_size: float | None = field(default=None, repr=False)
 
     def run(self, state: State, stops: Array) -> Iterator[State]:

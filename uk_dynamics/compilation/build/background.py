@@ -31,17 +31,11 @@ _START = (
 
 
 class Job(NamedTuple):
-    """What is to be compiled.
+    """What is to be compiled."""
 
-    Attributes:
-        spec: Of the mechanism.
-        description: Text of its robot.
-        tasks: Tasks whose servo law is wanted; None: the mechanism itself.
-    """
-
-    spec: MechanismSpec
-    description: str
-    tasks: TasksSpec | None = None
+    spec: MechanismSpec  # of the mechanism
+    description: str  # text of its robot
+    tasks: TasksSpec | None = None  # tasks whose servo law is wanted; None: the mechanism itself
 
     @classmethod
     def of(cls, subject: ResolvedMechanism | Tasks) -> Job:

@@ -8,12 +8,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from uk_dynamics.compilation.build.limits import check
-from uk_dynamics.compilation.emit.generate import (
-    batch_declarations,
-    batch_definitions,
-    declarations,
-    definitions,
-)
 from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.assembly import start
@@ -178,6 +172,8 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         CompilationError: Some part of the mechanism cannot be compiled.
         InputError: The directory cannot be written.
     """
+    from uk_dynamics.compilation.emit import generate  # only those who export need it
+
     check(mechanism)
     identifier = re.sub(r"\W", "_", mechanism.name)
     if not identifier[:1].isalpha():
@@ -200,13 +196,13 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     example = _ROLLOUT_EXAMPLE.format(steps=_STEPS) if rolls else ""
     include = f'#include <math.h>\n\n#include "{identifier}'
     texts = {
-        ".h": _HEADER.format(**words, declarations=declarations(mechanism)),
-        ".c": f'{include}.h"\n' + definitions(mechanism),
+        ".h": _HEADER.format(**words, declarations=generate.declarations(mechanism)),
+        ".c": f'{include}.h"\n' + generate.definitions(mechanism),
         "_example.c": _EXAMPLE.format(**words),
         "_batch.h": _BATCH_HEADER.format(
-            **words, declarations=batch_declarations(mechanism), rollout=prototype
+            **words, declarations=generate.batch_declarations(mechanism), rollout=prototype
         ),
-        "_batch.c": f'{include}_batch.h"\n' + batch_definitions(mechanism),
+        "_batch.c": f'{include}_batch.h"\n' + generate.batch_definitions(mechanism),
         "_batch_example.c": _BATCH_EXAMPLE.format(**words, rollout=example),
     }
     files = tuple(directory / f"{identifier}{suffix}" for suffix in texts)

@@ -25,7 +25,7 @@ class Layout:
         self.size = 0  # all doubles so far
         self.rows = rows  # constraint rows, m
         self.followed = mechanism.follows_references  # whether rows may follow references
-        self.fields: dict[str, Field] = {}  # in order, by name in C
+        self.fields: dict[str, Field] = {}
         m = max(rows, 1)  # C knows no empty arrays
         self._add(
             ("t", 1, "time, s"),

@@ -23,7 +23,7 @@ class CompiledStructure:
     """The Python side of the structural rows in a memory."""
 
     def __init__(self, mechanism: ResolvedMechanism, layout: Layout, memory: Array) -> None:
-        self.layout = layout  # of the memory
+        self.layout = layout
         self._model = mechanism.model
         self.rows = StructuralRows(mechanism)  # the structural rows with what they follow
         self._solver = Solver(mechanism)

@@ -28,7 +28,7 @@ class Fallback:
     """Every method of :class:`Dynamics`, answered by ``fallback``."""
 
     def __init__(self, fallback: Dynamics) -> None:
-        self.fallback = fallback  # the other evaluator
+        self.fallback = fallback
 
     @property
     def hierarchy(self) -> Hierarchy:

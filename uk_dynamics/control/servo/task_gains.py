@@ -12,15 +12,10 @@ from uk_dynamics.mechanism.resolution import Array
 
 
 class Gains(NamedTuple):
-    """Gains of one task.
+    """Gains of one task."""
 
-    Attributes:
-        frequency: Natural frequency of the error dynamics, in Hz; 0: no feedback.
-        damping_ratio: 1 is critical; velocity tasks do not use it.
-    """
-
-    frequency: float
-    damping_ratio: float
+    frequency: float  # natural frequency of the error dynamics, in Hz; 0: no feedback
+    damping_ratio: float  # 1 is critical; velocity tasks do not use it
 
 
 class TaskGains:

@@ -23,21 +23,13 @@ MISSING = (
 
 @dataclass(frozen=True)
 class Message:
-    """One recorded message.
-
-    Attributes:
-        topic: Its topic.
-        type: Its type, such as ``sensor_msgs/msg/JointState``.
-        time: When it was logged, in ns.
-        content: Its fields as attributes; None if it was not decoded.
-        data: Serialised (CDR).
-    """
+    """One recorded message."""
 
     topic: str
-    type: str
-    time: int
-    content: Any
-    data: bytes
+    type: str  # its type, such as ``sensor_msgs/msg/JointState``
+    time: int  # when it was logged, in ns
+    content: Any  # its fields as attributes; None if it was not decoded
+    data: bytes  # serialised (CDR)
 
 
 class GrowingFile:
