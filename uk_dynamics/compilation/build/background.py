@@ -1,4 +1,4 @@
-"""Compiling in a process of its own, so that nobody waits for it.
+"""Compiling in a process of its own, so that no evaluation waits for it.
 
 The compiling process reads a pipe from the process that wants the libraries. When that one ends,
 in any way, the pipe closes: the compilation is interrupted, removes its temporary files and

@@ -136,7 +136,7 @@ def announce(message: str, level: int = logging.WARNING) -> None:
 
 
 class _Once:
-    """A log in which every message stands once."""
+    """A log that writes every message once."""
 
     def info(self, message: str) -> None:
         """Say that something happens."""

@@ -1,4 +1,4 @@
-"""What stands where in the memory of a compiled mechanism: one list, for C and for Python."""
+"""Memory layout of a compiled mechanism: one list of fields, for C and for Python."""
 
 from __future__ import annotations
 

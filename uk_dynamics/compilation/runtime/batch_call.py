@@ -1,4 +1,4 @@
-"""What C is told of many states at once, and where it puts its answers: structures of C.
+"""Inputs of many states and the arrays for their results: structures of C.
 
 Their fields stand in the order of ``uk_batch`` in batch.h and ``uk_trajectories`` in rollout.h.
 """

@@ -106,7 +106,7 @@ def in_parts(
 
 
 def to_solution(answers: Answers) -> BatchSolution:
-    """Answers of C as the caller knows them."""
+    """The results of C as a batch solution."""
     determined = answers.determined
     return BatchSolution(
         answers.qdd,

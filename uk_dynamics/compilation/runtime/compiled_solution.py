@@ -1,4 +1,4 @@
-"""What C answered, as a solution: all but the acceleration is looked at when it is read.
+"""The results of C as a solution; all but the acceleration is extracted when first read.
 
 The structural rows on the Python side of the memory, and the factorisation where C keeps none.
 """
@@ -103,7 +103,7 @@ class CompiledReactions:
         return coordinates
 
     def nonideal_force(self, force: Array) -> Array:
-        """Part of a given force that the constraints let through, (nv,)."""
+        """Part of a given force that the constraints do not balance, (nv,)."""
         return self._again().nonideal_force(force)
 
     def holding(self, force: Array) -> Array:
@@ -132,7 +132,7 @@ class CompiledSolution(Solution):
         self._owner = owner
 
     def __getattr__(self, name: str) -> Any:
-        """What is not looked at yet."""
+        """Results that have not been read yet."""
         find = _FINDERS.get(name)
         if find is None:
             raise AttributeError(name)

@@ -22,7 +22,7 @@ from uk_dynamics.compilation.trace.tree_factor import TreeFactor
 class Reflections(IndependentRows):
     """Householder reflections x − β v (v·D⁻¹x), each of which turns a row into one column.
 
-    That column is gone from all other rows, which keeps them short where there are many.
+    That column vanishes in all other rows, which keeps them short where there are many.
     """
 
     def __init__(

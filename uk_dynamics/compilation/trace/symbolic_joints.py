@@ -14,7 +14,7 @@ _ROUNDING = 4e-16  # entries of a rotation matrix below this are rounding of π/
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a body stands: in its parent and in the world."""
+    """Pose of a body, in its parent and in the world."""
 
     local: Objects  # rotation in the parent, (3, 3)
     offset: Objects  # origin in the parent, (3,)
