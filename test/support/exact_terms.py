@@ -8,9 +8,8 @@ from collections.abc import Mapping
 import mpmath
 import numpy as np
 
-from uk_dynamics.compilation.trace.servo_terms import trace_tasks
 from uk_dynamics.compilation.trace.symbols import Symbol
-from uk_dynamics.compilation.trace.terms import trace
+from uk_dynamics.compilation.trace.terms import trace, trace_tasks
 
 _DIGITS = 40
 _OPERATIONS = {

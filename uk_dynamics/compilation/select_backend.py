@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
-from uk_dynamics.compilation.build.background import Job
 from uk_dynamics.compilation.build.compiler import CompilationError, find_compiler, no_compiler
-from uk_dynamics.compilation.build.library import ONCE, is_cached, is_servo_cached
-from uk_dynamics.compilation.build.limits import LARGEST_UNASKED, obstacles, task_obstacles
+from uk_dynamics.compilation.build.library import ONCE, is_cached
+from uk_dynamics.compilation.build.limits import LARGEST_UNASKED, obstacles
 from uk_dynamics.compilation.runtime.deferred import (
     MANY,
     Deferred,
@@ -25,25 +25,20 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 #: Environment variable with the backend that ``auto`` stands for.
 VARIABLE = "UK_DYNAMICS_BACKEND"
 
+T = TypeVar("T")
 Unready = Literal["defer", "wait"]
 Choice = Literal["interpreted", "compiled", "deferred", "jax"]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What a caller asks for.
+    """What a caller asks for."""
 
-    Attributes:
-        backend: See the table of :func:`select_backend`.
-        unready: What ``auto`` does where the library is not in the cache.
-        after: Calls of the evaluator before compiling begins in the background; 0: it begins now.
-        log: Where ``auto`` says what it does.
-    """
-
-    backend: str = "auto"
-    unready: Unready = "defer"
+    backend: str = "auto"  # see the table of :func:`select_backend`
+    unready: Unready = "defer"  # what ``auto`` does where the library is not in the cache
+    # Calls of the evaluator before compiling begins in the background; 0: it begins now
     after: int = MANY
-    log: Log = ONCE
+    log: Log = ONCE  # where ``auto`` says what it does
 
     @classmethod
     def of(cls, given: str | Selection) -> Selection:
@@ -91,35 +86,42 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
         from uk_dynamics.compilation.jax.jax_dynamics import JaxDynamics
 
         return JaxDynamics(mechanism)
-    if choice == "interpreted":
-        return InterpretedDynamics(mechanism)
-    from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+    interpreted: Dynamics = InterpretedDynamics(mechanism)
 
+    def compiled() -> Dynamics:
+        from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+
+        dynamics = CompiledDynamics(mechanism, interpreted)
+        if choice == "deferred":
+            dynamics.load()
+        return dynamics
+
+    return chosen(choice, mechanism, asked, interpreted, compiled, DeferredDynamics)
+
+
+def chosen(
+    choice: Choice,
+    subject: ResolvedMechanism | Tasks,
+    asked: Selection,
+    interpreted: T,
+    compiled: Callable[[], T],
+    deferred: Callable[[Deferred[T]], T],
+) -> T:
+    """The evaluator behind an entry of the table; the log says where it is not compiled after all.
+
+    Raises:
+        CompilationError: With backend ``compiled``.
+    """
+    if choice == "deferred":
+        return deferred(Deferred(interpreted, compiled, subject, asked.log, asked.after))
     if choice == "compiled":
         try:
-            return CompiledDynamics(mechanism)
+            return compiled()
         except CompilationError as error:
             if asked.backend == "compiled":
                 raise
-            asked.log.warning(not_compiled(mechanism.name, str(error)))
-            return InterpretedDynamics(mechanism)
-    interpreted = InterpretedDynamics(mechanism)
-
-    def compiled() -> Dynamics:
-        dynamics = CompiledDynamics(mechanism, interpreted)
-        dynamics.load()
-        return dynamics
-
-    deferred = Deferred[Dynamics](
-        interpreted,
-        compiled,
-        cached=lambda: is_cached(mechanism),
-        job=Job.of(mechanism),
-        name=mechanism.name,
-        log=asked.log,
-        after=asked.after,
-    )
-    return DeferredDynamics(deferred)
+            asked.log.warning(not_compiled(subject, str(error)))
+    return interpreted
 
 
 def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
@@ -137,15 +139,13 @@ def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
         )
     if backend in ("interpreted", "compiled", "jax"):
         return backend
-    tasks = subject if isinstance(subject, Tasks) else None
     mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
-    if is_cached(mechanism) if tasks is None else is_servo_cached(tasks):
+    if is_cached(subject):
         return "compiled"
     if backend == "cached":
         return "interpreted"
-    found = obstacles(mechanism) + (task_obstacles(tasks) if tasks is not None else ())
-    if found:  # nothing that a user could do about
-        asked.log.info(not_compiled(mechanism.name, f"C does not know {', '.join(found)}"))
+    if found := obstacles(subject):  # nothing that a user could change
+        asked.log.info(not_compiled(subject, f"C does not know {', '.join(found)}"))
         return "interpreted"
     problem = ""
     if mechanism.model.nv > LARGEST_UNASKED:
@@ -154,6 +154,6 @@ def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
     elif find_compiler() is None:
         problem = str(no_compiler())
     if problem:
-        asked.log.warning(not_compiled(mechanism.name, problem))
+        asked.log.warning(not_compiled(subject, problem))
         return "interpreted"
     return "deferred" if asked.unready == "defer" else "compiled"

@@ -25,21 +25,7 @@ def compensate_friction(
     law: Callable[[Array], ServoSolution],
     first: ServoSolution,
 ) -> tuple[ServoSolution, Solution]:
-    """Fixed-point iteration of a servo law and the friction that its efforts cause.
-
-    Args:
-        dynamics: Of the mechanism.
-        prepared: Its terms at the state, with zero motor efforts.
-        state: Positions, velocities and time.
-        inputs: What acts on the mechanism besides its motors.
-        S: Generalized forces per unit effort, (nv, motors).
-        law: Efforts from the acceleration with zero motor efforts, (nv,).
-        first: Result of the law with the friction at zero motor efforts.
-
-    Returns:
-        The last result of the law, and the motion with this friction but zero motor efforts. If
-        the iteration does not converge, as near jamming, no row counts as reachable.
-    """
+    """Fixed-point iteration of a servo law and the friction that its efforts cause."""
     terms = prepared.terms
     servo = first
     for _ in range(_STEPS):

@@ -61,30 +61,16 @@ def checked_internal_efforts(
 
 
 class InternalEfforts:
-    """Evaluates :func:`internal_efforts` at many states.
-
-    Attributes:
-        forces: Desired internal forces by row, in N or N·m.
-    """
+    """Evaluates :func:`internal_efforts` at many states."""
 
     def __init__(self, mechanism: Mechanism, forces: Mapping[str, float]) -> None:
-        """Look up the rows.
-
-        Args:
-            mechanism: With more motors than degrees of freedom.
-            forces: Additional force in N, or torque in N·m, by constraint row.
-
-        Raises:
-            UnknownNameError: There is no such row.
-            InputError: A force is not finite.
-        """
         names, constraints = mechanism.row_names, mechanism.constraints
         for name, force in forces.items():
             if name not in names:
                 raise UnknownNameError("constraint row", name, names, file=mechanism.spec.file)
             if not np.isfinite(force):
                 raise InputError(f"expected a finite number, found {force}", place=name)
-        self.forces = dict(forces)
+        self.forces = dict(forces)  # desired internal forces by row, in N or N·m
         self._mechanism = mechanism
         self._dynamics = InterpretedDynamics(mechanism)
         given = np.zeros(len(names), dtype=bool)
@@ -113,16 +99,7 @@ class InternalEfforts:
         active: ActiveConstraints | None = None,
         structure: Mapping[str, ReferenceSample] | None = None,
     ) -> Array:
-        """Efforts at a state, (motors,), in N or N·m.
-
-        Args:
-            state: Positions and time.
-            active: Switchable constraints that are on; None: as in the mechanism file.
-            structure: What replaces the references of structural constraints, by name.
-
-        Raises:
-            InputError: As for :func:`internal_efforts`.
-        """
+        """Efforts at a state, (motors,), in N or N·m."""
         given, mechanism, unit = self._given, self._mechanism, self._unit
         acting = mechanism.hierarchy.acting(active)
         inputs = Inputs(active=active, references=structure)

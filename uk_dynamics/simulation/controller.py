@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from uk_dynamics.mechanism.resolution import ActiveConstraints, State
-
-Array = NDArray[np.float64]
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
 
 
 class ControlOutput(Protocol):

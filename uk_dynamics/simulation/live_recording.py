@@ -24,14 +24,6 @@ def live_recording(
 
     An ``.mcap`` file grows sample by sample. Others are written at the end, even of a simulation
     that was interrupted or failed. If it fails before the first sample, an existing file is kept.
-
-    Args:
-        path: File to write, ``.mcap``, ``.npz`` or ``.csv``; None writes nothing.
-        recorder: Collects the samples.
-        statistics: Returns the cost of the simulation so far.
-
-    Raises:
-        InputError: Unknown suffix, unsupported joints, or the file cannot be written.
     """
     if path is None:
         yield

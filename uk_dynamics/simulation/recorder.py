@@ -34,13 +34,6 @@ class Recorder:
     def __init__(
         self, mechanism: Mechanism, dynamics: Dynamics, task_rows: tuple[str, ...]
     ) -> None:
-        """Start empty.
-
-        Args:
-            mechanism: What moves.
-            dynamics: Its evaluator.
-            task_rows: Names of the task rows.
-        """
         self._mechanism = mechanism
         self.mechanism_name = mechanism.name
         self.effort_limits = mechanism.actuators.effort_limits

@@ -20,9 +20,10 @@ from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.switching_events import merge, schedule
 from uk_dynamics.simulation.time_integration import METHODS, Advance
 from uk_dynamics.simulation.trajectory import Trajectory
+
+Event = tuple[float, Mapping[str, bool]]
 
 _OPEN = 1e-3  # m or rad: a larger loop-closure error of the start is probably a mistake
 
@@ -124,7 +125,7 @@ def simulate(
     def cost() -> Statistics:
         return Statistics(advance.steps, advance.evaluations, time.perf_counter() - began)
 
-    scheduled = schedule(mechanism, events, state.t, duration)
+    scheduled = _schedule(mechanism, events, state.t, duration)
     samples = _ticks(state.t, duration, sample_period)
     controls = _ticks(state.t, duration, control_period or duration)
     same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
@@ -138,7 +139,7 @@ def simulate(
             f" ({row})",
             state.t,
         )
-    instants, changes_at, control_instants = merge(controls, scheduled, same)
+    instants, changes_at, control_instants = _merge(controls, scheduled, same)
     with live_recording(None if recording is None else Path(recording), recorder, cost):
         for start, end in pairwise(instants):
             for changes in changes_at.get(start, ()):
@@ -156,6 +157,35 @@ def simulate(
             current = switch(current, changes)
         record(current)
     return recorder.trajectory(cost())
+
+
+def _schedule(
+    mechanism: Mechanism, events: Sequence[Event], start: float, duration: float
+) -> tuple[Event, ...]:
+    """Check events and sort them by time."""
+    for t, changes in events:
+        if not start <= t <= start + duration:
+            raise InputError(
+                f"expected a time between {start:g} and {start + duration:g} s, found {t}",
+                place="events",
+            )
+        mechanism.hierarchy.check(frozenset(changes))
+    return tuple(sorted(events, key=lambda event: event[0]))
+
+
+def _merge(
+    controls: Array, events: Sequence[Event], same: float
+) -> tuple[list[float], dict[float, list[Mapping[str, bool]]], frozenset[float]]:
+    """Instants at which the integration stops: control instants, and events between them."""
+    instants = [float(t) for t in controls]
+    changes: dict[float, list[Mapping[str, bool]]] = {}
+    for t, change in events:
+        nearest = min(instants, key=lambda other: abs(other - t))
+        instant = nearest if abs(nearest - t) <= same else float(t)
+        if instant not in instants:
+            instants.append(instant)
+        changes.setdefault(instant, []).append(change)
+    return sorted(instants), changes, frozenset(float(t) for t in controls)
 
 
 def _ticks(start: float, duration: float, period: float) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -20,7 +20,11 @@ from uk_dynamics.core.integration import (
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.plant import Plant
 
-FIXED_METHODS = {"rk4": (rk4_step, 4), "semi_implicit_euler": (semi_implicit_euler_step, 1)}
+_Step = Callable[..., tuple[Array, Array]]
+FIXED_METHODS: Mapping[str, tuple[_Step, int]] = {
+    "rk4": (rk4_step, 4),
+    "semi_implicit_euler": (semi_implicit_euler_step, 1),
+}
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
 
 _SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
@@ -28,25 +32,15 @@ _SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at it
 
 @dataclass
 class Advance:
-    """Integrates the motion of a plant.
-
-    Attributes:
-        space: Configuration space.
-        plant: What moves.
-        method: One of METHODS.
-        step: Fixed step, in s.
-        tolerances: Error control of the adaptive methods.
-        steps: Accepted steps so far.
-        evaluations: Evaluations of the acceleration so far.
-    """
+    """Integrates the motion of a plant."""
 
     space: ConfigurationSpace
     plant: Plant
-    method: str
-    step: float
-    tolerances: Tolerances
-    steps: int = 0
-    evaluations: int = 0
+    method: str  # one of METHODS
+    step: float  # fixed step, in s
+    tolerances: Tolerances  # error control of the adaptive methods
+    steps: int = 0  # accepted steps so far
+    evaluations: int = 0  # evaluations of the acceleration so far
     _step_size: float | None = field(default=None, repr=False)
 
     def run(self, state: State, stops: Array) -> Iterator[State]:
@@ -64,9 +58,7 @@ class Advance:
         return self._adaptive(state, stops)
 
     def _fixed(self, state: State, stops: Array) -> Iterator[State]:
-        one_step, cost = cast(
-            "tuple[Callable[..., tuple[Array, Array]], int]", FIXED_METHODS[self.method]
-        )
+        one_step, cost = FIXED_METHODS[self.method]  # evaluations of a step
         for stop in stops:
             count = max(1, int(np.ceil((stop - state.t) / self.step - 1e-9)))
             h = (stop - state.t) / count

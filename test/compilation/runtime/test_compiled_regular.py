@@ -56,7 +56,7 @@ def test_rows_answer_with_the_force_of_the_fundamental_equation(kind):
     root = np.linalg.cholesky(np.linalg.inv(M))  # M^-1 = root rootᵀ
     expected = free + root @ np.linalg.pinv(A @ root) @ (example.b - A @ free)
     near(np.array(whole), expected, relative=1e-12)
-    force = np.array(factor.color(example.answer.force))
+    force = np.array(factor.multiply_factor(example.answer.force))
     near(force, M @ expected - example.g, relative=1e-12)
     multipliers = [example.answer.multipliers.get(r, 0.0) for r in range(4)]
     near(A.T @ multipliers, force, relative=1e-12)
@@ -82,7 +82,7 @@ def test_multipliers_of_redundant_rows_are_of_least_norm(kind):
     assert vanishing[2] == 1.0
     near(vanishing @ example.A, np.zeros(6), relative=1e-12)
     found = redundant_rows.least(example.answer.multipliers, kernel, 4)
-    force = np.array(example.factor.color(example.answer.force))
+    force = np.array(example.factor.multiply_factor(example.answer.force))
     near(np.array(found), np.linalg.pinv(example.A.T) @ force, relative=1e-12)
     # row 1 has no part in it
     assert redundant_rows.determined(kernel, example.rows.squares) == [0.0, 1.0, 0.0, 0.0]

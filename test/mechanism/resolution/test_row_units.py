@@ -7,7 +7,7 @@ import pytest
 from support.mechanism_builder import arm, mechanism
 
 from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.control.estimation.loop_rows import LoopRows
+from uk_dynamics.control.estimation.loop_continuation import LoopRows
 from uk_dynamics.control.inverse_dynamics import inverse_dynamics
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import AssemblyError

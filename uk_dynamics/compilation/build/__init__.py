@@ -8,7 +8,6 @@ from uk_dynamics.compilation.build.export import export
 from uk_dynamics.compilation.build.library import (
     batch_library_of,
     is_cached,
-    is_servo_cached,
     library_of,
     servo_library_of,
 )
@@ -22,7 +21,6 @@ __all__ = [
     "end_compilers",
     "export",
     "is_cached",
-    "is_servo_cached",
     "library_of",
     "servo_library_of",
 ]

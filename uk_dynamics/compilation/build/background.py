@@ -1,4 +1,4 @@
-"""Compiling in a process of its own, so that nobody waits for it.
+"""Compiling in a process of its own, so that no evaluation waits for it.
 
 The compiling process reads a pipe from the process that wants the libraries. When that one ends,
 in any way, the pipe closes: the compilation is interrupted, removes its temporary files and
@@ -31,17 +31,11 @@ _START = (
 
 
 class Job(NamedTuple):
-    """What is to be compiled.
+    """What is to be compiled."""
 
-    Attributes:
-        spec: Of the mechanism.
-        description: Text of its robot.
-        tasks: Tasks whose servo law is wanted; None: the mechanism itself.
-    """
-
-    spec: MechanismSpec
-    description: str
-    tasks: TasksSpec | None = None
+    spec: MechanismSpec  # of the mechanism
+    description: str  # text of its robot
+    tasks: TasksSpec | None = None  # tasks whose servo law is wanted; None: the mechanism itself
 
     @classmethod
     def of(cls, subject: ResolvedMechanism | Tasks) -> Job:
@@ -52,14 +46,7 @@ class Job(NamedTuple):
 
 
 def build(job: Job) -> str:
-    """Have a job done and wait for it; why that failed, empty where it did not.
-
-    Args:
-        job: What is to be compiled.
-
-    Raises:
-        OSError: No process can be started.
-    """
+    """Have a job done and wait for it; why that failed, empty where it did not."""
     process = subprocess.Popen(
         [sys.executable, "-c", _START],
         stdin=subprocess.PIPE,

@@ -56,18 +56,7 @@ def key_of(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> 
 def library_for(
     mechanism: ResolvedMechanism, compiler: Compiler, source: Callable[[], str], part: str = ""
 ) -> Path:
-    """The library of a mechanism, compiled when there is none.
-
-    Args:
-        mechanism: Gives the key.
-        compiler: Makes it.
-        source: Gives the C source; called only when it is needed.
-        part: Tells the libraries of a mechanism apart.
-
-    Raises:
-        CompilationError: The compiler fails, or there is no home directory.
-        OSError: The cache directory cannot be written.
-    """
+    """The library of a mechanism, compiled when there is none."""
     entry = find(mechanism, compiler, part)
     if entry.intact:
         note_use(entry.library)
@@ -93,15 +82,10 @@ def find(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> En
 
 
 class Entry(NamedTuple):
-    """A place in the cache.
+    """A place in the cache."""
 
-    Attributes:
-        library: The file.
-        key: Digest of what it is made from.
-    """
-
-    library: Path
-    key: str
+    library: Path  # the file
+    key: str  # digest of what it is made from
 
     @property
     def intact(self) -> bool:

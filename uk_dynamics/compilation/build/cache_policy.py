@@ -18,22 +18,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-UNUSED = 90 * 86400.0  # s: an entry that nobody has loaded for so long goes
+UNUSED = 90 * 86400.0  # s: entries that have not been loaded for longer are removed
 LARGEST = 200 * 2**20  # bytes of all entries; one of a large mechanism takes 0.2 MiB
 _NOW = 3600.0  # s: used within that, an entry stays; nor is its use noted more often
 _BUILD = 86400.0  # s: no compiler works for so long
 
 
 class Removed(NamedTuple):
-    """Removed entries.
+    """Removed entries."""
 
-    Attributes:
-        libraries: How many.
-        size: Bytes.
-    """
-
-    libraries: int
-    size: int
+    libraries: int  # how many
+    size: int  # bytes
 
 
 class _Kept(NamedTuple):
@@ -51,13 +46,7 @@ def note_use(library: Path) -> None:
 
 
 def trim(folder: Path, *, unused: float = UNUSED, largest: int = LARGEST) -> Removed:
-    """Remove what has not been used for long or is too much.
-
-    Args:
-        folder: The cache.
-        unused: Entries that nobody has used for so long go, in s.
-        largest: Bytes that may stay.
-    """
+    """Remove what has not been used for long or is too much."""
     now = time.time()
     _remove_unfinished(folder, now - _BUILD)
     count = size = total = 0
@@ -78,12 +67,7 @@ def clear(folder: Path) -> Removed:
 
 @contextmanager
 def locked(library: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of an entry; gives whether it is held.
-
-    Args:
-        library: Of the entry.
-        wait: Until others give it back; else it is not held where they have it.
-    """
+    """Hold the lock of an entry; yields whether it is held."""
     path = library.with_suffix(".lock")
     while True:
         with path.open("w") as file:
@@ -117,7 +101,7 @@ def _entries(folder: Path) -> Iterator[_Kept]:
 
 
 def _remove(library: Path) -> bool:
-    """Remove an entry that nobody is making; whether it is gone."""
+    """Remove an entry unless it is being built; whether it was removed."""
     try:
         with locked(library, wait=False) as held:
             if not held:

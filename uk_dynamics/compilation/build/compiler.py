@@ -42,24 +42,14 @@ class CompilationError(InputError):
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler.
+    """A C compiler."""
 
-    Attributes:
-        command: Program and its own options.
-        version: What it says of itself, and the processor it compiles for.
-        optimization: How hard it tries.
-    """
-
-    command: tuple[str, ...]
-    version: str
-    optimization: str = "-O3"
+    command: tuple[str, ...]  # program and its own options
+    version: str  # what it says of itself, and the processor it compiles for
+    optimization: str = "-O3"  # how hard it tries
 
     def build(self, source: Path, library: Path) -> None:
-        """Compile a shared library.
-
-        Raises:
-            CompilationError: The compiler fails; says how.
-        """
+        """Compile a shared library."""
         command = [*self.command, self.optimization, *_FLAGS, *_LIBRARY, _EXPORT, *_python()]
         command += [str(source), "-o", str(library), "-lm"]
         status, said_all = _run(command, library.parent)

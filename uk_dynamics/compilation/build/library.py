@@ -17,11 +17,10 @@ from pathlib import Path
 from uk_dynamics.compilation.build.cache import OTHER_CACHE, directory, find, forget, library_for
 from uk_dynamics.compilation.build.compiler import (
     CompilationError,
-    Compiler,
     find_compiler,
     no_compiler,
 )
-from uk_dynamics.compilation.build.limits import check, check_tasks, obstacles, task_obstacles
+from uk_dynamics.compilation.build.limits import check, obstacles
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -64,7 +63,7 @@ def servo_library_of(tasks: Tasks) -> Path:
     Raises:
         CompilationError: As above, or some task cannot be compiled.
     """
-    check_tasks(tasks)
+    check(tasks)
 
     def source() -> str:
         from uk_dynamics.compilation.emit import servo_source
@@ -75,14 +74,6 @@ def servo_library_of(tasks: Tasks) -> Path:
     return _library(tasks.mechanism, source, servo_part(tasks), "-O2")
 
 
-def is_servo_cached(tasks: Tasks) -> bool:
-    """Whether the servo law of tasks has been compiled before."""
-    compiler = find_compiler()
-    if compiler is None or obstacles(tasks.mechanism) or task_obstacles(tasks):
-        return False
-    return _has(tasks.mechanism, compiler, servo_part(tasks))
-
-
 def servo_part(tasks: Tasks) -> str:
     """What tells the law of these tasks from others of the same mechanism; not its inputs."""
     rows = [replace(task, reference=None) for task in tasks.spec.tasks]
@@ -90,15 +81,16 @@ def servo_part(tasks: Tasks) -> str:
     return f".servo-{digest[:12]}"
 
 
-def is_cached(mechanism: ResolvedMechanism) -> bool:
-    """Whether a mechanism has been compiled before, for single states and for batches."""
+def is_cached(subject: ResolvedMechanism | Tasks) -> bool:
+    """Whether a mechanism, for single states and batches, or the law of tasks is compiled."""
     compiler = find_compiler()
-    if compiler is None or obstacles(mechanism):
+    if compiler is None or obstacles(subject):
         return False
-    return _has(mechanism, compiler, "", ".batch")
-
-
-def _has(mechanism: ResolvedMechanism, compiler: Compiler, *parts: str) -> bool:
+    parts: tuple[str, ...] = ("", ".batch")
+    mechanism = subject
+    if isinstance(subject, Tasks):
+        mechanism, parts = subject.mechanism, (servo_part(subject),)
+    assert not isinstance(mechanism, Tasks)
     try:
         return all(find(mechanism, compiler, part).intact for part in parts)
     except CompilationError:  # no home directory
@@ -144,7 +136,7 @@ def announce(message: str, level: int = logging.WARNING) -> None:
 
 
 class _Once:
-    """A log in which every message stands once."""
+    """A log that writes every message once."""
 
     def info(self, message: str) -> None:
         """Say that something happens."""

@@ -11,63 +11,46 @@ _METHODS = ("auto", "udwadia_kalaba")
 LARGEST_UNASKED = 60
 
 
-def obstacles(mechanism: ResolvedMechanism) -> tuple[str, ...]:
-    """What would have to be left out for a mechanism to be compiled; empty: nothing."""
+def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
+    """What would have to be left out for a mechanism, or for the servo law of tasks, to compile."""
+    if isinstance(subject, Tasks):
+        return obstacles(subject.mechanism) + _task_obstacles(subject)
     found = []
-    if mechanism.nonideal is not None:
+    if subject.nonideal is not None:
         found.append("the non-ideal force is a Python function")
-    if mechanism.friction.active:
-        rubbing = [c.name for c in mechanism.spec.constraints if c.friction is not None]
-        found += [f"constraints.{name}.friction" for name in rubbing]
+    if subject.friction.active:
+        frictional = [c.name for c in subject.spec.constraints if c.friction is not None]
+        found += [f"constraints.{name}.friction" for name in frictional]
     found += [
-        f"constraints.{constraint.name}.compliance"
-        for constraint in mechanism.constraints.constraints
-        if constraint.compliance
+        f"constraints.{c.name}.compliance" for c in subject.constraints.constraints if c.compliance
     ]
-    if mechanism.local is not None:
+    if subject.local is not None:
         found.append("so many velocities, which the interpreted evaluator takes in linear time")
-    method = mechanism.spec.solver.method
-    if method not in _METHODS:
-        found.append(f"solver.method: {method}")
+    if subject.spec.solver.method not in _METHODS:
+        found.append(f"solver.method: {subject.spec.solver.method}")
     return tuple(found)
 
 
-def check(mechanism: ResolvedMechanism) -> None:
+def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
+    found = [
+        f"tasks.{task.name}.feedback.form: {task.feedback}"
+        for task in tasks.spec.tasks
+        if task.feedback == "generalized_inverse"
+    ]
+    if tasks.spec.distribution != "effort":
+        found.insert(0, f"allocation.distribution: {tasks.spec.distribution}")
+    return tuple(found)
+
+
+def check(subject: ResolvedMechanism | Tasks) -> None:
     """Refuse what cannot be compiled.
 
     Raises:
         CompilationError: There are obstacles; names them.
     """
-    found = obstacles(mechanism)
+    found = obstacles(subject)
     if found:
         raise CompilationError(
             f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
-            file=mechanism.spec.file,
-        )
-
-
-def task_obstacles(tasks: Tasks) -> tuple[str, ...]:
-    """What tasks have that the compiled servo law does not know; empty: nothing."""
-    found = []
-    if tasks.spec.distribution != "effort":
-        found.append(f"allocation.distribution: {tasks.spec.distribution}")
-    found += [
-        f"tasks.{task.name}.feedback.form: {task.feedback}"
-        for task in tasks.spec.tasks
-        if task.feedback == "generalized_inverse"
-    ]
-    return tuple(found)
-
-
-def check_tasks(tasks: Tasks) -> None:
-    """Refuse tasks whose servo law cannot be compiled.
-
-    Raises:
-        CompilationError: There are obstacles; names them.
-    """
-    found = task_obstacles(tasks)
-    if found:
-        raise CompilationError(
-            f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
-            file=tasks.spec.file,
+            file=subject.spec.file,
         )

@@ -54,7 +54,7 @@ static inline int uk_answer(uk_memory *m, const int forces) {
   for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, m->qdd);
   if (forces) {
     for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, m->scratch);
-    uk_color(m, m->scratch, m->ideal_force);
+    uk_multiply_factor(m, m->scratch, m->ideal_force);
     uk_multipliers(m, rank, z);
   }
 #else

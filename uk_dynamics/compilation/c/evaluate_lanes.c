@@ -38,7 +38,7 @@ static void uk_lanes_evaluate(uk_lanes_memory *m) {
   for (int k = UK_COUNT - 1; k >= 0; --k) uk_lanes_reflect(m, k, m->qdd);
   if (m->forces) {
     for (int k = UK_COUNT - 1; k >= 0; --k) uk_lanes_reflect(m, k, ideal);
-    uk_lanes_color(m, ideal, m->ideal_force);
+    uk_lanes_multiply_factor(m, ideal, m->ideal_force);
     uk_lanes_multipliers(m);
   }
 #else

@@ -8,7 +8,7 @@
 typedef struct {
   int n, count, rank;                /* length of the rows, how many, how many independent */
   double rows[UK_ROWS * UK_LENGTH];  /* (count, n): R before the diagonal, reflectors behind */
-  int order[UK_ROWS];                /* rows as they were taken */
+  int order[UK_ROWS];                /* independent rows first, in order */
   double inverse_scale[UK_ROWS], beta[UK_ROWS], R[UK_ROWS];
 } uk_basis;
 
@@ -92,7 +92,7 @@ static void uk_factor_rows(uk_basis *b, const double *natural, double tolerance)
   }
 }
 
-/* The x of least norm with which the rows taken give their part of y. */
+/* The x of least norm with which the independent rows give their part of y. */
 static void uk_solve_rows(const uk_basis *b, const double *y, double *x) {
   for (int i = 0; i < b->n; ++i) x[i] = 0.0;
   for (int k = 0; k < b->rank; ++k) {

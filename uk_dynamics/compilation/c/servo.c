@@ -66,7 +66,7 @@ UK_EXPORT int uk_servo(uk_memory *m) {
 
   for (int r = 0; r < UK_MT; ++r) {
     attainable[r] = norm[r] * strength;
-    m->wanted[r] = m->pull[r] - m->bias_t[r];
+    m->wanted[r] = m->desired[r] - m->bias_t[r];
     m->size[r] = fabs(m->wanted[r]) + UK_NEGLIGIBLE_ACCELERATION;
     for (int i = 0; i < UK_NV; ++i) {
       const double part = m->A_t[r * UK_NV + i] * m->qdd[i];

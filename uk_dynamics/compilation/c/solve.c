@@ -52,7 +52,7 @@ static int uk_factor_mass(uk_memory *m) {
 #if UK_M > 0
 
 /* y = L x. */
-static void uk_color(const uk_memory *m, const double *x, double *y) {
+static void uk_multiply_factor(const uk_memory *m, const double *x, double *y) {
   for (int j = 0; j < UK_NV; ++j) y[j] = 0.0;
   for (int i = 0; i < UK_NV; ++i) {
     const double *row = m->H + i * UK_NV;

@@ -63,7 +63,7 @@ static inline uk_lanes uk_lanes_square(const uk_lanes *x, int from) {
   return sum;
 }
 
-static inline void uk_lanes_color(const uk_lanes_memory *m, const uk_lanes *x, uk_lanes *y) {
+static inline void uk_lanes_multiply_factor(const uk_lanes_memory *m, const uk_lanes *x, uk_lanes *y) {
   UK_EACH(j, UK_NV) y[j] = uk_all(0.0);
   UK_EACH(i, UK_NV)
     for (int j = i; j >= 0; j = uk_parent[j]) y[j] += m->H[i * UK_NV + j] * x[i];

@@ -15,19 +15,12 @@ _COMPARISONS = {"<", "<="}
 
 @dataclass(frozen=True)
 class Dialect:
-    """How C says the same for one state and for several at once.
+    """How C says the same for one state and for several at once."""
 
-    Attributes:
-        real: Type of a number.
-        truth: Type of a condition.
-        prefix: Of mathematical functions.
-        constant: What makes a number of that type from a literal; empty: nothing.
-    """
-
-    real: str
-    truth: str
-    prefix: str
-    constant: str
+    real: str  # type of a number
+    truth: str  # type of a condition
+    prefix: str  # of mathematical functions
+    constant: str  # what makes a number of that type from a literal; empty: nothing
 
     def literal(self, value: float) -> str:
         """A constant where C wants this type."""
@@ -43,19 +36,12 @@ LANES = Dialect("uk_lanes", "uk_mask", "uk_lanes_", "uk_all")
 
 @dataclass(frozen=True)
 class Statement:
-    """One line of C.
+    """One line of C."""
 
-    Attributes:
-        text: The line.
-        makes: Names that it declares.
-        reads: Names of others that it needs; inputs are not among them.
-        kind: Type of what it makes.
-    """
-
-    text: str
-    makes: tuple[str, ...]
-    reads: tuple[str, ...]
-    kind: str
+    text: str  # the line
+    makes: tuple[str, ...]  # names that it declares
+    reads: tuple[str, ...]  # names of others that it needs; inputs are not among them
+    kind: str  # type of what it makes
 
 
 def number(value: float) -> str:
@@ -70,21 +56,12 @@ class Writer:
     """Writes statements that compute symbols; those computed before keep their names."""
 
     def __init__(self, dialect: Dialect) -> None:
-        """Begin.
-
-        Args:
-            dialect: For one state or for several.
-        """
         self._dialect = dialect
         self._named: dict[Symbol, str] = {}
         self._statements: list[Statement] = []
 
     def statements(self, targets: Sequence[tuple[str, Any]]) -> list[Statement]:
-        """What computes symbols or constants into places, and was not computed before.
-
-        Args:
-            targets: Pairs of an lvalue, such as ``F[2]``, and what goes there.
-        """
+        """What computes symbols or constants into places, and was not computed before."""
         for place, value in targets:
             if isinstance(value, Symbol):
                 self._define(value)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, number
-from uk_dynamics.compilation.emit.layout import Layout, integrates, layout_of
+from uk_dynamics.compilation.emit.layout import Layout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects
@@ -37,7 +37,7 @@ _ATTRIBUTES = """
 
 def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> str:
     """What a C program needs to know: sizes, and the memory."""
-    layout = layout or layout_of(mechanism)
+    layout = layout or Layout(mechanism)
     model = mechanism.model
     sizes = {"UK_NQ": model.nq, "UK_NV": model.nv, "UK_M": len(mechanism.constraints)}
     statuses = {"UK_OK": 0, "UK_NEAR_SINGULAR": 1, "UK_INCONSISTENT": 2}
@@ -98,14 +98,7 @@ def _trajectories(mechanism: ResolvedMechanism) -> list[str]:
 def definitions(
     mechanism: ResolvedMechanism, terms: SymbolicTerms | None = None, *, pivoted: bool = False
 ) -> str:
-    """Everything behind the declarations, for one state, with no need but <math.h>.
-
-    Args:
-        mechanism: What is evaluated.
-        terms: Its terms, where they are traced already.
-        pivoted: Whether rows are always pivoted by their residual norm, which leaves their
-            reflections in the memory for callers that need the admissible motions.
-    """
+    """Everything behind the declarations, for one state, with no need but <math.h>."""
     terms = terms or trace(mechanism)
     regular_part = "#define UK_REGULAR 0"
     if not pivoted:

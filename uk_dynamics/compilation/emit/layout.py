@@ -1,71 +1,43 @@
-"""What stands where in the memory of a compiled mechanism: one list, for C and for Python."""
+"""Memory layout of a compiled mechanism: one list of fields, for C and for Python."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 
 @dataclass(frozen=True)
 class Field:
-    """Some doubles of the memory.
+    """Some doubles of the memory."""
 
-    Attributes:
-        name: As in C.
-        count: How many.
-        start: Index of the first.
-        comment: For the reader of the C header.
-    """
-
-    name: str
     count: int
-    start: int
-    comment: str
-
-    @property
-    def part(self) -> slice:
-        """Where it is."""
-        return slice(self.start, self.start + self.count)
+    start: int  # index of the first
+    comment: str  # for the reader of the C header
 
 
 class Layout:
-    """The memory: inputs, answers, and what the evaluation needs on the way.
+    """The memory: inputs, answers, and what the evaluation needs on the way."""
 
-    Attributes:
-        fields: In order.
-        rows: Constraint rows, m.
-        followed: Whether rows may follow references.
-        answered: Doubles of inputs and answers together, which come first.
-        size: All doubles.
-    """
-
-    def __init__(self, nq: int, nv: int, rows: int, *, followed: bool) -> None:
-        """Lay out a mechanism with nq positions, nv velocities and constraint rows.
-
-        Args:
-            nq: Positions.
-            nv: Velocities.
-            rows: Constraint rows.
-            followed: Whether rows may follow references.
-        """
-        self._start = 0
-        self.rows = rows
-        self.followed = followed
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        nq, nv, rows = mechanism.model.nq, mechanism.model.nv, len(mechanism.constraints)
+        self.size = 0  # all doubles so far
+        self.rows = rows  # constraint rows, m
+        self.followed = mechanism.follows_references  # whether rows may follow references
         self.fields: dict[str, Field] = {}
         m = max(rows, 1)  # C knows no empty arrays
-        for name, count, comment in (
+        self._add(
             ("t", 1, "time, s"),
             ("stabilize", 1, "1: b contains the stabilisation, 0: it does not"),
             ("q", nq, "positions"),
             ("v", nv, "velocities"),
             ("tau", nv, "forces of motors and the outside world"),
             ("active", m, "1 for rows that act, 0 for those switched off"),
-        ):
-            self._add(name, count, comment)
-        if followed:
-            self._add("followed", 3 * m, "references of the rows: values, rates, accelerations")
-        for name, count, comment in (
+        )
+        if self.followed:
+            self._add(("followed", 3 * m, "references of the rows: values, rates, accelerations"))
+        self._add(
             ("status", 1, "UK_OK, UK_NEAR_SINGULAR or UK_INCONSISTENT"),
             ("rank", 1, "number of independent rows"),
             ("qdd", nv, "accelerations"),
@@ -74,10 +46,9 @@ class Layout:
             ("ideal_force", nv, "A^T multipliers"),
             ("multipliers", m, "of least norm"),
             ("determined", m, "1 where the multiplier is unique"),
-        ):
-            self._add(name, count, comment)
-        self.answered = self._start
-        for name, count, comment in (
+        )
+        self.answered = self.size  # doubles of inputs and answers together, which come first
+        self._add(
             ("residual", m, "of the rows"),
             ("rate", m, "their rate"),
             ("bias", m, "second derivative without joint acceleration"),
@@ -97,33 +68,69 @@ class Layout:
             ("R", m, ""),
             ("coordinates", m, ""),
             ("scratch", max(m, nv), ""),
-        ):
-            self._add(name, count, comment)
-        self.size = self._start
+        )
 
-    def _add(self, name: str, count: int, comment: str) -> None:
-        self.fields[name] = Field(name, count, self._start, comment)
-        self._start += count
+    def _add(self, *fields: tuple[str, int, str]) -> slice:
+        """Add fields; where they are together."""
+        first = self.size
+        for name, count, comment in fields:
+            self.fields[name] = Field(count, self.size, comment)
+            self.size += count
+        return slice(first, self.size)
 
     def __getitem__(self, name: str) -> slice:
         """Where a field is."""
-        return self.fields[name].part
+        field = self.fields[name]
+        return slice(field.start, field.start + field.count)
 
     def c_struct(self) -> str:
         """The same as a C structure of doubles."""
         lines = []
-        for field in self.fields.values():
-            array = f"[{field.count}]" if field.name not in ("t", *_SCALARS) else ""
+        for name, field in self.fields.items():
+            array = f"[{field.count}]" if name not in ("t", *_SCALARS) else ""
             comment = f" /* {field.comment} */" if field.comment else ""
-            lines.append(f"  double {field.name}{array};{comment}")
+            lines.append(f"  double {name}{array};{comment}")
         return "typedef struct {\n" + "\n".join(lines) + "\n} uk_memory;\n"
 
 
-def layout_of(mechanism: ResolvedMechanism) -> Layout:
-    """Memory of a mechanism."""
-    model = mechanism.model
-    rows = len(mechanism.constraints)
-    return Layout(model.nq, model.nv, rows, followed=mechanism.follows_references)
+class ServoLayout(Layout):
+    """Fields of the mechanism first; the two answers of the law are contiguous."""
+
+    def __init__(self, tasks: Tasks) -> None:
+        mechanism = tasks.mechanism
+        super().__init__(mechanism)
+        nv, motors, rows = mechanism.model.nv, len(mechanism.actuators), len(tasks.constraints)
+        self.motors, self.task_rows = motors, rows
+        self._add(
+            ("weights", motors, "diagonal of W"),
+            ("preload", motors, "efforts to come close to"),
+            ("desired", rows, "b_t is this less what the rows have without joint acceleration"),
+            ("lower", motors, "smallest efforts"),
+            ("upper", motors, "largest efforts"),
+            ("warm", 1, "whether there are last efforts"),
+            ("task_followed", 3 * rows, "references of the tasks: values, rates, accelerations"),
+        )
+        self.errors = self._add(  # answers of ``uk_errors``
+            ("tracking_error", rows, "residuals of the tasks"),
+            ("tracking_rate", rows, "their rates"),
+        )
+        self.decision = self._add(  # answers of ``uk_servo``, behind those of the mechanism
+            ("efforts", motors, "u"),
+            ("shortfall", rows, "b_t - A_t qdd with these efforts"),
+            ("motor_rank", 1, "of A_t N S"),
+            ("task_rank", 1, "of A_t in the admissible motions"),
+            ("controllable", rows, "1 where motors serve whatever is asked"),
+            ("reachable", rows, "1 where they serve what is asked now"),
+            ("size", rows, "what is large for a row"),
+            ("map", rows * motors, "A_t N S, row by row"),
+            ("wanted", rows, "b_t - A_t a_s"),
+            ("response", nv * motors, "N S, row by row"),
+        )
+        self.allocation = self._add(  # answers of ``uk_allocate``
+            ("limited", motors, "efforts within the limits"),
+            ("finished", 1, "1 where there are no better ones"),
+        )
+        self._add(("A_t", rows * nv, ""), ("bias_t", rows, ""), ("last", motors, ""))
 
 
 def integrates(mechanism: ResolvedMechanism) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from uk_dynamics.compilation.emit.c_source import LANES, Dialect, Writer
-from uk_dynamics.compilation.emit.pieces import function, in_pieces
+from uk_dynamics.compilation.emit.pieces import Targets, function, in_pieces, places
 from uk_dynamics.compilation.trace import regular
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
@@ -56,8 +54,8 @@ def regular_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect
         return "#define UK_REGULAR 0"
     writer = Writer(dialect)
     motion = [("shared[0]", found.lost), ("shared[1]", found.nearness)]
-    motion += [(f"qdd[{i}]", x) for i, x in enumerate(found.qdd)]
-    forces = [(f"{name}[{i}]", x) for name in _FORCES for i, x in enumerate(getattr(found, name))]
+    motion += places(qdd=found.qdd)
+    forces = places(**{name: getattr(found, name) for name in _FORCES})
     given, wanted = f"const {dialect.real} *restrict", f"{dialect.real} *restrict"
     parameters = dict.fromkeys(("tau", "M", "F", "A", "bias", "residual", "rate"), given)
     parameters["stabilize"] = "double"
@@ -84,18 +82,14 @@ def regular_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect
     return f"#define UK_REGULAR {found.rank} /* independent rows */\n" + pieces.functions + text
 
 
-def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> list[tuple[str, Any]]:
+def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> Targets:
     """Places of all terms; of M those that the tree lets be nonzero, of A those that are."""
     nv = len(parents)
-    targets: list[tuple[str, Any]] = []
+    targets: Targets = []
     for i in range(nv):
         j = i
         while j >= 0:
             targets.append((f"M[{i * nv + j}]", terms.M[i, j]))
             j = parents[j]
-    for name in ("F", "bias", "residual", "rate"):
-        values = getattr(terms, name)
-        targets += [(f"{name}[{i}]", x) for i, x in enumerate(values)]
-    flat = enumerate(terms.A.reshape(-1))
-    targets += [(f"A[{i}]", x) for i, x in flat if not is_zero(x)]
-    return targets
+    targets += places(F=terms.F, bias=terms.bias, residual=terms.residual, rate=terms.rate)
+    return targets + [(place, x) for place, x in places(A=terms.A) if not is_zero(x)]

@@ -7,9 +7,11 @@ array between them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import SCALAR, Dialect, Statement, Writer
 
@@ -25,17 +27,11 @@ static {keep}void {name}({parameters}) {{
 
 @dataclass(frozen=True)
 class Pieces:
-    """Blocks of statements as functions.
+    """Blocks of statements as functions."""
 
-    Attributes:
-        functions: C text of all pieces.
-        calls: C statements that do what each block says.
-        shared: Size of the array ``shared``, which the caller has to declare.
-    """
-
-    functions: str
-    calls: tuple[str, ...]
-    shared: int
+    functions: str  # C text of all pieces
+    calls: tuple[str, ...]  # C statements that do what each block says
+    shared: int  # size of the array ``shared``, which the caller has to declare
 
 
 def in_pieces(
@@ -45,16 +41,7 @@ def in_pieces(
     dialect: Dialect,
     reserved: int = 0,
 ) -> Pieces:
-    """Cut blocks of statements.
-
-    Args:
-        name: What the functions are called, before a number.
-        parameters: Names that the statements use and do not make, with their C types; who calls
-            has them under the same names.
-        blocks: Statements in order; later blocks may read what earlier ones make.
-        dialect: For one state or for several.
-        reserved: Places at the beginning of the array that the statements themselves write.
-    """
+    """Cut blocks of statements."""
     pieces: list[Sequence[Statement]] = []
     calls = []
     types = {**parameters, SHARED: f"{dialect.real} *restrict"}
@@ -116,6 +103,18 @@ def _body(
     return "\n".join(lines) + "\n"
 
 
+Targets = list[tuple[str, Any]]  # an lvalue, such as ``F[2]``, and what goes there
+
+
+def places(**arrays: Iterable[Any]) -> Targets:
+    """Entries of vectors, or of matrices row by row, where C has arrays of the same names."""
+    return [
+        (f"{name}[{i}]", x)
+        for name, array in arrays.items()
+        for i, x in enumerate(np.reshape(np.asarray(array, dtype=object), -1))
+    ]
+
+
 _FUNCTION = """
 static void {name}({parameters}) {{
   {real} shared[{shared}];
@@ -130,15 +129,7 @@ def function(
     targets: Sequence[tuple[str, Any]],
     dialect: Dialect = SCALAR,
 ) -> str:
-    """A function of the time t, which computes symbols into arrays.
-
-    Args:
-        name: Of the function.
-        given: Arrays that it reads, in this order behind t.
-        wanted: Arrays that it writes, behind those.
-        targets: Pairs of an lvalue, such as ``F[2]``, and what goes there.
-        dialect: For one state or for several.
-    """
+    """A function of the time t, which computes symbols into arrays."""
     parameters: Mapping[str, str] = {
         "t": dialect.real,
         **dict.fromkeys(given, f"const {dialect.real} *restrict"),

@@ -6,15 +6,9 @@ import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import number
 from uk_dynamics.compilation.emit.generate import declarations, defines, definitions, part, table
-from uk_dynamics.compilation.emit.pieces import function
-from uk_dynamics.compilation.emit.servo_layout import ServoLayout
-from uk_dynamics.compilation.trace.servo_terms import (
-    closure_error_targets,
-    error_targets,
-    targets,
-    trace_tasks,
-)
-from uk_dynamics.compilation.trace.terms import trace
+from uk_dynamics.compilation.emit.layout import ServoLayout
+from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.trace.terms import trace, trace_tasks
 from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
 from uk_dynamics.core.servo import MET
 from uk_dynamics.mechanism import Tasks
@@ -26,7 +20,9 @@ def servo_source(tasks: Tasks) -> str:
     """C source of ``uk_servo`` and ``uk_errors``, also as functions of Python."""
     mechanism = tasks.mechanism
     rows, structure = trace_tasks(tasks), trace(mechanism)
-    scale = mechanism.constraints.reference_scale
+    units = mechanism.constraints.reference_scale.tolist()  # per m or rad
+    pairs = zip(structure.residual, units, strict=True)
+    errors = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in pairs]
     levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
     motors, count = len(mechanism.actuators), len(tasks.constraints)
     columns = [
@@ -42,11 +38,14 @@ def servo_source(tasks: Tasks) -> str:
             *defines({"MET": MET} | SEARCH_CONSTANTS),
             table("double", "uk_task_handicap", tie_handicap(count + 2 * motors)),
             f"static const double uk_motors[][UK_NV] = {{{', '.join(columns)}}};",
-            function("uk_task_terms", _STATE, ("A", "bias"), targets(rows)),
-            function("uk_task_errors", _STATE, ("residual", "rate"), error_targets(rows)),
+            function("uk_task_terms", _STATE, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
             function(
-                "uk_closure_errors", _STATE, ("residual",), closure_error_targets(structure, scale)
+                "uk_task_errors",
+                _STATE,
+                ("residual", "rate"),
+                places(residual=rows.residual, rate=rows.rate),
             ),
+            function("uk_closure_errors", _STATE, ("residual",), places(residual=errors)),
             f"#define UK_LEVELS {len(set(levels))}",
             table("int", "uk_level", levels),
             part("row_basis.c"),

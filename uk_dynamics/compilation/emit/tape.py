@@ -26,17 +26,11 @@ _WIDTH = 64  # operations in a row
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of arithmetic, one after the other.
+    """Rows of arithmetic, one after the other."""
 
-    Attributes:
-        operations: Places in ``ARITHMETIC``, (rows, width).
-        operands: Places of up to three values, (3, rows, width).
-        results: Place of each row's first result, (rows,); the others follow.
-    """
-
-    operations: Places
-    operands: Places
-    results: Places
+    operations: Places  # places in ``ARITHMETIC``, (rows, width)
+    operands: Places  # places of up to three values, (3, rows, width)
+    results: Places  # place of each row's first result, (rows,); the others follow
 
     def has(self, operation: str) -> bool:
         """Whether an operation is among them."""
@@ -45,38 +39,23 @@ class Rows:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of many values at once.
+    """A function of many values at once."""
 
-    Attributes:
-        function: Name of the operation, that of <math.h> or ``/``.
-        operands: Places of each operand, (operands, count).
-        result: Place of the first result; the others follow.
-    """
-
-    function: str
-    operands: Places
-    result: int
+    function: str  # name of the operation, that of <math.h> or ``/``
+    operands: Places  # places of each operand, (operands, count)
+    result: int  # place of the first result; the others follow
 
 
 @dataclass(frozen=True)
 class Tape:
-    """What computes arrays of symbols.
+    """What computes arrays of symbols."""
 
-    Attributes:
-        inputs: Names in the order of the first values.
-        constants: Values behind the inputs, (c,).
-        parts: What is run, in this order.
-        size: Number of values; the last row may write up to this place.
-        outputs: Places of the wanted arrays, by name.
-        count: Number of operations.
-    """
-
-    inputs: tuple[str, ...]
-    constants: NDArray[np.float64]
-    parts: tuple[Rows | Call, ...]
-    size: int
-    outputs: Mapping[str, Places]
-    count: int
+    inputs: tuple[str, ...]  # names in the order of the first values
+    constants: NDArray[np.float64]  # values behind the inputs, (c,)
+    parts: tuple[Rows | Call, ...]  # what is run, in this order
+    size: int  # number of values; the last row may write up to this place
+    outputs: Mapping[str, Places]  # places of the wanted arrays, by name
+    count: int  # number of operations
 
     @property
     def traffic(self) -> int:
@@ -91,12 +70,7 @@ class Tape:
 
 
 def record(inputs: Sequence[str], outputs: Mapping[str, Objects]) -> Tape:
-    """Put all that arrays need on a tape.
-
-    Args:
-        inputs: Names of all inputs that symbols may have, such as ``q[2]``.
-        outputs: Arrays of symbols and floats, by name.
-    """
+    """Put all that arrays need on a tape."""
     wanted = {name: list(array.reshape(-1)) for name, array in outputs.items()}
     nodes = _sorted(x for values in wanted.values() for x in values)
     places = _Places(inputs, nodes, (x for values in wanted.values() for x in values))

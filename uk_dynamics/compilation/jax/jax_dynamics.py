@@ -12,7 +12,7 @@ from uk_dynamics.compilation.build.limits import check
 from uk_dynamics.compilation.emit.tape import record
 from uk_dynamics.compilation.jax import jax_solve
 from uk_dynamics.compilation.jax.jax_tape import Arrays, double_precision, jax_modules, run
-from uk_dynamics.compilation.runtime.common_inputs import CommonInputs
+from uk_dynamics.compilation.runtime.batch_call import CommonInputs
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.exceptions import InputError

@@ -1,11 +1,11 @@
 """The fundamental equation at one state in JAX, with the rank rule of the other evaluators.
 
-Rows are whitened by the factor of M, scaled to their own size and taken by Gram–Schmidt, the one
-with the largest remainder first; one whose remainder is at most the rank tolerance depends on those
-taken. What is taken is made orthogonal twice, which loses no more than reflections do. All of it is
-written for one state and mapped over many. Factors and substitutions are loops of its own: those of
-JAX call LAPACK once per state, and two at a time have been seen to wait for each other for ever on
-a machine with two cores (jaxlib 0.10.2).
+Rows are whitened by the factor of M, scaled to unit norm and orthogonalised by Gram–Schmidt, the
+one with the largest residual norm first; one whose residual norm is at most the rank tolerance is
+dependent. Directions are made orthogonal twice, which loses no more than reflections do. All of it
+is written for one state and mapped over many. Factors and substitutions are loops of its own: those
+of JAX call LAPACK once per state, and two at a time have been seen to deadlock on a machine with
+two cores (jaxlib 0.10.2).
 """
 
 from __future__ import annotations
@@ -30,77 +30,41 @@ _OK, _NEAR_SINGULAR, _INCONSISTENT = 0, 1, 2
 
 
 class Rule(NamedTuple):
-    """Numbers of a mechanism that the solution needs.
+    """Numbers of a mechanism that the solution needs."""
 
-    Attributes:
-        natural_scale: Of the rows, (m,).
-        rank_tolerance: Largest relative remainder of a dependent row.
-        consistency_tolerance: Of rows that were left out, relative.
-    """
-
-    natural_scale: NDArray[np.float64]
-    rank_tolerance: float
-    consistency_tolerance: float
+    natural_scale: NDArray[np.float64]  # of the rows, (m,)
+    rank_tolerance: float  # largest residual norm of a dependent row
+    consistency_tolerance: float  # of rows that were left out, relative
 
 
 class Basis(NamedTuple):
-    """What elimination leaves; B̂ = C Q + remainder.
+    """What elimination leaves; B̂ = C Q + residual."""
 
-    Attributes:
-        Q: Orthonormal directions taken, zero behind the rank, (c, nv), c = min(m, nv).
-        C: Coordinates of the scaled rows in them, (m, c).
-        remainder: Norm of what they leave of each scaled row, (m,).
-        scale: Of the rows, (m,).
-        pivots: Rows in the order in which they were taken, (c,).
-        z: Coordinates of the smallest x with B x = b on the rows taken, (c,).
-        taken: Whether a row is, (m,).
-        going: Whether a direction is, (c,).
-    """
-
-    Q: Arrays
-    C: Arrays
-    remainder: Arrays
-    scale: Arrays
-    pivots: Arrays
-    z: Arrays
-    taken: Arrays
-    going: Arrays
+    Q: Arrays  # orthonormal, zero behind the rank, (c, nv), c = min(m, nv)
+    C: Arrays  # coordinates of the scaled rows in them, (m, c)
+    residual_norm: Arrays  # of each scaled row, (m,)
+    scale: Arrays  # of the rows, (m,)
+    pivots: Arrays  # independent rows in order, (c,)
+    z: Arrays  # coordinates of the smallest x with B x = b on the independent rows, (c,)
+    independent: Arrays  # which rows are, (m,)
+    going: Arrays  # whether a direction is below the rank, (c,)
 
 
 class Motion(NamedTuple):
-    """Acceleration at a state, and what forces come from.
+    """Acceleration at a state, and what forces come from."""
 
-    Attributes:
-        qdd: (nv,).
-        rank: Number of rows taken.
-        status: Index into the statuses.
-        failed: Whether M is singular or something not finite.
-        violation: A q̈ − b, (m,).
-        factor: U with M = U Uᵀ, (nv, nv).
-        missing: What the constraint force adds in the basis, (c,).
-        basis: Of the rows.
-    """
-
-    qdd: Arrays
-    rank: Arrays
-    status: Arrays
-    failed: Arrays
-    violation: Arrays
-    factor: Arrays
-    missing: Arrays
-    basis: Basis | None
+    qdd: Arrays  # (nv,)
+    rank: Arrays  # number of independent rows
+    status: Arrays  # index into the statuses
+    failed: Arrays  # whether M is singular or something not finite
+    violation: Arrays  # A q̈ − b, (m,)
+    factor: Arrays  # U with M = U Uᵀ, (nv, nv)
+    missing: Arrays  # what the constraint force adds in the basis, (c,)
+    basis: Basis | None  # of the rows
 
 
 def motion(M: Arrays, F: Arrays, A: Arrays, b: Arrays, rule: Rule) -> Motion:
-    """Constrained acceleration.
-
-    Args:
-        M: Mass matrix, (nv, nv).
-        F: All forces, (nv,).
-        A: Rows, (m, nv).
-        b: (m,).
-        rule: Tolerances and scales.
-    """
+    """Constrained acceleration."""
     _, jnp = jax_modules()
     U, whitened = _factor(M, jnp.concatenate((F[:, None], A.T), axis=1))
     lost = jnp.sum(jnp.diagonal(M) / jnp.diagonal(U) ** 2)
@@ -115,7 +79,7 @@ def motion(M: Arrays, F: Arrays, A: Arrays, b: Arrays, rule: Rule) -> Motion:
     violation = A @ qdd - b
     status = _check(A, b, qdd, _unwhiten(U, free), violation, basis, rule)
     failed = ~((lost < LOST_PIVOTS) & jnp.isfinite(jnp.sum(qdd) + jnp.sum(violation)))
-    return Motion(qdd, jnp.sum(basis.taken), status, failed, violation, U, missing, basis)
+    return Motion(qdd, jnp.sum(basis.independent), status, failed, violation, U, missing, basis)
 
 
 def _factor(M: Arrays, x: Arrays) -> tuple[Arrays, Arrays]:
@@ -154,15 +118,15 @@ def _eliminate(B: Arrays, b: Arrays, rule: Rule) -> Basis:
     scale = tie_handicap(m) / jnp.maximum(norms, LEAST_PART * rule.natural_scale + TINY)
 
     def take(k: Arrays, carry: tuple[Arrays, ...]) -> tuple[Arrays, ...]:
-        W, Q, C, rest, z, taken, going, pivots = carry
-        pivot = jnp.argmax(jnp.where(taken, -1.0, jnp.sum(W * W, axis=1)))
+        W, Q, C, rest, z, independent, going, pivots = carry
+        pivot = jnp.argmax(jnp.where(independent, -1.0, jnp.sum(W * W, axis=1)))
         again = jnp.where(going, Q @ W[pivot], 0.0)
         direction = W[pivot] - again @ Q
         norm = jnp.sqrt(jnp.sum(direction * direction))
         goes = (norm > rule.rank_tolerance) & ((k == 0) | going[k - 1])
         inverse = jnp.where(goes, 1.0 / norm, 0.0)
         direction = direction * inverse
-        along = jnp.where(taken, 0.0, W @ direction).at[pivot].set(norm * goes)
+        along = jnp.where(independent, 0.0, W @ direction).at[pivot].set(norm * goes)
         coordinate = (rest[pivot] - again @ z) * inverse
         C = C.at[pivot].add(jnp.where(goes, again, 0.0)).at[:, k].set(along)
         W = W - along[:, None] * direction
@@ -173,7 +137,7 @@ def _eliminate(B: Arrays, b: Arrays, rule: Rule) -> Basis:
             C,
             rest - along * coordinate,
             z.at[k].set(coordinate),
-            taken.at[pivot].set(taken[pivot] | goes),
+            independent.at[pivot].set(independent[pivot] | goes),
             going.at[k].set(goes),
             pivots.at[k].set(pivot),
         )
@@ -188,9 +152,9 @@ def _eliminate(B: Arrays, b: Arrays, rule: Rule) -> Basis:
         jnp.zeros(count, bool),
         jnp.zeros(count, int),
     )
-    W, Q, C, _, z, taken, going, pivots = jax.lax.fori_loop(0, count, take, start)
-    remainder = jnp.sqrt(jnp.sum(W * W, axis=1))
-    return Basis(Q, C, remainder, scale, pivots, z, taken, going)
+    W, Q, C, _, z, independent, going, pivots = jax.lax.fori_loop(0, count, take, start)
+    residual_norm = jnp.sqrt(jnp.sum(W * W, axis=1))
+    return Basis(Q, C, residual_norm, scale, pivots, z, independent, going)
 
 
 def _check(
@@ -199,24 +163,19 @@ def _check(
     """Tell rows left out that hold anyway from near-dependent and from contradicting ones."""
     _, jnp = jax_modules()
     size = jnp.abs(A) @ (jnp.abs(free) + jnp.abs(qdd)) + jnp.abs(b) + NEGLIGIBLE_ACCELERATION
-    off = ~basis.taken & (jnp.abs(violation) > rule.consistency_tolerance * size)
-    exact = basis.remainder <= EXACTLY_DEPENDENT
+    off = ~basis.independent & (jnp.abs(violation) > rule.consistency_tolerance * size)
+    exact = basis.residual_norm <= EXACTLY_DEPENDENT
     return jnp.max(jnp.where(off, jnp.where(exact, _INCONSISTENT, _NEAR_SINGULAR), _OK))
 
 
 def forces(found: Motion, *, redundant: bool) -> tuple[Arrays, Arrays, Arrays]:
-    """Ideal constraint force, multipliers of least norm, and which of them are unique.
-
-    Args:
-        found: The motion.
-        redundant: Whether rows may have been left out.
-    """
+    """Ideal constraint force, multipliers of least norm, and which of them are unique."""
     jax, jnp = jax_modules()
     basis: Any = found.basis
     if basis is None:
         return jnp.zeros_like(found.qdd), found.violation, jnp.zeros(0, bool)
     force = found.factor @ (found.missing @ basis.Q)
-    # Cᵀ λ̂ = y on the rows taken, which stand in the order of their directions
+    # Cᵀ λ̂ = y on the independent rows, in the order of their directions
     triangle = basis.C[basis.pivots] + jnp.diag(jnp.where(basis.going, 0.0, 1.0))
 
     def take(step: Arrays, some: Arrays) -> Arrays:
@@ -229,7 +188,7 @@ def forces(found: Motion, *, redundant: bool) -> tuple[Arrays, Arrays, Arrays]:
     some = jnp.where(basis.going, some, 0.0)
     multipliers = jnp.zeros_like(basis.scale).at[basis.pivots].add(some) * basis.scale
     if not redundant:
-        return force, multipliers, jnp.ones_like(basis.taken)
+        return force, multipliers, jnp.ones_like(basis.independent)
     # The range of C is what multipliers are determined in, and where the least of them are.
     whole = _range(basis.C / basis.scale[:, None], basis.going)
     multipliers = whole @ (whole.T @ multipliers)

@@ -11,7 +11,7 @@ from typing import Any
 from uk_dynamics.compilation.emit.tape import ARITHMETIC, Call, Rows, Tape
 from uk_dynamics.exceptions import InputError
 
-Arrays = Any  # of JAX, which mypy is not told of: it need not be installed
+Arrays = Any  # of JAX, which need not be installed where mypy runs
 
 _JAX_NAMES = {
     "/": "divide",
@@ -44,15 +44,7 @@ def double_precision() -> AbstractContextManager[object]:
 
 
 def run(tape: Tape, inputs: Arrays) -> dict[str, Arrays]:
-    """Outputs of a tape.
-
-    Args:
-        tape: What to run.
-        inputs: Values in the order of the tape's inputs, (inputs, K).
-
-    Returns:
-        Arrays by name, in the shapes of the outputs with K behind them.
-    """
+    """Outputs of a tape by name, K behind their shapes, for inputs (inputs, K)."""
     _, jnp = jax_modules()
     given = len(inputs) + len(tape.constants)
     values = jnp.zeros((tape.size, inputs.shape[1]), inputs.dtype)
@@ -71,7 +63,7 @@ def _call(part: Call, values: Arrays) -> Arrays:
 
 
 def _rows(part: Rows, values: Arrays) -> Arrays:
-    """A loop over rows, in which every value is computed in each way that occurs, and one taken."""
+    """A loop over rows, in which every operation that occurs is computed and one selected."""
     jax, jnp = jax_modules()
 
     def step(values: Arrays, row: Arrays) -> tuple[Arrays, None]:

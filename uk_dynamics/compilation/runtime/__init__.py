@@ -2,11 +2,10 @@
 
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
-from uk_dynamics.compilation.runtime.deferred import Deferred, not_compiled
+from uk_dynamics.compilation.runtime.deferred import Deferred
 
 __all__ = [
     "CompiledDynamics",
     "CompiledServo",
     "Deferred",
-    "not_compiled",
 ]

@@ -1,4 +1,4 @@
-"""What C is told of many states at once, and where it puts its answers: structures of C.
+"""Inputs of many states and the arrays for their results: structures of C.
 
 Their fields stand in the order of ``uk_batch`` in batch.h and ``uk_trajectories`` in rollout.h.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.runtime.common_inputs import CommonInputs
-from uk_dynamics.mechanism.dynamics import Plan, States
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.dynamics import Plan, States, StructuralRows
+from uk_dynamics.mechanism.resolution import Array, Inputs
 
 _POINTERS = ("t", "q", "v", "tau", "active", "followed")
 _ANSWERS = (
@@ -51,6 +51,31 @@ class TrajectoriesCall(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("q", "v", "tau", "active", "followed")),
         *((name, ctypes.c_void_p) for name in ("q_out", "v_out", "stopped", "reason")),
     )
+
+
+class CommonInputs(NamedTuple):
+    """Inputs common to many states."""
+
+    stabilize: bool  # whether b contains the stabilisation
+    active: Array  # 1 for rows that act, (m,)
+    followed: Array | None  # values, rates, accelerations of references, (1 or K, 3 m)
+
+    @classmethod
+    def sample(
+        cls, rows: StructuralRows, times: Array, inputs: Inputs, *, follows: bool
+    ) -> CommonInputs:
+        """References at some instants, and the rows that act."""
+        m = max(len(rows.constraints), 1)  # C knows no empty arrays
+        mask = rows.hierarchy.mask(inputs.active)
+        active = np.ones(m) if mask is None else mask.astype(float)
+        followed = None
+        if follows:
+            followed = np.zeros((len(times), 3 * m))
+            for row, t in zip(followed, times, strict=True):
+                sample = rows.reference(float(t), inputs)
+                if sample is not None:
+                    row[:] = np.concatenate(sample)
+        return cls(inputs.stabilize, active, followed)
 
 
 @dataclass(frozen=True, eq=False)

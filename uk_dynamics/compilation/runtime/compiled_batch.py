@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.runtime.batch_call import (
     Answers,
     BatchCall,
+    CommonInputs,
     TrajectoriesCall,
     batch_call,
     empty_answers,
     trajectories_call,
 )
-from uk_dynamics.compilation.runtime.common_inputs import CommonInputs
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.dynamics import Plan, States
 from uk_dynamics.mechanism.resolution import Array, BatchSolution, Rollout, Stopped
@@ -36,13 +36,6 @@ class CompiledBatch:
     """The library of a mechanism for many states."""
 
     def __init__(self, path: Path, rows: int, *, rolls: bool) -> None:
-        """Load it.
-
-        Args:
-            path: Of the library.
-            rows: Constraint rows, m.
-            rolls: Whether whole trajectories are possible: q a vector, rows affine in v.
-        """
         library = ctypes.CDLL(str(path))
         self._function = library.uk_evaluate_batch
         self._function.argtypes = (ctypes.POINTER(BatchCall),)
@@ -60,17 +53,7 @@ class CompiledBatch:
     def evaluate(
         self, given: States, common: CommonInputs, *, forces: bool, threads: int | None
     ) -> Answers:
-        """Answers at all states.
-
-        Args:
-            given: The states.
-            common: What they share.
-            forces: Whether forces, multipliers and residuals are wanted.
-            threads: At most; None: as many as pay, up to the processors of this process.
-
-        Raises:
-            MemoryError: There is not enough of it.
-        """
+        """Answers at all states."""
         count, nv = given.v.shape
         answers = empty_answers(count, nv, self._rows, forces=forces)
 
@@ -82,16 +65,7 @@ class CompiledBatch:
         return answers
 
     def roll(self, given: Plan, common: CommonInputs, threads: int | None) -> Rollout:
-        """Trajectories.
-
-        Args:
-            given: What to integrate.
-            common: What they share; references at all half steps.
-            threads: At most; None: as many as pay.
-
-        Raises:
-            MemoryError: There is not enough of it.
-        """
+        """Trajectories."""
         count, instants = len(given.q), given.instants
         q = np.full((count, len(instants), given.q.shape[1]), np.nan)
         v = np.full((count, len(instants), given.v.shape[1]), np.nan)
@@ -118,15 +92,7 @@ def in_parts(
     width: int,
     worth: int = _WORTH_A_THREAD,
 ) -> None:
-    """Call ``run(first, end)`` for parts of 0 … count, in parallel where that pays.
-
-    Args:
-        run: Releases the interpreter's lock for most of its time.
-        count: Of states.
-        threads: At most; None: up to the processors of this process.
-        width: A part is a multiple of it.
-        worth: States for which another thread pays.
-    """
+    """Call ``run(first, end)`` for parts of 0 … count, in parallel where that pays."""
     limit = threads or len(os.sched_getaffinity(0))
     parts = max(1, min(limit, count // (1 if threads else worth), -(-count // width)))
     if parts == 1:
@@ -140,7 +106,7 @@ def in_parts(
 
 
 def to_solution(answers: Answers) -> BatchSolution:
-    """Answers of C as the caller knows them."""
+    """The results of C as a batch solution."""
     determined = answers.determined
     return BatchSolution(
         answers.qdd,
@@ -157,14 +123,6 @@ class CompiledProjection:
     """Keeps the memory of its calls; not to be shared between threads."""
 
     def __init__(self, batch: CompiledBatch, nv: int, rows: int, *, followed: bool) -> None:
-        """Lay out the memory.
-
-        Args:
-            batch: The library; it must integrate trajectories.
-            nv: Positions and velocities.
-            rows: Constraint rows, m.
-            followed: Whether rows may follow references.
-        """
         m = max(rows, 1)
         self._function = batch.rollout
         self._inputs = np.zeros((2, nv))
@@ -195,13 +153,7 @@ class CompiledProjection:
         self._active[:] = 1.0 if mask is None else mask
 
     def project(self, t: float, q: Array, v: Array) -> Array | None:
-        """Positions and velocities on the constraints, (2, nv); None: they cannot be closed.
-
-        Args:
-            t: In s.
-            q: (nv,).
-            v: (nv,).
-        """
+        """Positions and velocities on the constraints, (2, nv); None: they cannot be closed."""
         self._inputs[0] = q
         self._inputs[1] = v
         self._call.t = t

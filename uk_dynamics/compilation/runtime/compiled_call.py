@@ -19,18 +19,9 @@ class CompiledCall:
 
     Where Python's headers were there when it was compiled, C reads the arrays itself; elsewhere
     they are copied here, which takes three times as long.
-
-    Attributes:
-        memory: As the layout says; inputs of the last evaluation and its answers.
     """
 
     def __init__(self, path: Path, layout: Layout) -> None:
-        """Load a library.
-
-        Args:
-            path: Of the library.
-            layout: Of its memory.
-        """
         library = ctypes.CDLL(str(path))
         self._function: Callable[[ctypes.c_void_p], int] = library.uk_evaluate
         library.uk_evaluate.argtypes = (ctypes.c_void_p,)
@@ -61,11 +52,7 @@ class CompiledCall:
     def evaluate_any(
         self, t: float, stabilize: float, q: Array, v: Array, tau: Array | None
     ) -> Array | None:
-        """Inputs and answers, fresh; None: there are none.
-
-        Raises:
-            StateError: Wrong shapes.
-        """
+        """Inputs and answers, fresh; None: there are none."""
         self._fill(t, stabilize, q, v, tau)
         return None if self._function(self._address) else self._answered.copy()
 

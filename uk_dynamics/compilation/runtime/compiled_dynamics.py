@@ -10,16 +10,15 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.library import announce, batch_library_of, library_of
-from uk_dynamics.compilation.emit.layout import integrates, layout_of
-from uk_dynamics.compilation.runtime.common_inputs import CommonInputs
+from uk_dynamics.compilation.emit.layout import Layout, integrates
+from uk_dynamics.compilation.runtime.batch_call import CommonInputs
 from uk_dynamics.compilation.runtime.compiled_batch import (
     CompiledBatch,
     CompiledProjection,
     to_solution,
 )
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
-from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution
-from uk_dynamics.compilation.runtime.compiled_structure import CompiledStructure
+from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics import (
@@ -65,7 +64,7 @@ class CompiledDynamics(Fallback):
         library = library_of(mechanism)
         super().__init__(fallback or InterpretedDynamics(mechanism))
         self._mechanism = mechanism
-        layout = layout_of(mechanism)
+        layout = Layout(mechanism)
         self.layout = layout
         self._call = CompiledCall(library, layout)
         # Looked up once: of the quickest calls, attributes are a good part.

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from uk_dynamics.compilation.build.library import servo_library_of
-from uk_dynamics.compilation.emit.servo_layout import ServoLayout
-from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution
-from uk_dynamics.compilation.runtime.compiled_structure import CompiledStructure
-from uk_dynamics.compilation.runtime.servo_call import ServoCall
+from uk_dynamics.compilation.emit.layout import ServoLayout
+from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Demand,
@@ -20,6 +24,106 @@ from uk_dynamics.mechanism.dynamics import (
     TrackingErrors,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+
+
+class ServoCall:
+    """The memory of a compiled servo law with what evaluates it; see :class:`CompiledCall`."""
+
+    def __init__(self, path: Path, layout: ServoLayout) -> None:
+        library = ctypes.CDLL(str(path))
+        names = ("uk_closure_error", "uk_errors", "uk_servo", "uk_allocate")
+        functions = [getattr(library, name) for name in names]
+        for function in functions:
+            function.argtypes, function.restype = (ctypes.c_void_p,), ctypes.c_int
+        library.uk_closure_error.restype = ctypes.c_double
+        self._closure_error, self._errors, self._servo, self._allocate = functions
+        self._layout = layout
+        self.memory = np.zeros(layout.size)
+        self.memory[layout["stabilize"]] = 1.0
+        self.memory[layout["active"]] = 1.0
+        self._address = ctypes.c_void_p(self.memory.ctypes.data)
+        #: The same functions of C where it reads arrays itself, else those that never answer.
+        self._quick: Sequence[Callable[..., Any]] = [_never] * len(names)
+        if hasattr(library, "uk_bind_servo"):
+            bind = ctypes.PyDLL(str(path)).uk_bind_servo
+            bind.argtypes, bind.restype = (ctypes.py_object,), ctypes.py_object
+            self._quick = bind(self.memory)
+
+    def loop_closure_error(self, state: State) -> float:
+        """Largest residual of a structural row that acts."""
+        found: Any = self._quick[0](state.t, state.q, state.v)
+        if found is NotImplemented:
+            self._fill(state)
+            found = self._closure_error(self._address)
+        return float(found)
+
+    def errors(self, state: State, followed: ReferenceSample) -> Array:
+        """Residuals, then rates of the task rows, fresh, (2 mt,)."""
+        found: Any = self._quick[1](state.t, state.q, state.v, *followed)
+        if found is NotImplemented:
+            self._fill(state, followed)
+            self._errors(self._address)
+            found = self.memory[self._layout.errors].copy()
+        answer: Array = found
+        return answer
+
+    def servo(
+        self, state: State, followed: ReferenceSample, tau: Array | None, demand: Demand
+    ) -> tuple[Array, Array] | None:
+        """Answers of the mechanism and of the law, fresh, as the layout has them; None: none."""
+        given = {
+            "tau": tau,
+            "desired": demand.desired,
+            "weights": demand.weights,
+            "preload": demand.preload,
+        }
+        found: Any = self._quick[2](state.t, state.q, state.v, *followed, *given.values())
+        if found is NotImplemented:
+            self._fill(state, followed)
+            memory, layout = self.memory, self._layout
+            for name, value in given.items():
+                memory[layout[name]] = 0.0 if value is None else value
+            found = None
+            if not self._servo(self._address):
+                found = memory[: layout.answered].copy(), memory[layout.decision].copy()
+        answers: tuple[Array, Array] | None = found
+        return answers
+
+    def allocate(self, lower: Array, upper: Array) -> Array | None:
+        """Efforts within limits at the last state of :meth:`servo`, then 1 where they are optimal.
+
+        Fresh, (motors + 1,); None: the search failed. It begins where the last one ended, unless
+        :meth:`forget` was called.
+        """
+        found: Any = self._quick[3](lower, upper)
+        if found is NotImplemented:
+            memory, layout = self.memory, self._layout
+            memory[layout["lower"]] = lower
+            memory[layout["upper"]] = upper
+            failed = self._allocate(self._address)
+            found = None if failed else memory[layout.allocation].copy()
+        efforts: Array | None = found
+        return efforts
+
+    def forget(self) -> None:
+        """Forget where the last search ended."""
+        self.memory[self._layout["warm"]] = 0.0
+
+    def _fill(self, state: State, followed: ReferenceSample | None = None) -> None:
+        memory, layout = self.memory, self._layout
+        memory[0] = state.t
+        for name, value in (("q", state.q), ("v", state.v)):
+            expected = (layout.fields[name].count,)
+            if np.shape(value) != expected:
+                found = np.shape(value)
+                raise StateError(f"expected shape {expected}, found {found}", place=name)
+            memory[layout[name]] = value
+        if followed is not None:
+            memory[layout["task_followed"]] = np.concatenate(followed)
+
+
+def _never(*arguments: object) -> Any:
+    return NotImplemented
 
 
 class CompiledServo:
@@ -87,9 +191,7 @@ class CompiledServo:
             state,
             self._followed(state, references),
             None if self._resistance is None else -self._resistance(state.v),
-            demand.pull,
-            demand.weights,
-            demand.preload,
+            demand,
         )
         if answers is None:
             return self._otherwise.evaluate(state, demand, references)

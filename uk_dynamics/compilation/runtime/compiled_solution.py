@@ -1,25 +1,57 @@
-"""What C answered, as a solution: all but the acceleration is looked at when it is read."""
+"""The results of C as a solution; all but the acceleration is extracted when first read.
+
+The structural rows on the Python side of the memory, and the factorisation where C keeps none.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.emit.layout import Layout
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Method, Solution, Status
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.dynamics import Solver, StructuralRows
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
 
 
-class Owner(Protocol):
-    """Who evaluated."""
+class CompiledStructure:
+    """The Python side of the structural rows in a memory."""
 
-    layout: Layout
+    def __init__(self, mechanism: ResolvedMechanism, layout: Layout, memory: Array) -> None:
+        self.layout = layout
+        self._model = mechanism.model
+        self.rows = StructuralRows(mechanism)  # the structural rows with what they follow
+        self._solver = Solver(mechanism)
+        self._memory = memory
+        self._mask: NDArray[np.bool_] | None = None
+
+    def follow(self, t: float, inputs: Inputs) -> None:
+        """Tell C what rows follow, and which of them act."""
+        memory, layout = self._memory, self.layout
+        sample = self.rows.reference(t, inputs)
+        memory[layout["followed"]] = 0.0 if sample is None else np.concatenate(sample)
+        mask = self.rows.hierarchy.mask(inputs.active)
+        if mask is not self._mask:
+            self._mask = mask
+            memory[layout["active"]] = 1.0 if mask is None else mask
 
     def again(self, answers: Array) -> Factorization:
-        """The factorisation at the state of some answers."""
+        """The factorisation at the state of some answers, for what C does not keep."""
+        layout = self.layout
+        t, q, v = float(answers[0]), answers[layout["q"]], answers[layout["v"]]
+        workspace = self._model.workspace()
+        workspace.update(q, v)
+        reference = None
+        if layout.followed:
+            reference = ReferenceSample(*answers[layout["followed"]].reshape(3, layout.rows))
+        active = answers[layout["active"]][: layout.rows]
+        A = self.rows.constraints.evaluate(workspace, t, q, v, reference).A * active[:, None]
+        return self._solver.factorize_part(workspace.mass, A, self._solver.rank_tolerance)
 
 
 class CompiledReactions:
@@ -32,8 +64,7 @@ class CompiledReactions:
 
     __slots__ = ("_answers", "_force", "_owner")
 
-    def __init__(self, answers: Array, force: Array, owner: Owner) -> None:
-        """Keep a copy of inputs and answers, as the layout of the owner says."""
+    def __init__(self, answers: Array, force: Array, owner: CompiledStructure) -> None:
         self._answers = answers
         self._force = force
         self._owner = owner
@@ -72,7 +103,7 @@ class CompiledReactions:
         return coordinates
 
     def nonideal_force(self, force: Array) -> Array:
-        """Part of a given force that the constraints let through, (nv,)."""
+        """Part of a given force that the constraints do not balance, (nv,)."""
         return self._again().nonideal_force(force)
 
     def holding(self, force: Array) -> Array:
@@ -95,58 +126,34 @@ _NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 class CompiledSolution(Solution):
     """Fresh inputs and answers of one compiled evaluation."""
 
-    def __init__(self, qdd: Array, answers: Array, owner: Owner) -> None:
-        """Keep the answers.
-
-        Args:
-            qdd: Acceleration, (nv,), part of the answers.
-            answers: Inputs and answers, as the layout of the owner says.
-            owner: Who evaluated.
-        """
+    def __init__(self, qdd: Array, answers: Array, owner: CompiledStructure) -> None:
         self.qdd = qdd
         self._answers = answers
         self._owner = owner
 
     def __getattr__(self, name: str) -> Any:
-        """What is not looked at yet."""
+        """Results that have not been read yet."""
         find = _FINDERS.get(name)
         if find is None:
             raise AttributeError(name)
-        found = find(self, self._owner, self._answers)
+        found = find(self, self._owner.layout, self._answers)
         setattr(self, name, found)
         return found
 
 
-def _residual(solution: CompiledSolution, owner: Owner, answers: Array) -> Array:
-    residual: Array = answers[owner.layout["violation"]][: owner.layout.rows]
-    return residual
-
-
-def _status(solution: CompiledSolution, owner: Owner, answers: Array) -> Status:
-    return _STATUS[int(answers[owner.layout["status"].start])]
-
-
-def _offending(solution: CompiledSolution, owner: Owner, answers: Array) -> NDArray[np.intp]:
-    status = solution.status
-    if status is Status.OK:
+def _offending(solution: CompiledSolution, layout: Layout, answers: Array) -> NDArray[np.intp]:
+    if solution.status is Status.OK:
         return _NO_ROWS
-    level = 2.0 if status is Status.INCONSISTENT else 1.0
-    return np.flatnonzero(answers[owner.layout["offends"]] == level)
+    level = 2.0 if solution.status is Status.INCONSISTENT else 1.0
+    return np.flatnonzero(answers[layout["offends"]] == level)
 
 
-def _force(solution: CompiledSolution, owner: Owner, answers: Array) -> Array:
-    force: Array = answers[owner.layout["ideal_force"]]
-    return force
-
-
-def _reactions(solution: CompiledSolution, owner: Owner, answers: Array) -> CompiledReactions:
-    return CompiledReactions(answers, solution.coordinates, owner)
-
-
-_FINDERS = {
-    "residual": _residual,
-    "status": _status,
+_FINDERS: dict[str, Callable[[Any, Layout, Array], Any]] = {
+    "residual": lambda _, layout, answers: answers[layout["violation"]][: layout.rows],
+    "status": lambda _, layout, answers: _STATUS[int(answers[layout["status"].start])],
     "offending": _offending,
-    "coordinates": _force,
-    "reactions": _reactions,
+    "coordinates": lambda _, layout, answers: answers[layout["ideal_force"]],
+    "reactions": lambda solution, _, answers: CompiledReactions(
+        answers, solution.coordinates, solution._owner
+    ),
 }

@@ -9,8 +9,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from uk_dynamics.compilation.build import background
 from uk_dynamics.compilation.build.compiler import CompilationError
+from uk_dynamics.compilation.build.library import is_cached
 from uk_dynamics.compilation.runtime.fallback import Fallback
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 #: Calls of an evaluator from which on a library is worth its compilation; some 0.2 s.
 MANY = 1000
@@ -39,10 +42,7 @@ class Deferred(Generic[T]):
         self,
         interpreted: T,
         compiled: Callable[[], T],
-        *,
-        cached: Callable[[], bool],
-        job: background.Job,
-        name: str,
+        subject: ResolvedMechanism | Tasks,
         log: Log,
         after: int = MANY,
     ) -> None:
@@ -51,16 +51,13 @@ class Deferred(Generic[T]):
         Args:
             interpreted: Answers until then.
             compiled: Loads the compiled evaluator; called in another thread.
-            cached: Whether the library is there.
-            job: What has to be compiled for it.
-            name: Of what is compiled.
+            subject: What is evaluated: a mechanism, or the servo law of tasks.
             log: Where one line says that it is compiled, or why it is not.
             after: Calls before compiling begins; 0: it begins now.
         """
         self._evaluator = interpreted
         self._ready: T | None = None
-        self._compiled, self._cached, self._job = compiled, cached, job
-        self._name, self._log = name, log
+        self._compiled, self._subject, self._log = compiled, subject, log
         self._remaining = after
         self._waiting = True
         if not after:
@@ -83,16 +80,16 @@ class Deferred(Generic[T]):
 
     def _load(self) -> None:
         """Compile and load."""
-        if not self._cached():
-            what = f"compiling {self._name} in the background; interpreted until it is ready"
-            self._log.info(what)
-            if problem := background.build(self._job):
+        if not is_cached(self._subject):
+            what = title(self._subject)
+            self._log.info(f"compiling {what} in the background; interpreted until it is ready")
+            if problem := background.build(background.Job.of(self._subject)):
                 raise CompilationError(problem)
         self._ready = self._compiled()
 
     def _give_up(self, problem: str) -> None:
         self._waiting = False
-        self._log.warning(not_compiled(self._name, problem))
+        self._log.warning(not_compiled(self._subject, problem))
 
 
 #: One compiler at a time: a program with many mechanisms would have one for each.
@@ -102,7 +99,7 @@ _turn = threading.Lock()
 def _compile(reference: weakref.ref[Deferred[Any]]) -> None:
     with _turn:
         deferred = reference()
-        if deferred is None:  # nobody evaluates it any more
+        if deferred is None:  # no longer in use
             return
         try:
             deferred._load()
@@ -110,16 +107,22 @@ def _compile(reference: weakref.ref[Deferred[Any]]) -> None:
             deferred._give_up(str(error))
 
 
-def not_compiled(name: str, problem: str) -> str:
+def title(subject: ResolvedMechanism | Tasks) -> str:
+    """What messages call it."""
+    if isinstance(subject, Tasks):
+        return f"the servo law of {subject.mechanism.name}"
+    return subject.name
+
+
+def not_compiled(subject: ResolvedMechanism | Tasks, problem: str) -> str:
     """The line of the log where ``auto`` interprets."""
-    return f"{name} is not compiled but interpreted: {problem}"
+    return f"{title(subject)} is not compiled but interpreted: {problem}"
 
 
 class DeferredDynamics(Fallback):
     """A ``Dynamics`` that is interpreted until it is compiled; both agree to rounding."""
 
     def __init__(self, deferred: Deferred[Dynamics]) -> None:
-        """Take the evaluators, interpreted and later compiled."""
         self._deferred = deferred
 
     @property

@@ -25,14 +25,9 @@ _NOTHING = Inputs()
 
 
 class Fallback:
-    """Every method of :class:`Dynamics`, answered by ``fallback``.
-
-    Attributes:
-        fallback: The other evaluator.
-    """
+    """Every method of :class:`Dynamics`, answered by ``fallback``."""
 
     def __init__(self, fallback: Dynamics) -> None:
-        """Name the other evaluator."""
         self.fallback = fallback
 
     @property

@@ -27,7 +27,6 @@ class GramSchmidt(IndependentRows):
     def __init__(
         self, rows: list[Sparse], independent: Collection[int], factor: TreeFactor
     ) -> None:
-        """See :class:`IndependentRows`."""
         self._duals: dict[int, Sparse] = {}  # D⁻¹ w
         self._inverse: dict[int, Scalar] = {}  # 1 / w·D⁻¹w
         self._shares: list[Sparse] = [{} for _ in rows]  # r_ki

@@ -15,40 +15,21 @@ from uk_dynamics.compilation.trace.tree_factor import TreeFactor
 
 
 class Answer(NamedTuple):
-    """The constraint force that answers an applied one.
+    """The constraint force that answers an applied one."""
 
-    Attributes:
-        whole: g + f.
-        force: f.
-        multipliers: Of the independent rows, by row: f = Σ λ u.
-    """
-
-    whole: Sparse
-    force: Sparse
-    multipliers: Sparse
+    whole: Sparse  # g + f
+    force: Sparse  # f
+    multipliers: Sparse  # of the independent rows, by row: f = Σ λ u
 
 
 class IndependentRows(ABC):
-    """Some rows, of which some are independent: among them the sparsest one is next.
-
-    Attributes:
-        order: Independent rows, in this order.
-        squares: u·D⁻¹u of each row.
-        residual_squares: Of each dependent row, the square of its residual norm, by row.
-    """
+    """Some rows, of which some are independent: among them the sparsest one is next."""
 
     def __init__(
         self, rows: list[Sparse], independent: Collection[int], factor: TreeFactor
     ) -> None:
-        """Orthogonalise rows.
-
-        Args:
-            rows: All of them.
-            independent: Those to orthogonalise.
-            factor: D is its part.
-        """
-        self.order: list[int] = []
-        self.squares: list[Scalar] = [0.0] * len(rows)
+        self.order: list[int] = []  # independent rows, in this order
+        self.squares: list[Scalar] = [0.0] * len(rows)  # u·D⁻¹u of each row
         self._left = [dict(row) for row in rows]
         self._factor = factor
         waiting, left = set(independent), set(range(len(rows)))
@@ -72,25 +53,12 @@ class IndependentRows(ABC):
 
     @abstractmethod
     def answer(self, g: Sparse, b: Sequence[Scalar]) -> Answer:
-        """The least f with which the independent rows are satisfied.
-
-        Args:
-            g: The applied force.
-            b: Right-hand side of all rows.
-        """
+        """The least f with which the independent rows are satisfied."""
 
     @abstractmethod
     def dependence(self, r: int) -> Sparse:
-        """Factors by row, that of row r one, with which r and the independent rows add up to zero.
-
-        Args:
-            r: A dependent row.
-        """
+        """Factors by row, 1 for r, with which r and the independent rows add up to zero."""
 
     @abstractmethod
     def inverse_square(self, scales: Sequence[Scalar]) -> Scalar:
-        """Sum of squares of the pseudoinverse of the independent rows, each divided by its scale.
-
-        Args:
-            scales: Squares of the scales of all rows.
-        """
+        """Sum of squares of the pseudoinverse of the independent rows, at unit scale."""

@@ -16,13 +16,7 @@ from uk_dynamics.core.linalg import KERNEL_ROUNDING
 
 
 def least(multipliers: Sparse, kernel: Sequence[Sparse], count: int) -> list[Scalar]:
-    """The multipliers of least norm that make the same force, (count,).
-
-    Args:
-        multipliers: Some that make it, by row.
-        kernel: Combinations of rows that vanish: factors by row.
-        count: Of rows.
-    """
+    """The multipliers of least norm that make the same force, (count,)."""
     found = dict(multipliers)
     for vector, square in _orthogonal(kernel, [1.0] * count):
         subtract_multiple(found, dot(vector, found) / square, vector)
@@ -30,12 +24,7 @@ def least(multipliers: Sparse, kernel: Sequence[Sparse], count: int) -> list[Sca
 
 
 def determined(kernel: Sequence[Sparse], scales: Sequence[Scalar]) -> list[Scalar]:
-    """One for each row whose multiplier is unique, else zero.
-
-    Args:
-        kernel: Combinations of rows that vanish: factors by row.
-        scales: Squares of the scales of all rows.
-    """
+    """One for each row whose multiplier is unique, else zero."""
     shares: list[Scalar] = [0.0] * len(scales)
     for vector, square in _orthogonal(kernel, scales):
         for r, factor in vector.items():

@@ -22,13 +22,12 @@ from uk_dynamics.compilation.trace.tree_factor import TreeFactor
 class Reflections(IndependentRows):
     """Householder reflections x − β v (v·D⁻¹x), each of which turns a row into one column.
 
-    That column is gone from all other rows, which keeps them short where there are many.
+    That column vanishes in all other rows, which keeps them short where there are many.
     """
 
     def __init__(
         self, rows: list[Sparse], independent: Collection[int], factor: TreeFactor
     ) -> None:
-        """See :class:`IndependentRows`."""
         self._columns: list[int] = []  # the column of each independent row
         self._vectors: list[tuple[Sparse, Sparse, Scalar]] = []  # v, D⁻¹v, β
         self._inverse: list[Scalar] = []  # one over what the row is there

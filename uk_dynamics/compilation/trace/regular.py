@@ -44,27 +44,16 @@ _SLOW = {"sqrt": 20, "/": 15}  # what a root and a quotient cost, in additions
 
 @dataclass(frozen=True)
 class RegularSolution:
-    """Symbols of the answers.
+    """Symbols of the answers."""
 
-    Attributes:
-        qdd: (nv,).
-        ideal_force: (nv,).
-        multipliers: Of least norm, (m,).
-        determined: One for each row whose multiplier is unique, else zero, (m,).
-        violation: A q̈ − b, (m,).
-        rank: Number of independent rows.
-        lost: What the mass factor has lost; see the bound ``UK_LOST_PIVOTS``.
-        nearness: Below one the state is regular.
-    """
-
-    qdd: list[Scalar]
-    ideal_force: list[Scalar]
-    multipliers: list[Scalar]
-    determined: list[Scalar]
-    violation: list[Scalar]
-    rank: int
-    lost: Scalar
-    nearness: Scalar
+    qdd: list[Scalar]  # (nv,)
+    ideal_force: list[Scalar]  # (nv,)
+    multipliers: list[Scalar]  # of least norm, (m,)
+    determined: list[Scalar]  # one for each row whose multiplier is unique, else zero, (m,)
+    violation: list[Scalar]  # A q̈ − b, (m,)
+    rank: int  # number of independent rows
+    lost: Scalar  # what the mass factor has lost; see the bound ``UK_LOST_PIVOTS``
+    nearness: Scalar  # below one the state is regular
 
     @property
     def cost(self) -> int:
@@ -88,16 +77,7 @@ def independent_at_start(mechanism: ResolvedMechanism) -> tuple[int, ...]:
 def solve(
     mechanism: ResolvedMechanism, terms: SymbolicTerms, independent: tuple[int, ...]
 ) -> RegularSolution | None:
-    """Trace the solution that costs least.
-
-    Args:
-        mechanism: What moves.
-        terms: Its terms, or inputs that stand for them; further ones are ``tau[i]``, ``stabilize``.
-        independent: Rows to orthogonalise.
-
-    Returns:
-        Symbols, or None where a mass is constant and zero.
-    """
+    """Trace the solution that costs least."""
     try:
         found = [_solve(mechanism, terms, independent, kind) for kind in (GramSchmidt, Reflections)]
     except (ZeroDivisionError, ValueError):  # of constants: one over zero, root of less
@@ -125,7 +105,7 @@ def _solve(
     nearness = _nearness(mechanism, terms, rows, scales, qdd, violation)
     return RegularSolution(
         qdd,
-        factor.color(answer.force),
+        factor.multiply_factor(answer.force),
         redundant_rows.least(answer.multipliers, kernel, m),
         redundant_rows.determined(kernel, scales),
         violation,

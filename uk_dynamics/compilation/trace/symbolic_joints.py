@@ -14,19 +14,12 @@ _ROUNDING = 4e-16  # entries of a rotation matrix below this are rounding of π/
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a body stands: in its parent and in the world.
+    """Pose of a body, in its parent and in the world."""
 
-    Attributes:
-        local: Rotation in the parent, (3, 3).
-        offset: Origin in the parent, (3,).
-        rotation: Rotation in the world, (3, 3).
-        translation: Origin in the world, (3,).
-    """
-
-    local: Objects
-    offset: Objects
-    rotation: Objects
-    translation: Objects
+    local: Objects  # rotation in the parent, (3, 3)
+    offset: Objects  # origin in the parent, (3,)
+    rotation: Objects  # rotation in the world, (3, 3)
+    translation: Objects  # origin in the world, (3,)
 
 
 def placements(bodies: tuple[Body, ...], q: Objects) -> list[Placement]:

@@ -55,16 +55,7 @@ class _Inertia:
 
 
 class SymbolicTree:
-    """Fulfils ``FrameKinematics`` of the constraints on symbols.
-
-    Attributes:
-        mass: M(q) with armature, (nv, nv).
-        bias: h(q, v), (nv,).
-        jacobian: World Jacobian, (6, nv).
-        jacobian_rate: Its time derivative, (6, nv).
-        rotation: Of all frames, (frames, 3, 3).
-        translation: Of all frames, (frames, 3).
-    """
+    """Fulfils ``FrameKinematics`` of the constraints on symbols."""
 
     def __init__(
         self,
@@ -75,22 +66,12 @@ class SymbolicTree:
         gravity: np.ndarray,
         armature: np.ndarray,
     ) -> None:
-        """Run the recursions.
-
-        Args:
-            bodies: The tree, parents first.
-            frames: Fixed in its bodies or in the world.
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-            gravity: In m/s², (3,).
-            armature: Rotor inertia, (nv,).
-        """
         self._bodies = bodies
         self._places = placements(bodies, q)
         self._motions = [motions(body) for body in bodies]
         self.jacobian, self.jacobian_rate = self._jacobians(v)
-        self.mass = self._mass(armature)
-        self.bias = self._bias(v, gravity)
+        self.mass = self._mass(armature)  # M(q) with armature, (nv, nv)
+        self.bias = self._bias(v, gravity)  # h(q, v), (nv,)
         self.rotation, self.translation = self._frames(frames)
 
     def _jacobians(self, v: Objects) -> tuple[Objects, Objects]:

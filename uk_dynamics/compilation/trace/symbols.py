@@ -47,13 +47,7 @@ class Graph:
 
 
 class Symbol:
-    """A scalar that is computed later; comparisons give conditions for :meth:`choose`.
-
-    Attributes:
-        number: Of the node; operands have smaller ones.
-        operation: An operator, the name of a C function, ``input`` or ``choose``.
-        operands: Symbols and floats; of an input its name.
-    """
+    """A scalar that is computed later; comparisons give conditions for :meth:`choose`."""
 
     __slots__ = ("graph", "number", "operands", "operation")
     __hash__ = object.__hash__
@@ -62,9 +56,9 @@ class Symbol:
         self, graph: Graph, number: int, operation: str, operands: tuple[Any, ...]
     ) -> None:
         self.graph = graph
-        self.number = number
-        self.operation = operation
-        self.operands = operands
+        self.number = number  # of the node; operands have smaller ones
+        self.operation = operation  # an operator, the name of a C function, ``input`` or ``choose``
+        self.operands = operands  # symbols and floats; of an input its name
 
     def __add__(self, other: Operand) -> Operand:
         if isinstance(other, Symbol):

@@ -1,4 +1,4 @@
-"""What a mechanism is made of at a state, traced: M, F, A, bias, residual and rate as symbols."""
+"""What a mechanism and its tasks are made of at a state, traced: M, F, A, bias … as symbols."""
 
 from __future__ import annotations
 
@@ -7,78 +7,86 @@ from typing import NamedTuple, cast
 from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.rows import ConstraintTerms, FrameKinematics
+from uk_dynamics.constraints.rows import FrameKinematics
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
+from uk_dynamics.model import RobotModel
 
 
 class SymbolicTerms(NamedTuple):
-    """Symbols in the inputs ``t``, ``q[i]``, ``v[i]`` and ``followed[i]``.
+    """Symbols in the inputs ``t``, ``q[i]``, ``v[i]`` and ``followed[i]``."""
 
-    Attributes:
-        M: Mass matrix, (nv, nv).
-        F: All forces but motors, (nv,).
-        A: Constraint matrix, (m, nv).
-        bias: ψ̈ at zero joint acceleration, (m,).
-        residual: ψ, (m,).
-        rate: ψ̇, (m,).
-        graph: Where all of them are nodes.
+    M: Objects  # mass matrix, (nv, nv)
+    F: Objects  # all forces but motors, (nv,)
+    A: Objects  # constraint matrix, (m, nv)
+    bias: Objects  # ψ̈ at zero joint acceleration, (m,)
+    residual: Objects  # ψ, (m,)
+    rate: Objects  # ψ̇, (m,)
+    graph: Graph  # where all of them are nodes
+
+
+class SymbolicTasks(NamedTuple):
+    """Symbols of the task rows, in the same inputs."""
+
+    A: Objects  # task matrix, (mt, nv)
+    bias: Objects  # second derivative without joint acceleration, (mt,)
+    residual: Objects  # tracking error, (mt,)
+    rate: Objects  # error of the rates, (mt,)
+
+
+class _Inputs:
+    """A state and references of some rows as inputs, and the tree there.
+
+    Rows and forces are written over plain arrays: they do not see what the arrays hold.
     """
 
-    M: Objects
-    F: Objects
-    A: Objects
-    bias: Objects
-    residual: Objects
-    rate: Objects
-    graph: Graph
+    def __init__(self, model: RobotModel, rows: int) -> None:
+        graph = self.graph = Graph()
+        self.t = cast(float, graph.variable("t"))
+        q, v = graph.variables("q", model.nq), graph.variables("v", model.nv)
+        self.tree = SymbolicTree(
+            model.bodies, model.body_frames, q, v, model.gravity, model.armature
+        )
+        self.kinematics = cast(FrameKinematics, self.tree)
+        self.q, self.v = cast(Array, q), cast(Array, v)
+        self.reference = None
+        if rows:
+            parts = cast(Array, graph.variables("followed", 3 * rows).reshape(3, rows))
+            self.reference = ReferenceSample(*parts)
 
 
 def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
-    """Run the interpreted code once on symbols.
-
-    Args:
-        mechanism: One without :func:`~uk_dynamics.compilation.build.limits.obstacles`.
-    """
-    model = mechanism.model
-    graph = Graph()
-    t = cast(float, graph.variable("t"))
-    q, v = graph.variables("q", model.nq), graph.variables("v", model.nv)
-    tree = SymbolicTree(model.bodies, model.body_frames, q, v, model.gravity, model.armature)
-    # Rows and forces are written over plain arrays: they do not see what the arrays hold.
-    kinematics = cast(FrameKinematics, tree)
-    q_array, v_array = cast(Array, q), cast(Array, v)
-    reference = None
-    if mechanism.follows_references:
-        m = len(mechanism.constraints)
-        parts = cast(Array, graph.variables("followed", 3 * m).reshape(3, m))
-        reference = ReferenceSample(*parts)
-    rows = mechanism.constraints.evaluate(kinematics, t, q_array, v_array, reference)
-    force = mechanism.passive.force(q_array, v_array) - cast(Array, tree.bias)
-    mechanism.forces.add_to(force, kinematics, t, q_array, v_array)
-    A, bias, residual, rate = cast(tuple[Objects, ...], _parts(rows))
-    return SymbolicTerms(tree.mass, cast(Objects, force), A, bias, residual, rate, graph)
+    """Run the interpreted code once on symbols, where nothing hinders compiling."""
+    constraints = mechanism.constraints
+    x = _Inputs(mechanism.model, mechanism.follows_references * len(constraints))
+    rows = constraints.evaluate(x.kinematics, x.t, x.q, x.v, x.reference)
+    force = mechanism.passive.force(x.q, x.v) - cast(Array, x.tree.bias)
+    mechanism.forces.add_to(force, x.kinematics, x.t, x.q, x.v)
+    found = (force, rows.A, rows.bias, rows.residual, rows.rate)
+    F, A, bias, residual, rate = cast(tuple[Objects, ...], found)
+    return SymbolicTerms(x.tree.mass, F, A, bias, residual, rate, x.graph)
 
 
-def _parts(rows: ConstraintTerms) -> tuple[Array, Array, Array, Array]:
-    return rows.A, rows.bias, rows.residual, rows.rate
+def trace_tasks(tasks: Tasks) -> SymbolicTasks:
+    """The same for task rows."""
+    x = _Inputs(tasks.model, len(tasks.constraints))
+    found = tasks.constraints.evaluate(x.kinematics, x.t, x.q, x.v, x.reference)
+    return SymbolicTasks(*(cast(Objects, part) for part in found))
 
 
 def as_inputs(terms: SymbolicTerms) -> SymbolicTerms:
     """The same terms as inputs ``M[i]``, ``F[i]`` …, row by row; constants stay what they are."""
     graph = Graph()
 
-    def read(name: str, array: Objects) -> Objects:
+    def read(name: str) -> Objects:
+        array = getattr(terms, name)
         values = [
             graph.variable(f"{name}[{i}]") if isinstance(x, Symbol) else x
             for i, x in enumerate(array.reshape(-1))
         ]
         return as_objects(values).reshape(array.shape)
 
-    n = len(terms.F)
-    M = read("M", terms.M)
-    for i in range(n):  # only the lower triangle is written
-        for j in range(i):
-            M[j, i] = M[i, j]
-    names = ("F", "A", "bias", "residual", "rate")
-    F, A, bias, residual, rate = (read(name, getattr(terms, name)) for name in names)
+    M, F, A, bias, residual, rate = map(read, SymbolicTerms._fields[:-1])
+    for i in range(len(M)):  # only the lower triangle is written
+        M[:i, i] = M[i, :i]
     return SymbolicTerms(M, F, A, bias, residual, rate, graph)

@@ -12,33 +12,18 @@ class TreeFactor:
     """M = Hᵀ D H with H unit lower triangular and as sparse as the tree, D diagonal: no roots.
 
     Featherstone, Rigid Body Dynamics Algorithms, section 6.5.
-
-    Attributes:
-        pivots: Diagonal of D, (n,).
-        inverse: One over it, (n,).
-        least: The smallest pivot: above zero where M is positive definite.
-        lost: Sum of what M has on its diagonal over the pivots.
     """
 
     def __init__(self, terms: SymbolicTerms, parents: tuple[int, ...]) -> None:
-        """Factor.
-
-        Args:
-            terms: M is one of them.
-            parents: The velocity before each one towards the root, or −1.
-
-        Raises:
-            ZeroDivisionError: A pivot is constant and zero.
-        """
         n = len(parents)
         self._ancestors = [_ancestors(i, parents) for i in range(n)]
         rows: list[Sparse] = [
             {j: terms.M[i, j] for j in (i, *self._ancestors[i])} for i in range(n)
         ]
-        self.pivots: list[Scalar] = [0.0] * n
-        self.inverse: list[Scalar] = [0.0] * n
-        self.least: Scalar = math.inf
-        self.lost: Scalar = 0.0
+        self.pivots: list[Scalar] = [0.0] * n  # diagonal of D, (n,)
+        self.inverse: list[Scalar] = [0.0] * n  # one over it, (n,)
+        self.least: Scalar = math.inf  # the smallest pivot: above zero where M is positive definite
+        self.lost: Scalar = 0.0  # sum of what M has on its diagonal over the pivots
         self._rows = rows
         for k in reversed(range(n)):
             row = rows[k]
@@ -68,7 +53,7 @@ class TreeFactor:
             y.append(rest)
         return y
 
-    def color(self, x: Sparse) -> list[Scalar]:
+    def multiply_factor(self, x: Sparse) -> list[Scalar]:
         """Hᵀ x."""
         y: list[Scalar] = [0.0] * len(self._rows)
         for i, value in x.items():

@@ -15,27 +15,9 @@ _TURN = 2.0 * np.pi
 
 
 class Encoders:
-    """Joints with an encoder.
-
-    Attributes:
-        names: Of the joints; measurements given as arrays have their order.
-        deviations: Standard deviations of their measurements, (d,), in rad or m.
-        places: Indices of the joints in q, (d,).
-        columns: Indices of the joints in v, (d,).
-        turning: Which joints are continuous, (d,); their encoders may count within one turn.
-    """
+    """Joints with an encoder; measurements given as arrays have their order, (d,)."""
 
     def __init__(self, mechanism: Mechanism, names: Sequence[str] | None = None) -> None:
-        """Find the joints.
-
-        Args:
-            mechanism: Whose joints.
-            names: Joints with an encoder; None: those of the mechanism file.
-
-        Raises:
-            UnknownNameError: A joint does not exist.
-            InputError: A joint is named twice.
-        """
         self.names, self.deviations = _measured(mechanism, names)
         model = mechanism.model
         self.places = np.array([model.position_index(n) for n in self.names], dtype=np.intp)
@@ -43,16 +25,7 @@ class Encoders:
         self.turning = _turning(mechanism, self.names)
 
     def values(self, values: Mapping[str, float] | ArrayLike, what: str) -> Array:
-        """Measurements in the order of the joints, a new array, (d,).
-
-        Args:
-            values: By name or (d,).
-            what: The quantity, for error messages.
-
-        Raises:
-            UnknownNameError: A name is not one of a measured joint.
-            StateError: Some measured joint is missing, or a number is not finite.
-        """
+        """Measurements in the order of the joints, a new array, (d,)."""
         if isinstance(values, Mapping):
             for name in values:
                 if name not in self.names:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.control.estimation.loop_rows import LoopRows
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import LoopFactors, Split
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 from uk_dynamics.model import RobotModel
 
 _MOST_STEPS = 12
@@ -24,20 +27,57 @@ MOST_STEPS, FEW_STEPS = 200, 24  # bound the time spent on unreachable measureme
 _NEAR = 0.5  # regularity is about the distance to a singularity, in units of the scaled steps
 
 
+class LoopRows:
+    """Rigid, active rows of order position."""
+
+    def __init__(self, mechanism: Mechanism, active: ActiveConstraints | None) -> None:
+        self._constraints = mechanism.constraints
+        self._references = mechanism.references
+        hierarchy = mechanism.hierarchy
+        held = self._constraints.position_rows & hierarchy.rigid & hierarchy.acting(active)
+        self._held = np.flatnonzero(held)
+        self._all_held = bool(held.all())
+        self._captured = hierarchy.captured(active)
+        self.live: Mapping[str, ReferenceSample] = {}
+        self._moving = self._constraints.time_dependent or bool(self._references.references)
+        self._still = np.zeros(mechanism.model.nv)
+        self._workspace = mechanism.model.workspace()
+        self.scale = self._constraints.reference_scale[self._held]  # residual per m or rad, (m,)
+        self.names = tuple(mechanism.row_names[i] for i in self._held)  # of the rows
+
+    def linearize(self, q: Array, t: float) -> tuple[Array, Array]:
+        """A (m, nv) and ψ (m,) at a configuration (nq,) and time in s."""
+        self._workspace.update_positions(q)
+        reference = self._references.sample(t, {**self.live, **self._captured})
+        A, residual = self._constraints.position(self._workspace, t, q, reference)
+        if self._all_held:
+            return A, residual
+        return A[self._held], residual[self._held]
+
+    def coordinate_scale(self, q: Array) -> Array:
+        """Displacement of each coordinate per unit residual, (nv,); 1 where rows ignore it."""
+        self._workspace.update_positions(q)
+        rows = self._constraints.natural_scale(self._workspace, q)[self._held]
+        size = np.linalg.norm(rows, axis=0)
+        return np.asarray(1.0 / np.where(size > 0.0, size, 1.0))
+
+    def drift(self, q: Array, t: float) -> Array:
+        """Partial time derivative of the rows, (m,); zero for scleronomic loops."""
+        if not self._moving:
+            return np.zeros(len(self._held))
+        self._workspace.update(q, self._still)
+        reference = self._references.sample(t, {**self.live, **self._captured})
+        rows = self._constraints.evaluate(self._workspace, t, q, self._still, reference)
+        return rows.rate[self._held]
+
+
 class LoopContinuation:
     """Predictor–corrector continuation that stays on its assembly branch.
 
     A step is accepted only if successive Newton corrections shrink by a factor of four.
-
-    Attributes:
-        residual: Largest residual before the last correction, in m or rad.
-        iterations: Newton corrections since it was set to zero.
-        passed_singularity: Whether, since it was set to false, a step met a singular configuration
-            or may have passed one, because the distance to it was shorter than the step.
-        factors: Of the last Newton correction.
     """
 
-    factors: LoopFactors
+    factors: LoopFactors  # of the last Newton correction
 
     def __init__(
         self,
@@ -47,15 +87,6 @@ class LoopContinuation:
         split: Split,
         tolerance: float,
     ) -> None:
-        """Prepare.
-
-        Args:
-            rows: Those that close the loops.
-            model: The tree.
-            places: Indices of the measured joints in q, (d,).
-            split: Measured and other coordinates.
-            tolerance: Regularity below which the loops are singular.
-        """
         self._rows = rows
         self._model = model
         self._places = places
@@ -63,8 +94,8 @@ class LoopContinuation:
         self._tolerance = tolerance
         self._still = np.zeros(len(rows.names))
         self._last_regular: LoopFactors | None = None
-        self.residual = 0.0
-        self.iterations = 0
+        self.residual = 0.0  # largest residual before the last correction, in m or rad
+        self.iterations = 0  # newton corrections since it was set to zero
         self.passed_singularity = False
 
     def factor(self, A: Array) -> LoopFactors:
@@ -76,16 +107,7 @@ class LoopContinuation:
         self._last_regular = None
 
     def step(self, q: Array, t: float, wanted: Array) -> Array | None:
-        """One continuation step, to measurements close to the last configuration.
-
-        Args:
-            q: The last configuration, (nq,).
-            t: Time, in s.
-            wanted: Measured positions, (d,).
-
-        Returns:
-            The configuration, (nq,); None if the corrections do not converge as required.
-        """
+        """One continuation step, to measurements close to the last configuration."""
         guess, before = q, 1.0
         if self._last_regular is not None:
             before = self._last_regular.regularity
@@ -125,12 +147,6 @@ class LoopContinuation:
         """Velocities at the last configuration, (nv,).
 
         In directions that are singular there, the tangent of the last regular one is used.
-
-        Args:
-            q: The last configuration, (nq,).
-            t: Its time, in s.
-            drift: Partial time derivative of the rows, (m,).
-            rates: Measured velocities, (d,).
         """
         if not self.factors.singular or self._last_regular is None:
             return self.factors.move(-drift, rates)
@@ -142,17 +158,7 @@ class LoopContinuation:
     def follow(
         self, q: Array, times: tuple[float, float], wanted: Array, steps: int = MOST_STEPS
     ) -> Array | None:
-        """Continuation with adaptive steps along a straight line in the measured positions.
-
-        Args:
-            q: A closed configuration, (nq,).
-            times: Of this configuration and of the end, in s.
-            wanted: Measured positions at the end, (d,).
-            steps: Largest number of steps.
-
-        Returns:
-            The configuration at the end, (nq,); None if it cannot be reached.
-        """
+        """Continuation with adaptive steps along a straight line in the measured positions."""
         start = q[self._places]
         way = wanted - start
         longest = _LONGEST_STEP / max(_largest(way), _LONGEST_STEP)

@@ -11,8 +11,12 @@ from numpy.typing import ArrayLike
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation.encoders import Encoders
 from uk_dynamics.control.estimation.joint_state_estimate import EstimationStatus, JointStateEstimate
-from uk_dynamics.control.estimation.loop_continuation import FEW_STEPS, MOST_STEPS, LoopContinuation
-from uk_dynamics.control.estimation.loop_rows import LoopRows
+from uk_dynamics.control.estimation.loop_continuation import (
+    FEW_STEPS,
+    MOST_STEPS,
+    LoopContinuation,
+    LoopRows,
+)
 from uk_dynamics.core.servo import Split, free_motions, undetermined
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
@@ -210,9 +214,6 @@ class StateCompletion:
         """A (m, nv) at a configuration where the measured joints determine the others.
 
         The initial guess may be singular, like a flat parallelogram; then others near it are tried.
-
-        Raises:
-            InputError: There is no such configuration.
         """
         random = np.random.default_rng(1)
         q = self._home

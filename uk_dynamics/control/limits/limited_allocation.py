@@ -17,42 +17,19 @@ Indices = NDArray[np.intp]
 
 
 class LimitedAllocation:
-    """Allocates efforts within limits, with a warm start from the last solution.
-
-    Attributes:
-        levels: Rows of each priority, the highest first.
-        weights: Diagonal of W, positive, (nu,).
-        finished: Whether the last search reached the optimum; otherwise its efforts are only
-            feasible.
-    """
+    """Allocates efforts within limits, with a warm start from the last solution."""
 
     def __init__(self, priorities: NDArray[np.intp], weights: Array, rank_tolerance: float) -> None:
-        """Prepare for tasks and motors.
-
-        Args:
-            priorities: Of each task row, 1 is the highest, (mt,).
-            weights: Diagonal of W, positive, (nu,).
-            rank_tolerance: A row is dependent if at most this fraction of it is independent of the
-                others.
-        """
         self.levels: tuple[Indices, ...] = tuple(
             np.flatnonzero(priorities == priority) for priority in np.unique(priorities)
         )
         self.finished = True
-        self.weights = weights
+        self.weights = weights  # diagonal of W, positive, (nu,)
         self._tolerance = rank_tolerance
         self._last: Array | None = None
 
     def solve(self, C: Array, wanted: Array, lower: Array, upper: Array, preferred: Array) -> Array:
-        """Efforts, (nu,), in N or N·m.
-
-        Args:
-            C: Task acceleration per unit effort, A_t N S, (mt, nu).
-            wanted: Task acceleration that the motors have to add, (mt,).
-            lower: Smallest efforts, (nu,).
-            upper: Largest efforts, (nu,).
-            preferred: Preferred efforts where several give the same, (nu,).
-        """
+        """Efforts, (nu,), in N or N·m."""
         root = np.sqrt(self.weights)
         low, high, goal = root * lower, root * upper, root * preferred
         x = np.clip(goal if self._last is None else self._last, low, high)

@@ -19,31 +19,19 @@ _REACHED = 1e-9  # of the interval: a motor this close to its end is at its limi
 
 
 class Bounds(NamedTuple):
-    """The interval of each motor's effort, in N or N·m.
+    """The interval of each motor's effort, in N or N·m."""
 
-    Attributes:
-        lower: (motors,).
-        upper: (motors,).
-        effort: Bound from the effort limit alone, (motors,).
-        power: Bound from the effort and power limits, (motors,).
-    """
-
-    lower: Array
-    upper: Array
-    effort: Array
-    power: Array
+    lower: Array  # (motors,)
+    upper: Array  # (motors,)
+    effort: Array  # bound from the effort limit alone, (motors,)
+    power: Array  # bound from the effort and power limits, (motors,)
 
     def contain(self, efforts: Array) -> bool:
         """Whether all efforts, (motors,), are within the intervals."""
         return bool((efforts >= self.lower).all() and (efforts <= self.upper).all())
 
     def reasons(self, names: tuple[str, ...], efforts: Array) -> dict[str, str]:
-        """Motors at a limit, and which one.
-
-        Args:
-            names: Of all motors, (motors,).
-            efforts: Of all motors, (motors,).
-        """
+        """Motors at a limit, and which one."""
         found = ((name, self.reason(i, float(efforts[i]))) for i, name in enumerate(names))
         return {name: reason for name, reason in found if reason}
 

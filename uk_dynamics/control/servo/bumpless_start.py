@@ -23,11 +23,6 @@ class BumplessStart:
     """
 
     def __init__(self, constraints: ConstraintSet) -> None:
-        """Store which rows are of order position and velocity.
-
-        Args:
-            constraints: The tasks' rows.
-        """
         self._velocity_rows = constraints.motion_rows & ~constraints.position_rows
         self._motion_rows = constraints.motion_rows
         self._begin: float | None = None
@@ -40,14 +35,7 @@ class BumplessStart:
     def along(
         self, errors: TrackingErrors, duration: float, now: float, ahead: float
     ) -> tuple[TrackingErrors, Array | None]:
-        """Errors relative to the path, and its acceleration, (mt,); None: there is no path.
-
-        Args:
-            errors: At the state.
-            duration: Of the path, in s, read when it begins; 0: no path.
-            now: Time of the state, in s.
-            ahead: Time at which the efforts are exact, in s.
-        """
+        """Errors relative to the path, and its acceleration, (mt,); None: there is no path."""
         if self._begin is None:
             self._begin, self._duration = now, duration
             if duration > 0.0:

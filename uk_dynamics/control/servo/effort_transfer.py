@@ -14,18 +14,10 @@ class EffortTransfer:
     The new law acts at once, with all its feedback. The offset starts as the difference between
     the last old and the first new efforts, and decays as 1 − 3s² + 2s³. The sum stays within the
     limits, rate limits included.
-
-    Attributes:
-        limits: Of the sum.
     """
 
     def __init__(self, limits: MotorLimits) -> None:
-        """Prepare.
-
-        Args:
-            limits: Of the motors, an instance of its own.
-        """
-        self.limits = limits
+        self.limits = limits  # of the sum
         self._from: Array | None = None
         self._offset: Array = np.zeros(0)
         self._begin: float | None = None
@@ -37,23 +29,12 @@ class EffortTransfer:
         return self._from is not None
 
     def start(self, last: Array | None, duration: float) -> None:
-        """Start a transfer with the next efforts.
-
-        Args:
-            last: The last command, (motors,), in N or N·m; None: no transfer.
-            duration: In s; 0: no transfer.
-        """
+        """Start a transfer with the next efforts."""
         self._from = None if last is None or duration <= 0.0 else last.copy()
         self._begin, self._duration = None, duration
 
     def apply(self, efforts: Array, t: float, v: Array) -> Array:
-        """Efforts to command, (motors,), in N or N·m.
-
-        Args:
-            efforts: Of the new law, (motors,).
-            t: Time, in s.
-            v: Velocity, (nv,).
-        """
+        """Efforts to command, (motors,), in N or N·m."""
         if self._from is None:
             return efforts
         if self._begin is None:

@@ -27,12 +27,6 @@ class InterpretedServo:
     """Evaluates the servo law for every kind of constraint; see :class:`ServoEvaluator`."""
 
     def __init__(self, tasks: Tasks, *, friction: bool = True) -> None:
-        """Allocate the workspaces.
-
-        Args:
-            tasks: What to track.
-            friction: Whether friction and damping are fed forward.
-        """
         self._tasks = tasks
         self._mechanism = tasks.mechanism
         self._friction = friction
@@ -73,7 +67,7 @@ class InterpretedServo:
             prepared.factorization,
             S=S,
             A_t=rows.A,
-            b_t=demand.pull - rows.bias,
+            b_t=demand.desired - rows.bias,
             weights=demand.weights,
             preload=demand.preload,
             distribution=self._tasks.spec.distribution,

@@ -21,12 +21,6 @@ class Prediction:
     """Predicts the state half a period ahead from the last two states."""
 
     def __init__(self, model: RobotModel, period: float) -> None:
-        """Start without previous states.
-
-        Args:
-            model: Integrates configurations.
-            period: Of the control, in s.
-        """
         self._model = model
         self._period = period
         self._last: tuple[float, Array] | None = None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from uk_dynamics.compilation import Selection, choose
-from uk_dynamics.compilation.build import CompilationError, Job, is_servo_cached
-from uk_dynamics.compilation.runtime import Deferred, not_compiled
+from uk_dynamics.compilation import Selection, choose, chosen
+from uk_dynamics.compilation.runtime import Deferred
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
@@ -25,49 +24,19 @@ def servo_evaluator(
     *,
     friction: bool = True,
 ) -> ServoEvaluator:
-    """The evaluator of the servo law of tasks.
-
-    Args:
-        tasks: What motors are to do.
-        selection: The name of a backend, or more; see :func:`select_backend`.
-        friction: Whether friction and damping are fed forward.
-
-    Raises:
-        InputError: There is no such backend.
-        CompilationError: With ``compiled``: something cannot be compiled.
-    """
+    """The evaluator of the servo law of tasks."""
     asked = Selection.of(selection)
     choice = choose(tasks, asked)
     if choice == "jax":
         raise InputError("the servo law is not written for JAX", place="backend")
-    interpreted = InterpretedServo(tasks, friction=friction)
-    if choice == "interpreted":
-        return interpreted
-    from uk_dynamics.compilation.runtime import CompiledServo
+    interpreted: ServoEvaluator = InterpretedServo(tasks, friction=friction)
 
     def compiled() -> ServoEvaluator:
+        from uk_dynamics.compilation.runtime import CompiledServo
+
         return CompiledServo(tasks, interpreted, friction=friction)
 
-    name = f"the servo law of {tasks.mechanism.name}"
-    if choice == "deferred":
-        return DeferredServo(
-            Deferred[ServoEvaluator](
-                interpreted,
-                compiled,
-                cached=lambda: is_servo_cached(tasks),
-                job=Job.of(tasks),
-                name=name,
-                log=asked.log,
-                after=asked.after,
-            )
-        )
-    try:
-        return compiled()
-    except CompilationError as error:
-        if asked.backend == "compiled":
-            raise
-        asked.log.warning(not_compiled(name, str(error)))
-        return interpreted
+    return chosen(choice, tasks, asked, interpreted, compiled, DeferredServo)
 
 
 class DeferredServo:
@@ -77,7 +46,6 @@ class DeferredServo:
     """
 
     def __init__(self, deferred: Deferred[ServoEvaluator]) -> None:
-        """Take the evaluators, interpreted and later compiled."""
         self._deferred = deferred
         self._evaluator = deferred.current()
 

@@ -20,28 +20,18 @@ Names = tuple[str, ...]
 
 @dataclass(frozen=True)
 class ServoControllability:
-    """Whether the motors can realise the tasks at one state.
+    """Whether the motors can realise the tasks at one state."""
 
-    Attributes:
-        contradicting_structure: Structural rows that contradict each other, (27) for A_s.
-        contradicting_tasks: Task rows that contradict each other or the structure, (27).
-        held: Task rows that the structure determines by itself.
-        unserved: Task rows whose desired acceleration the motors cannot cause, (33), the
-            contradicting ones included.
-        rank: Rank of A_t N S, the task motions that motors cause; (34) requires at least one.
-        task_rank: Number of independent task rows.
-        motion_freedom: Dimension of the motions left free, by c of (28) and r of (29).
-        effort_freedom: Dimension of the efforts left free, by s of (35).
-    """
-
-    contradicting_structure: Names
-    contradicting_tasks: Names
-    held: Names
+    contradicting_structure: Names  # structural rows that contradict each other, (27) for A_s
+    contradicting_tasks: Names  # task rows that contradict each other or the structure, (27)
+    held: Names  # task rows that the structure determines by itself
+    # Task rows whose desired acceleration the motors cannot cause, (33), the contradicting ones
+    # included
     unserved: Names
-    rank: int
-    task_rank: int
-    motion_freedom: int
-    effort_freedom: int
+    rank: int  # rank of A_t N S, the task motions that motors cause; (34) requires at least one
+    task_rank: int  # number of independent task rows
+    motion_freedom: int  # dimension of the motions left free, by c of (28) and r of (29)
+    effort_freedom: int  # dimension of the efforts left free, by s of (35)
 
     @property
     def necessary(self) -> bool:

@@ -13,21 +13,13 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 
 class Setpoint(NamedTuple):
-    """Desired joint state at the end of a period.
+    """Desired joint state at the end of a period."""
 
-    Attributes:
-        q: Positions, (nq,), in m or rad.
-        v: Velocities, (nv,), in m/s or rad/s.
-        qdd: Accelerations during the period, (nv,), in m/s² or rad/s².
-        efforts: Motor efforts that cause them, (motors,), in N or N·m.
-        duration: Of the period, in s.
-    """
-
-    q: Array
-    v: Array
-    qdd: Array
-    efforts: Array
-    duration: float
+    q: Array  # positions, (nq,), in m or rad
+    v: Array  # velocities, (nv,), in m/s or rad/s
+    qdd: Array  # accelerations during the period, (nv,), in m/s² or rad/s²
+    efforts: Array  # motor efforts that cause them, (motors,), in N or N·m
+    duration: float  # of the period, in s
 
 
 class SetpointGenerator:
@@ -74,11 +66,7 @@ class SetpointGenerator:
         return self._state
 
     def setpoint(self, command: MotorCommand) -> Setpoint:
-        """The desired state one period ahead, the period being as long as the last one.
-
-        Args:
-            command: For the state that :meth:`desired_state` returned.
-        """
+        """The desired state one period ahead, the period being as long as the last one."""
         if self._state is None:
             raise ValueError("call desired_state() first")
         self._qdd = command.qdd

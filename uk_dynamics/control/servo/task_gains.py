@@ -12,15 +12,10 @@ from uk_dynamics.mechanism.resolution import Array
 
 
 class Gains(NamedTuple):
-    """Gains of one task.
+    """Gains of one task."""
 
-    Attributes:
-        frequency: Natural frequency of the error dynamics, in Hz; 0: no feedback.
-        damping_ratio: 1 is critical; velocity tasks do not use it.
-    """
-
-    frequency: float
-    damping_ratio: float
+    frequency: float  # natural frequency of the error dynamics, in Hz; 0: no feedback
+    damping_ratio: float  # 1 is critical; velocity tasks do not use it
 
 
 class TaskGains:
@@ -32,7 +27,6 @@ class TaskGains:
     """
 
     def __init__(self, constraints: ConstraintSet) -> None:
-        """Start with the gains of the constraints."""
         self.damping = constraints.damping.copy()
         self.stiffness = constraints.stiffness.copy()
         self._constraints = constraints

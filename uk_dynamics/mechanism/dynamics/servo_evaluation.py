@@ -43,7 +43,7 @@ class Demand(NamedTuple):
     inputs: Inputs
 
     @property
-    def pull(self) -> Array:
+    def desired(self) -> Array:
         """b_t of rows without bias, (mt,)."""
         return self.feedback if self.approach is None else self.feedback + self.approach
 

@@ -1,7 +1,12 @@
 """Trajectories and their files: MCAP, npz, csv."""
 
-from uk_dynamics.simulation.recording.mcap_file import GrowingFile
-from uk_dynamics.simulation.recording.mcap_log import CHUNK, MISSING, McapReader, Message
+from uk_dynamics.simulation.recording.mcap_log import (
+    CHUNK,
+    MISSING,
+    GrowingFile,
+    McapReader,
+    Message,
+)
 from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
 from uk_dynamics.simulation.recording.mcap_topics import (
     COMMANDS,

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Any, cast
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.recording.mcap_file import UNFINISHED, GrowingFile
 from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
 
+UNFINISHED = "uk_dynamics.unfinished"  # metadata of a recording that was not finished
 # Data reach the file a chunk at a time: a crash loses at most this much, in bytes.
 CHUNK = 16384
 _MAGIC = 8  # bytes at the start
@@ -23,32 +23,81 @@ MISSING = (
 
 @dataclass(frozen=True)
 class Message:
-    """One recorded message.
-
-    Attributes:
-        topic: Its topic.
-        type: Its type, such as ``sensor_msgs/msg/JointState``.
-        time: When it was logged, in ns.
-        content: Its fields as attributes; None if it was not decoded.
-        data: Serialised (CDR).
-    """
+    """One recorded message."""
 
     topic: str
-    type: str
-    time: int
-    content: Any
-    data: bytes
+    type: str  # its type, such as ``sensor_msgs/msg/JointState``
+    time: int  # when it was logged, in ns
+    content: Any  # its fields as attributes; None if it was not decoded
+    data: bytes  # serialised (CDR)
+
+
+class GrowingFile:
+    """File object for the MCAP writer; each write is followed by a provisional footer.
+
+    Readers such as ``rosbags`` refuse a file without footer. The next write overwrites the
+    provisional footer, in the same system call that appends the next one; pipes have none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Create the file.
+
+        Raises:
+            InputError: It cannot be written.
+        """
+        try:
+            self._file = path.open("wb", buffering=0)
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+        self._seekable = self._file.seekable()
+        self._footer = _provisional_footer() if self._seekable else b""
+        self._size = 0
+
+    def write(self, data: bytes) -> int:
+        """Append data, which then survive a crash of the program."""
+        rest = memoryview(bytes(data) + self._footer)
+        while rest:
+            rest = rest[self._file.write(rest) or 0 :]
+        self._size += len(data)
+        if self._seekable:
+            self._file.seek(self._size)
+        return len(data)
+
+    def tell(self) -> int:
+        """Bytes written, without the provisional footer."""
+        return self._size
+
+    def flush(self) -> None:
+        """Do nothing: writes are unbuffered."""
+
+    def close(self, *, finished: bool) -> None:
+        """Close the file.
+
+        Args:
+            finished: Whether the real footer was written; otherwise the provisional one stays.
+        """
+        if finished and self._seekable:
+            self._file.truncate(self._size)
+        self._file.close()
+
+
+def _provisional_footer() -> bytes:
+    """A metadata mark, the end of data and a footer without summary."""
+    from mcap.data_stream import RecordBuilder
+    from mcap.records import DataEnd, Footer, Metadata
+    from mcap.writer import MCAP0_MAGIC
+
+    records: Any = RecordBuilder()
+    Metadata(name=UNFINISHED, metadata={}).write(records)
+    DataEnd(data_section_crc=0).write(records)
+    Footer(summary_start=0, summary_offset_start=0, summary_crc=0).write(records)
+    return bytes(records.end()) + MCAP0_MAGIC
 
 
 class McapWriter:
     """Writes messages given as nested mappings; use it as a context manager."""
 
     def __init__(self, path: Path) -> None:
-        """Create the file.
-
-        Raises:
-            InputError: The library is missing, or the file cannot be written.
-        """
         try:
             from mcap_ros2.writer import Writer
         except ImportError:
@@ -84,14 +133,7 @@ class McapWriter:
         self._writer.add_metadata(name, dict(values))
 
     def write(self, topic: str, type_: str, content: Mapping[str, Any], time: int) -> None:
-        """Write a message.
-
-        Args:
-            topic: Its topic.
-            type_: Its type, one of ``SCHEMAS``.
-            content: Its fields by name.
-            time: In ns.
-        """
+        """Write a message."""
         self._writing = True  # remains set if Ctrl-C or a full disk interrupts the record
         if type_ not in self._schemas:
             self._schemas[type_] = self._writer.register_msgdef(type_, SCHEMAS[type_])

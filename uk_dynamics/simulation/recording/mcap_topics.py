@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
+from uk_dynamics.simulation.recording.trajectory_data import Array
 
 STATES = "/joint_states"
 COMMANDS = "/effort_controller/commands"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recording.mcap_log import McapReader, McapWriter
-from uk_dynamics.simulation.recording.mcap_samples import Samples
 from uk_dynamics.simulation.recording.mcap_topics import (
     COMMANDS,
     DIAGNOSTICS,
@@ -27,14 +26,14 @@ from uk_dynamics.simulation.recording.mcap_topics import (
     description,
 )
 from uk_dynamics.simulation.recording.trajectory_data import (
+    Array,
     Names,
     Statistics,
     Switching,
     TrajectoryData,
 )
 
-Array = NDArray[np.float64]
-
+_WALL_CLOCK = 1e8  # s: stamps above count from 1970
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
 _ROWS = ("residual", "residual_rate", "multipliers", "tracking_error")
 _SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ROWS, *_NUMBERS)
@@ -44,17 +43,6 @@ class MotionLog:
     """Writes samples of a motion one by one; use it as a context manager."""
 
     def __init__(self, path: Path, mechanism: str, names: Names, effort_limits: Array) -> None:
-        """Create the file.
-
-        Args:
-            path: File to write.
-            mechanism: Its name.
-            names: Of all columns.
-            effort_limits: Of the motors, (motors,), in N or N·m.
-
-        Raises:
-            InputError: There are floating or planar joints, or the file cannot be written.
-        """
         check_joints(names, path)
         self._mechanism = mechanism
         self._names = names
@@ -86,12 +74,7 @@ class MotionLog:
         self._log.note(END, outcome)
 
     def sample(self, values: Mapping[str, Any], status: str) -> None:
-        """Write a sample.
-
-        Args:
-            values: One row of each array of a trajectory, by its name there.
-            status: Name of the solution's status.
-        """
+        """Write a sample."""
         names, log = self._names, self._log
         time = round(float(values["t"]) * SECOND)
         header = {"stamp": _stamp(time), "frame_id": ""}
@@ -130,12 +113,125 @@ class MotionLog:
         log.write(STATES, "sensor_msgs/msg/JointState", states, time)
 
 
-def check_joints(names: Names, path: Path) -> None:
-    """Refuse joints with more positions than velocities, which JointState cannot represent.
+class Samples:
+    """Collects the messages of a recording, one sample per state."""
 
-    Raises:
-        InputError: There are floating or planar joints.
-    """
+    def __init__(self) -> None:
+        self.times: list[int] = []
+        self._joints: tuple[str, ...] = ()
+        self._states: list[tuple[Any, Any]] = []
+        self._held: list[tuple[Any, dict[str, str]]] = []
+        self._by_stamp: dict[str, dict[int, Any]] = {
+            MOTION: {},
+            ROWS: {},
+            TASKS: {},
+        }
+        self._command: Any = None
+        self._values: dict[str, str] = {}
+
+    def add(self, topic: str, content: Any) -> None:
+        """Add a message; topics may have a namespace."""
+        if topic.endswith(COMMANDS):
+            self._command = content.data
+        elif topic.endswith(DIAGNOSTICS):
+            for status in content.status:
+                self._values |= {value.key: value.value for value in status.values}
+        elif topic.endswith(STATES):
+            joints = tuple(content.name)
+            if not self._joints:
+                self._joints = joints
+            time = _nanoseconds(content.header.stamp)
+            if joints == self._joints and not (self.times and time <= self.times[-1]):
+                self.times.append(time)
+                self._states.append((content.position, content.velocity))
+                self._held.append((self._command, dict(self._values)))
+        else:
+            for name, messages in self._by_stamp.items():
+                if topic.endswith(name):
+                    messages[_nanoseconds(content.header.stamp)] = content
+
+    def trajectory(self, notes: dict[str, dict[str, str]], *, cut: bool) -> TrajectoryData:
+        """All samples; missing values are NaN."""
+        first, last = notes.get(START, {}), notes.get(END, {})
+        times = np.array(self.times, dtype=np.int64)
+        if times[0] > _WALL_CLOCK * SECOND:
+            times = times - times[0]
+        t: Array = times * np.float64(1e-9)
+        motors = tuple(json.loads(first.get("motors", "null")) or self._numbered())
+        rows, tasks = self._names(ROWS), self._names(TASKS)
+        limits = json.loads(first.get("effort_limits", "null")) or [None] * len(motors)
+        warnings = json.loads(last.get("warnings", "[]"))
+        if cut:
+            warnings.append(f"the recording was cut short at t = {t[-1]:.4g} s")
+        nv = len(self._joints)
+        return TrajectoryData(
+            name=first.get("mechanism", "recording"),
+            names=Names(self._joints, self._joints, motors, rows, tasks),
+            t=t,
+            q=np.array([state[0] for state in self._states], dtype=float),
+            v=np.array([state[1] for state in self._states], dtype=float),
+            qdd=self._matched(MOTION, lambda m: m.points[0].accelerations, nv),
+            efforts=self._efforts(len(motors)),
+            effort_limits=np.array([math.inf if x is None else x for x in limits]),
+            residual=self._matched(ROWS, lambda m: m.position, len(rows)),
+            residual_rate=self._matched(ROWS, lambda m: m.velocity, len(rows)),
+            multipliers=self._matched(ROWS, lambda m: m.effort, len(rows)),
+            tracking_error=self._matched(TASKS, lambda m: m.position, len(tasks)),
+            kinetic=self._number("kinetic", "kinetic_energy"),
+            potential=self._potential(),
+            rank=np.nan_to_num(self._number("rank"), nan=-1.0).astype(int),
+            condition=self._number("condition"),
+            status=tuple(values.get("status", "").upper() for _, values in self._held),
+            warnings=tuple(warnings),
+            statistics=Statistics(
+                **json.loads(last.get("statistics", "null"))
+                or {"steps": len(t), "evaluations": 0, "wall_time": float(t[-1] - t[0])}
+            ),
+            switchings=tuple(Switching(**s) for s in json.loads(last.get("switchings", "[]"))),
+        )
+
+    def _numbered(self) -> list[str]:
+        count = 0 if self._command is None else len(self._command)
+        return [f"motor_{index + 1}" for index in range(count)]
+
+    def _names(self, topic: str) -> tuple[str, ...]:
+        messages = self._by_stamp[topic]
+        return tuple(next(iter(messages.values())).name) if messages else ()
+
+    def _matched(self, topic: str, part: Any, size: int) -> Array:
+        """Part of the message with the stamp of each sample, (K, size)."""
+        result = np.full((len(self.times), size), np.nan)
+        messages = self._by_stamp[topic]
+        for k, time in enumerate(self.times):
+            if time in messages and len(values := part(messages[time])) == size:
+                result[k] = values
+        return result
+
+    def _efforts(self, count: int) -> Array:
+        result = np.zeros((len(self.times), count))
+        for k, (command, _) in enumerate(self._held):
+            if command is not None and len(command) == count:
+                result[k] = command
+        return result
+
+    def _number(self, *names: str) -> Array:
+        found = (
+            next((values[name] for name in names if name in values), "nan")
+            for _, values in self._held
+        )
+        numbers = np.array([float(text) for text in found])
+        known = np.flatnonzero(~np.isnan(numbers))
+        if len(known):  # nodes report once a second: before the first report, use its value
+            numbers[: known[0]] = numbers[known[0]]
+        return numbers
+
+    def _potential(self) -> Array:
+        own = self._number("potential")
+        return np.where(np.isnan(own), self._number("energy") - self._number("kinetic_energy"), own)
+
+
+def check_joints(names: Names, path: Path) -> None:
+    """Refuse joints with more positions than velocities, which JointState cannot represent."""
     if names.positions != names.velocities:
         raise InputError(
             "sensor_msgs/JointState cannot represent floating and planar joints; use .npz",
@@ -144,11 +240,7 @@ def check_joints(names: Names, path: Path) -> None:
 
 
 def save(trajectory: TrajectoryData, path: Path) -> None:
-    """Write a trajectory.
-
-    Raises:
-        InputError: It has floating or planar joints, or the file cannot be written.
-    """
+    """Write a trajectory."""
     with MotionLog(path, trajectory.name, trajectory.names, trajectory.effort_limits) as log:
         for k, status in enumerate(trajectory.status):
             log.sample({name: getattr(trajectory, name)[k] for name in _SAMPLED}, status)
@@ -156,11 +248,7 @@ def save(trajectory: TrajectoryData, path: Path) -> None:
 
 
 def load(path: Path) -> TrajectoryData:
-    """Read a trajectory from a recorded simulation, or from the topics of running nodes.
-
-    Raises:
-        InputError: It is no MCAP file, or has no joint states.
-    """
+    """Read a trajectory from a recorded simulation, or from the topics of running nodes."""
     reader = McapReader(path)
     samples = Samples()
     for message in reader.messages():
@@ -189,3 +277,7 @@ def _joint_state(
 def _stamp(time: int) -> dict[str, int]:
     seconds, nanoseconds = divmod(time, SECOND)
     return {"sec": seconds, "nanosec": nanoseconds}
+
+
+def _nanoseconds(stamp: Any) -> int:
+    return int(stamp.sec) * SECOND + int(stamp.nanosec)

@@ -15,21 +15,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Names:
-    """Column names of a trajectory.
+    """Column names of a trajectory."""
 
-    Attributes:
-        positions: Of q.
-        velocities: Of v and qdd.
-        motors: Of efforts.
-        constraint_rows: Of residual and multipliers.
-        task_rows: Of tracking_error.
-    """
-
-    positions: tuple[str, ...]
-    velocities: tuple[str, ...]
-    motors: tuple[str, ...]
-    constraint_rows: tuple[str, ...]
-    task_rows: tuple[str, ...]
+    positions: tuple[str, ...]  # of q
+    velocities: tuple[str, ...]  # of v and qdd
+    motors: tuple[str, ...]  # of efforts
+    constraint_rows: tuple[str, ...]  # of residual and multipliers
+    task_rows: tuple[str, ...]  # of tracking_error
 
 
 @dataclass(frozen=True)
