@@ -11,7 +11,6 @@ from scipy.sparse import issparse
 
 from uk_dynamics.core.equation.articulated_nullspace import ArticulatedNullSpace
 from uk_dynamics.core.equation.fundamental_equation import Factorization
-from uk_dynamics.core.equation.methods import FOR_SINGULAR_MASS, WHITENING, Method
 from uk_dynamics.core.equation.nullspace import NullSpace
 from uk_dynamics.core.equation.published.explicit_pseudoinverse import (
     AugmentedPseudoinverse,
@@ -23,12 +22,13 @@ from uk_dynamics.core.equation.published.whitened_pseudoinverse import (
     RangeSpace,
     UdwadiaKalabaPseudoinverse,
 )
+from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, WHITENING, Method
 from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
 from uk_dynamics.core.linalg.mass_factor import Mass, SingularMass
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.linalg.reduced_inertia import UndeterminedCoordinatesError
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
-from uk_dynamics.core.tree.articulated_mass import ArticulatedMass
+from uk_dynamics.core.tree.articulated_bodies import ArticulatedMass
 from uk_dynamics.exceptions import InputError
 
 __all__ = [

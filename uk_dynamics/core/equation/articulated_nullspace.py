@@ -13,8 +13,7 @@ from scipy.sparse import csr_array
 
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.mass_factor import coordinate_scale
-from uk_dynamics.core.tree.articulated_bodies import Articulated
-from uk_dynamics.core.tree.articulated_mass import ArticulatedMass
+from uk_dynamics.core.tree.articulated_bodies import Articulated, ArticulatedMass
 from uk_dynamics.core.tree.cluster_rows import ClusterRows
 
 Array = NDArray[np.float64]

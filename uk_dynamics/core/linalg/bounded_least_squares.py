@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from uk_dynamics.core.linalg.least_solution import least_solution
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_TASK_RANK_TOLERANCE
-from uk_dynamics.core.linalg.row_basis import RowBasis
+from uk_dynamics.core.linalg.row_basis import RowBasis, least_solution
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.equation.fundamental_equation import Factorization
-from uk_dynamics.core.linalg.least_solution import least_solution
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_TASK_RANK_TOLERANCE, NEGLIGIBLE_ACCELERATION
+from uk_dynamics.core.linalg.row_basis import least_solution
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, null_part
 
 Array = NDArray[np.float64]

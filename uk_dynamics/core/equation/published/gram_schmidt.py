@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
-from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
+from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
 
 Array = NDArray[np.float64]
 

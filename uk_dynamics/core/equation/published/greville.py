@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
+from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
 
 Array = NDArray[np.float64]
 

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.equation.published.gram_schmidt import by_gram_schmidt
 from uk_dynamics.core.equation.published.greville import by_greville
-from uk_dynamics.core.equation.published.householder import by_householder
-from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
-from uk_dynamics.core.equation.published.singular_values import by_singular_values
-from uk_dynamics.core.equation.published.varga import by_two_qr
+from uk_dynamics.core.equation.published.orthogonal_factors import (
+    Pseudoinverse,
+    by_householder,
+    by_singular_values,
+    by_two_qr,
+)
 from uk_dynamics.exceptions import InputError
 
 Array = NDArray[np.float64]
