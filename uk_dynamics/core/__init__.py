@@ -5,9 +5,4 @@ from uk_dynamics.core.factorization import (
     factorize,
 )
 
-__all__ = [
-    "Factorization",
-    "SingularMassError",
-    "UndeterminedCoordinatesError",
-    "factorize",
-]
+__all__ = ["Factorization", "SingularMassError", "UndeterminedCoordinatesError", "factorize"]

@@ -64,9 +64,7 @@ class ConstantWrenches:
     def __init__(self, wrenches: Sequence[ConstantWrench], ancestor_mask: AncestorMask) -> None:
         """Collect them.
 
-        Args:
-            wrenches: On the frames of one robot.
-            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+        ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
         self._frame = np.array([wrench.frame for wrench in wrenches], dtype=np.intp)
         self._mask = ancestor_mask[self._frame]
@@ -111,8 +109,7 @@ class ExpressionEfforts:
     def force(self, t: float, q: Array, v: Array) -> Array:
         """Generalized force at a time and state, (nv,), in N or N·m.
 
-        Raises:
-            ExpressionValueError: An expression has no value there.
+        Raises ExpressionValueError: An expression has no value there.
         """
         efforts = np.array([function(t, q, v)[0] for function in self._functions])
         force: Array = efforts @ self._directions

@@ -106,9 +106,7 @@ class LineSprings:
     def __init__(self, springs: Sequence[LineSpring], ancestor_mask: AncestorMask) -> None:
         """Collect the springs.
 
-        Args:
-            springs: With the frames of one robot.
-            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+        ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
         self._pairs = FramePairs(
             np.array([spring.parent for spring in springs], dtype=np.intp),
@@ -122,12 +120,7 @@ class LineSprings:
         self.conservative = not self._damping.any()
 
     def force(self, kinematics: FrameKinematics, v: Array) -> Array:
-        """Generalized force, (nv,), in N or N·m.
-
-        Args:
-            kinematics: Arrays of the robot at the state.
-            v: Velocities, (nv,).
-        """
+        """Generalized force, (nv,), in N or N·m."""
         point, line, length = self._lines(kinematics)
         # A spring of rest length zero needs no direction: k (ℓ − 0) / ℓ = k.
         divisor = np.where(self._rest > 0.0, length, 1.0)

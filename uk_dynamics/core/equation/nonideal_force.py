@@ -146,12 +146,7 @@ def _balance(start: Array, response: Array) -> Array | None:
     stronger friction there may be several; the one that weak friction leads to as it grows is
     meant, and friction is let grow in steps from where it is weak.
 
-    Args:
-        start: Loads without friction, (k, 3).
-        response: Loads per unit of each n, (k, 3, k).
-
-    Returns:
-        n, (k,), or None where there is none.
+    Returns: n, (k,), or None where there is none.
     """
     strength = float(np.linalg.norm(response, axis=1).sum(axis=1).max(initial=0.0))
     if not math.isfinite(strength):

@@ -67,11 +67,7 @@ class ScaledCoordinates(Factorization):
 
     @abstractmethod
     def _factorize(self, columns: Array) -> None:
-        """What a form computes once; ``basis`` is known.
-
-        Args:
-            columns: The rows A C as columns, (nv, m).
-        """
+        """What a form computes once; ``basis`` is known."""
 
     @abstractmethod
     def _null_basis(self) -> Array:
@@ -81,8 +77,7 @@ class ScaledCoordinates(Factorization):
     def _reduced(self) -> tuple[Array, Array]:
         """Z = C times the null basis, and the lower factor of ZᵀMZ.
 
-        Raises:
-            UndeterminedCoordinatesError: [M; A] lacks full column rank.
+        Raises UndeterminedCoordinatesError: [M; A] lacks full column rank.
         """
         Z = self._scale[:, None] * self._null_basis()
         return Z, inertia_factor(Z, self._M)

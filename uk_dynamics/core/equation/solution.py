@@ -28,12 +28,7 @@ WHITENING: frozenset[str] = frozenset(
 )
 #: Forms whose result depends on the choice of a pseudoinverse algorithm.
 WITH_PSEUDOINVERSE: frozenset[str] = frozenset(
-    {
-        "udwadia_kalaba_pseudoinverse",
-        "range_space",
-        "augmented_pseudoinverse",
-        "udwadia_phohomsiri",
-    }
+    {"udwadia_kalaba_pseudoinverse", "range_space", "augmented_pseudoinverse", "udwadia_phohomsiri"}
 )
 #: Forms for any positive semi-definite M, ``auto`` aside.
 FOR_SINGULAR_MASS: tuple[str, ...] = (

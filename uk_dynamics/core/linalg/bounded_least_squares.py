@@ -165,11 +165,7 @@ def _advance(x: Array, step: Array, lower: Array, upper: Array, held: Flags) -> 
 def _within_cone(uphill: Array, motions: Array, held: Flags, outward: Array) -> tuple[Array, Array]:
     """Part of a direction that leaves no bound, (f,), and how hard each bound is pushed, (n,).
 
-    Args:
-        uphill: Direction, in coordinates of the motions, (f,).
-        motions: (n, f).
-        held: Unknowns that are at a bound, (n,).
-        outward: Sign of the way out of the bounds, (n,), zero inside.
+    outward: Sign of the way out of the bounds, (n,), zero inside.
     """
     push = np.zeros(len(held))
     at = np.flatnonzero(held)

@@ -60,14 +60,9 @@ Array = NDArray[np.float64]
 def least_motion_efforts(X: Array, T: Array, wanted: Array, rank_tolerance: float) -> Array:
     """The u of least |X u| with T X u = wanted; of several such u the one of least |u|.
 
-    Args:
-        X: Accelerations, in any coordinates, per unit effort, (n, nu).
-        T: Task rows in the same coordinates, (mt, n).
-        wanted: (mt,); where no u gives it, the error is least.
-        rank_tolerance: A direction that keeps at most this part of its size is dependent.
-
-    Returns:
-        (nu,).
+    X: Accelerations, in any coordinates, per unit effort, (n, nu); wanted: (mt,); where no u gives
+    it, the error is least; rank_tolerance: A direction that keeps at most this part of its size is
+    dependent. Returns: (nu,).
     """
     if not X.size or not T.size:
         return np.zeros(X.shape[1])

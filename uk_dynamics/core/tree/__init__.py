@@ -5,9 +5,4 @@ from uk_dynamics.core.tree.clusters import Clusters
 from uk_dynamics.core.tree.tree import Tree
 from uk_dynamics.core.tree.tree_inertia import TreeInertia
 
-__all__ = [
-    "Clusters",
-    "Tree",
-    "TreeInertia",
-    "factor_inertia",
-]
+__all__ = ["Clusters", "Tree", "TreeInertia", "factor_inertia"]

@@ -44,12 +44,7 @@ class Articulated:
     def __init__(self, mass: TreeInertia, bases: Sequence[Array]) -> None:
         """Eliminate.
 
-        Args:
-            mass: Of the tree.
-            bases: Z of each group of clusters, (g, n, f).
-
-        Raises:
-            UndeterminedCoordinatesError: Some admissible motion has no inertia.
+        Raises UndeterminedCoordinatesError: Some admissible motion has no inertia.
         """
         clusters = mass.clusters
         count = len(clusters)
@@ -135,12 +130,8 @@ class Articulated:
     def inward(self, X: Array, particular: Array | None = None) -> list[Array]:
         """Forces from the leaves to the root: R⁻¹ Zᵀ of the load on each cluster.
 
-        Args:
-            X: Generalized forces, (nv, …).
-            particular: Accelerations that the rows prescribe, (nv, …); None is zero.
-
-        Returns:
-            Whitened forces of the clusters, (f, …) each.
+        particular: Accelerations that the rows prescribe, (nv, …); None is zero. Returns: Whitened
+        forces of the clusters, (f, …) each.
         """
         loads = self._loads(X, particular)
         drifts = None if particular is None else self._drifts(particular)

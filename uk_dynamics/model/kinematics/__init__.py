@@ -4,9 +4,4 @@ from uk_dynamics.model.kinematics.bodies import Body, BodyFrame
 from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
 from uk_dynamics.model.kinematics.workspace import Workspace
 
-__all__ = [
-    "Body",
-    "BodyFrame",
-    "TreeWorkspace",
-    "Workspace",
-]
+__all__ = ["Body", "BodyFrame", "TreeWorkspace", "Workspace"]

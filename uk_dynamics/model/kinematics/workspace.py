@@ -34,12 +34,8 @@ def live_view(array: Array, shape: tuple[int, ...], owner: object) -> Array:
 def placement_views(placements: Any, owner: object) -> tuple[Array, Array] | None:
     """Views of all rotations and all translations of a Pinocchio vector of SE3.
 
-    Args:
-        placements: ``data.oMf`` or alike, of length n >= 1.
-        owner: What must stay alive.
-
-    Returns:
-        Rotations (n, 3, 3) and translations (n, 3); None where the memory is laid out otherwise.
+    placements: ``data.oMf`` or alike, of length n >= 1. Returns: Rotations (n, 3, 3) and
+    translations (n, 3); None where the memory is laid out otherwise.
     """
     rotations = [_address(item.rotation) for item in placements]
     translations = [_address(item.translation) for item in placements]

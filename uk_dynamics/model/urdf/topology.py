@@ -14,8 +14,7 @@ CLOSE_IN_MECHANISM = "keep one and close the loop under `constraints` of the mec
 def order_joints(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[str, tuple[Joint, ...]]:
     """Find the root link and sort the joints depth first, siblings in the order of the file.
 
-    Raises:
-        UrdfError: No link, unknown or repeated links, several roots, or a cycle.
+    Raises UrdfError: No link, unknown or repeated links, several roots, or a cycle.
     """
     if not links:
         raise UrdfError("there is no <link>; a robot has at least one")

@@ -52,11 +52,7 @@ def _orthogonalize(A: Array, rank_tolerance: float) -> tuple[Array, Array]:
 
 
 def _least_squares(T: Array) -> Array:
-    """The y_i that leave the least of T y_i = e_i, as columns, (r, m).
-
-    Args:
-        T: Of full column rank, (m, r).
-    """
+    """The y_i that leave the least of T y_i = e_i, as columns, (r, m)."""
     m, rank = T.shape
     if rank == 0:
         return np.zeros((0, m))

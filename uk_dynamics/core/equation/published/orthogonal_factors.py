@@ -48,12 +48,8 @@ class Pseudoinverse:
 def pivoted_qr(A: Array, rank_tolerance: float) -> tuple[Array, Array]:
     """Full-rank factors Q₁ T of A, from A P = Q R cut off where its pivots become small.
 
-    Args:
-        A: (m, n).
-        rank_tolerance: Pivots |R_kk| up to this part of the first one are zero.
-
-    Returns:
-        Q₁, (m, r), orthonormal, and T = R₁ Pᵀ, (r, n).
+    rank_tolerance: Pivots |R_kk| up to this part of the first one are zero. Returns: Q₁, (m, r),
+    orthonormal, and T = R₁ Pᵀ, (r, n).
     """
     m, n = A.shape
     if A.size == 0:
@@ -71,11 +67,8 @@ def pivoted_qr(A: Array, rank_tolerance: float) -> tuple[Array, Array]:
 def full_rank_qr(A: Array) -> tuple[Array, Array]:
     """A = Q R without pivoting.
 
-    Args:
-        A: Of full column rank r > 0, (m, r).
-
-    Returns:
-        Q, (m, r), orthonormal, and R, (r, r), upper triangular.
+    A: Of full column rank r > 0, (m, r). Returns: Q, (m, r), orthonormal, and R, (r, r), upper
+    triangular.
     """
     rank = A.shape[1]
     factors, tau, _, _ = dgeqrf(A)
@@ -85,9 +78,7 @@ def full_rank_qr(A: Array) -> tuple[Array, Array]:
 def by_singular_values(A: Array, rank_tolerance: float) -> Pseudoinverse:
     """A = U Σ Vᵀ, so A⁺ = V Σ⁺ Uᵀ.
 
-    Args:
-        A: (m, n), with entries.
-        rank_tolerance: Singular values up to this part of the largest are zero.
+    rank_tolerance: Singular values up to this part of the largest are zero.
     """
     U, sigma, Vt = np.linalg.svd(A, full_matrices=False)
     rank = int(np.count_nonzero(sigma > rank_tolerance * sigma[0]))
@@ -100,9 +91,7 @@ def by_two_qr(A: Array, rank_tolerance: float) -> Pseudoinverse:
 
     The first factorisation pivots: without it, small diagonal entries do not show the rank.
 
-    Args:
-        A: (m, n), with entries.
-        rank_tolerance: Pivots of the first factorisation up to this part of the largest are zero.
+    rank_tolerance: Pivots of the first factorisation up to this part of the largest are zero.
     """
     U, G = pivoted_qr(A, rank_tolerance)
     if U.shape[1] == 0:
@@ -120,9 +109,7 @@ def by_householder(A: Array, rank_tolerance: float) -> Pseudoinverse:
     normal equations that the paper writes are never formed. Where m > n the roles of rows and
     columns change.
 
-    Args:
-        A: (m, n), with entries.
-        rank_tolerance: Pivots of the first factorisation up to this part of the largest are zero.
+    rank_tolerance: Pivots of the first factorisation up to this part of the largest are zero.
     """
     m, n = A.shape
     if m > n:

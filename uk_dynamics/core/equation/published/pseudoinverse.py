@@ -32,11 +32,7 @@ ALGORITHMS: dict[PseudoinverseMethod, Callable[[Array, float], Pseudoinverse]] =
 
 
 def pseudoinverse(
-    A: Array,
-    method: PseudoinverseMethod = "svd",
-    *,
-    rank_tolerance: float,
-    projections: int = 1,
+    A: Array, method: PseudoinverseMethod = "svd", *, rank_tolerance: float, projections: int = 1
 ) -> Pseudoinverse:
     """The Moore–Penrose inverse of A cut down to its rank.
 
