@@ -44,6 +44,7 @@ Array = NDArray[np.float64]
 _EXPLICIT: dict[str, type[AugmentedPseudoinverse | UdwadiaPhohomsiri]] = {
     form.method: form for form in (AugmentedPseudoinverse, UdwadiaPhohomsiri)
 }
+_SCALED: dict[str, type[NullSpace | Kkt]] = {form.method: form for form in (NullSpace, Kkt)}
 _WHITENED: dict[str, type[UdwadiaKalabaPseudoinverse | RangeSpace]] = {
     form.method: form for form in (UdwadiaKalabaPseudoinverse, RangeSpace)
 }
@@ -102,7 +103,11 @@ def factorize(
             "link a mass and every joint an armature, or leave the compliance out"
         )
     if issparse(A):
-        return _by_clusters(mass, A, natural_scale, rank_tolerance)
+        if not isinstance(mass, ArticulatedMass):
+            raise InputError(
+                "a sparse constraint matrix goes with the articulated bodies of a tree"
+            )
+        return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
     if method in WHITENING:
         if isinstance(mass, SingularMass):
             raise SingularMassError(
@@ -114,23 +119,12 @@ def factorize(
             return Hierarchical(mass, A, natural_scale, rank_tolerance, levels, clearance)
         if method == "udwadia_kalaba":
             return UdwadiaKalaba(mass, A, natural_scale, rank_tolerance)
-        whitened = _WHITENED[method]
-        return whitened(mass, A, natural_scale, rank_tolerance, pseudoinverse)
+        return _WHITENED[method](mass, A, natural_scale, rank_tolerance, pseudoinverse)
     if method in _EXPLICIT:
         return _EXPLICIT[method](mass, A, natural_scale, rank_tolerance, pseudoinverse)
-    if method == "nullspace":
-        return NullSpace(mass, A, natural_scale, rank_tolerance)
-    if method == "kkt":
-        return Kkt(mass, A, natural_scale, rank_tolerance)
+    if method in _SCALED:
+        return _SCALED[method](mass, A, natural_scale, rank_tolerance)
     raise InputError(f'no method "{method}"; there are: {", ".join(get_args(Method))}')
-
-
-def _by_clusters(
-    mass: Mass, A: Array, natural_scale: Array | None, rank_tolerance: float
-) -> Factorization:
-    if not isinstance(mass, ArticulatedMass):
-        raise InputError("a sparse constraint matrix goes with the articulated bodies of a tree")
-    return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
 
 
 def _suitable(mass: Mass, clearance: Array | None) -> Method:

@@ -1,10 +1,10 @@
 """Least squares within bounds, where only some motions are allowed: a primal active set.
 
-Motors are few and most of those at a limit stay there from one command to the next, so that
-starting from the last answer takes a step or two. Every step is an orthogonal factorisation, never
-a squared matrix: the answer has full accuracy. And every iterate is within the bounds and moves as
-allowed: cut short at any time, it is still a command that may be sent. (An interior or proximal
-method has none of this; the sets here often have no interior at all.)
+There are few motors, and most of those at a limit stay there from one command to the next, so that
+starting from the last solution takes a step or two. Every step is an orthogonal factorisation,
+never a squared matrix: the answer has full accuracy. And every iterate is within the bounds and
+moves as allowed: cut short at any time, it is still a command that may be sent. (An interior or
+proximal method has none of this; the sets here often have no interior at all.)
 
 Where more unknowns are at a bound than there are motions, multipliers are not unique and their
 signs have no meaning. The direction of descent is then the projection of the gradient on the cone
@@ -36,7 +36,7 @@ STEPS_PER_UNKNOWN = 10
 
 @dataclass(frozen=True, eq=False)
 class BoundedSolution:
-    """The least squares within bounds.
+    """A least-squares solution within bounds.
 
     Attributes:
         x: (n,).

@@ -33,9 +33,7 @@ def extend_orthonormal_rows(Q: Array, rows: Array, tolerance: float = DEFAULT_TO
         Orthonormal rows of level r + 1, (rank', n).
     """
     remaining = rows - (rows @ Q.T) @ Q
-    remaining -= (
-        remaining @ Q.T
-    ) @ Q  # once more: the first pass leaves rounding of the large part
+    remaining -= (remaining @ Q.T) @ Q  # the first pass leaves rounding of the large part
     added = _right_vectors(remaining, _largest(rows) * tolerance)[0]
     return np.vstack((Q, added))
 
@@ -68,7 +66,7 @@ def restrict_projector(S: Array, rows: Array, tolerance: float = DEFAULT_TOLERAN
 
 
 def _gain(S: Array, rows: Array, tolerance: float) -> Array:
-    """(Ã S)⁺, singular values of rounding taken for zero, (n, m)."""
+    """(Ã S)⁺, singular values within rounding set to zero, (n, m)."""
     left, values, right = np.linalg.svd(rows @ S, full_matrices=False)
     kept = values > _largest(rows) * tolerance
     gain: Array = (right[kept].T / values[kept]) @ left[:, kept].T

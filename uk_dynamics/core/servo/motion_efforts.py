@@ -1,6 +1,6 @@
 """Inverse dynamics of a constrained machine: efforts that cause a given acceleration.
 
-The structure carries whatever stands against it, so that only the admissible motions count, N = KᵀK
+The constraint forces balance every other component, so only the admissible motions count, N = KᵀK
 (K is Zᵀ in whitened coordinates):
 
     K S u = K M (q̈ − a_s),

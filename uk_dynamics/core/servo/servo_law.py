@@ -45,13 +45,8 @@ def actuation(motors: int, moved: int, wanted: int) -> str:
     """
     if motors == 0 or moved == 0:
         return "not actuated"
-    under = moved < wanted
-    redundant = motors > moved
-    if under and redundant:
-        return "underactuated and redundantly actuated"
-    if under:
-        return "underactuated"
-    return "redundantly actuated" if redundant else "fully actuated"
+    kinds = ["underactuated"] * (moved < wanted) + ["redundantly actuated"] * (motors > moved)
+    return " and ".join(kinds) or "fully actuated"
 
 
 Array = NDArray[np.float64]
@@ -71,10 +66,8 @@ def least_motion_efforts(X: Array, T: Array, wanted: Array, rank_tolerance: floa
     rows = T @ reached
     size = np.linalg.norm(T, axis=1)
     acceleration = least_solution(rows, size, wanted, rank_tolerance)[0]
-    efforts: Array = np.asarray(
-        np.linalg.lstsq(reached.T @ X, acceleration, rcond=None)[0], dtype=float
-    )
-    return efforts
+    efforts = np.linalg.lstsq(reached.T @ X, acceleration, rcond=None)[0]
+    return np.asarray(efforts, dtype=float)
 
 
 Flags = NDArray[np.bool_]

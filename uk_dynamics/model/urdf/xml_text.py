@@ -1,4 +1,4 @@
-"""XML from strangers: parsed without entities, with errors that say where."""
+"""Parsing of untrusted XML: no entities, limited depth, errors that name the place."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Q of modified Gram–Schmidt is orthogonal only to rounding times the condition number. Solutions stay
 as accurate as Householder's when Q is never used as if it were orthogonal, but one column after the
-other, on the running remainder (Å. Björck, *BIT* 7 (1967), 1–21).
+other, on the running residual (Å. Björck, *BIT* 7 (1967), 1–21).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def by_gram_schmidt(A: Array, rank_tolerance: float) -> Pseudoinverse:
 
 
 def _orthogonalize(A: Array, rank_tolerance: float) -> tuple[Array, Array]:
-    """A = T Qᵀ, largest remaining row first: Q (n, r) and T (m, r)."""
+    """A = T Qᵀ, row of largest residual norm first: Q (n, r) and T (m, r)."""
     rows = A.copy()
     m, n = A.shape
     Q, T = np.empty((n, m)), np.zeros((m, m))
@@ -46,7 +46,7 @@ def _orthogonalize(A: Array, rank_tolerance: float) -> tuple[Array, Array]:
         q = rows[pivot] / size
         part = rows @ q
         rows -= np.outer(part, q)
-        rows[pivot] = 0.0  # taken: what is left of it is rounding
+        rows[pivot] = 0.0  # what the projection leaves of the pivot row is rounding
         Q[:, k], T[:, k] = q, part
     return Q, T
 

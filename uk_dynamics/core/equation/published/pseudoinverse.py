@@ -37,7 +37,7 @@ def pseudoinverse(
     """The Moore–Penrose inverse of A cut down to its rank.
 
     The algorithms measure small parts differently: singular values against the largest, pivots of
-    QR against the first, Greville the remainder of a row against the longest row. Rows of one
+    QR against the first, Greville the residual norm of a row against the longest row. Rows of one
     length make the measures alike.
 
     Args:
