@@ -29,7 +29,7 @@ print(json.dumps({
     "share": str(share_directory()),
     "ros": importlib.util.find_spec("rclpy") is not None,
     "typed": package.joinpath("py.typed").is_file(),
-    "schemas": [entry.name for entry in package.joinpath("mechanism", "schema").iterdir()],
+    "schemas": [entry.name for entry in package.joinpath("mechanism", "files", "schema").iterdir()],
     "moves": bool(abs(ukd.forward_dynamics(mechanism, state).qdd).max() > 0.1),
 }))
 """

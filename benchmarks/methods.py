@@ -18,8 +18,8 @@ from functools import partial
 
 import numpy as np
 
-from uk_dynamics.core.equation.methods import FOR_SINGULAR_MASS, WHITENING, WITH_PSEUDOINVERSE
 from uk_dynamics.core.equation.published.pseudoinverse import ALGORITHMS
+from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, WHITENING, WITH_PSEUDOINVERSE
 from uk_dynamics.mechanism.mechanism import Mechanism
 
 MECHANISMS = ("five_bar", "five_bar_maximal", "stewart_platform")

@@ -5,9 +5,8 @@ from typing import get_args
 
 from support.repository import DOCS
 
-from uk_dynamics.core.equation.methods import FOR_SINGULAR_MASS, Method
 from uk_dynamics.core.equation.published.pseudoinverse import ALGORITHMS
-from uk_dynamics.core.equation.solution import Status
+from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, Method, Status
 from uk_dynamics.mechanism.files import MechanismSpec, SolverSpec
 
 PAGE = (DOCS / "solver.md").read_text(encoding="utf-8")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
-from uk_dynamics.core.equation.methods import FOR_SINGULAR_MASS, WITH_PSEUDOINVERSE, Method
 from uk_dynamics.core.equation.published.pseudoinverse import ALGORITHMS
+from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, WITH_PSEUDOINVERSE, Method
 
 METHODS = tuple(name for name in get_args(Method) if name != "auto")
 FORMS = tuple(

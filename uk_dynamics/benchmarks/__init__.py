@@ -3,4 +3,13 @@
 from uk_dynamics.benchmarks import growth, simulations, speed
 from uk_dynamics.benchmarks.report import Report, as_page, as_text, machine, plot
 
-__all__ = ["Report", "as_page", "as_text", "growth", "machine", "plot", "simulations", "speed"]
+__all__ = [
+    "Report",
+    "as_page",
+    "as_text",
+    "growth",
+    "machine",
+    "plot",
+    "simulations",
+    "speed",
+]

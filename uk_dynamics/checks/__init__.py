@@ -3,4 +3,7 @@
 from uk_dynamics.checks.checklist import check_file
 from uk_dynamics.checks.subject import Finding
 
-__all__ = ["Finding", "check_file"]
+__all__ = [
+    "Finding",
+    "check_file",
+]

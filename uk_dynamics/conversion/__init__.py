@@ -4,4 +4,10 @@ from uk_dynamics.conversion.importing import Import, import_file
 from uk_dynamics.conversion.output_files import write_files
 from uk_dynamics.conversion.ros2_control_files import controllers, hardware_block
 
-__all__ = ["Import", "controllers", "hardware_block", "import_file", "write_files"]
+__all__ = [
+    "Import",
+    "controllers",
+    "hardware_block",
+    "import_file",
+    "write_files",
+]

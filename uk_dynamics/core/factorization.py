@@ -11,7 +11,6 @@ from scipy.sparse import issparse
 
 from uk_dynamics.core.equation.articulated_nullspace import ArticulatedNullSpace
 from uk_dynamics.core.equation.fundamental_equation import Factorization
-from uk_dynamics.core.equation.methods import FOR_SINGULAR_MASS, WHITENING, Method
 from uk_dynamics.core.equation.nullspace import NullSpace
 from uk_dynamics.core.equation.published.explicit_pseudoinverse import (
     AugmentedPseudoinverse,
@@ -23,12 +22,13 @@ from uk_dynamics.core.equation.published.whitened_pseudoinverse import (
     RangeSpace,
     UdwadiaKalabaPseudoinverse,
 )
+from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, WHITENING, Method
 from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
 from uk_dynamics.core.linalg.mass_factor import Mass, SingularMass
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.linalg.reduced_inertia import UndeterminedCoordinatesError
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
-from uk_dynamics.core.tree.articulated_mass import ArticulatedMass
+from uk_dynamics.core.tree.articulated_bodies import ArticulatedMass
 from uk_dynamics.exceptions import InputError
 
 __all__ = [
@@ -44,6 +44,7 @@ Array = NDArray[np.float64]
 _EXPLICIT: dict[str, type[AugmentedPseudoinverse | UdwadiaPhohomsiri]] = {
     form.method: form for form in (AugmentedPseudoinverse, UdwadiaPhohomsiri)
 }
+_SCALED: dict[str, type[NullSpace | Kkt]] = {form.method: form for form in (NullSpace, Kkt)}
 _WHITENED: dict[str, type[UdwadiaKalabaPseudoinverse | RangeSpace]] = {
     form.method: form for form in (UdwadiaKalabaPseudoinverse, RangeSpace)
 }
@@ -102,7 +103,11 @@ def factorize(
             "link a mass and every joint an armature, or leave the compliance out"
         )
     if issparse(A):
-        return _by_clusters(mass, A, natural_scale, rank_tolerance)
+        if not isinstance(mass, ArticulatedMass):
+            raise InputError(
+                "a sparse constraint matrix goes with the articulated bodies of a tree"
+            )
+        return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
     if method in WHITENING:
         if isinstance(mass, SingularMass):
             raise SingularMassError(
@@ -114,23 +119,12 @@ def factorize(
             return Hierarchical(mass, A, natural_scale, rank_tolerance, levels, clearance)
         if method == "udwadia_kalaba":
             return UdwadiaKalaba(mass, A, natural_scale, rank_tolerance)
-        whitened = _WHITENED[method]
-        return whitened(mass, A, natural_scale, rank_tolerance, pseudoinverse)
+        return _WHITENED[method](mass, A, natural_scale, rank_tolerance, pseudoinverse)
     if method in _EXPLICIT:
         return _EXPLICIT[method](mass, A, natural_scale, rank_tolerance, pseudoinverse)
-    if method == "nullspace":
-        return NullSpace(mass, A, natural_scale, rank_tolerance)
-    if method == "kkt":
-        return Kkt(mass, A, natural_scale, rank_tolerance)
+    if method in _SCALED:
+        return _SCALED[method](mass, A, natural_scale, rank_tolerance)
     raise InputError(f'no method "{method}"; there are: {", ".join(get_args(Method))}')
-
-
-def _by_clusters(
-    mass: Mass, A: Array, natural_scale: Array | None, rank_tolerance: float
-) -> Factorization:
-    if not isinstance(mass, ArticulatedMass):
-        raise InputError("a sparse constraint matrix goes with the articulated bodies of a tree")
-    return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
 
 
 def _suitable(mass: Mass, clearance: Array | None) -> Method:

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.rows import AncestorMask, FrameKinematics
-from uk_dynamics.forces.constant_forces import (
+from uk_dynamics.forces.applied_forces import (
     ConstantEffort,
     ConstantEfforts,
     ConstantWrench,
     ConstantWrenches,
+    ExpressionEffort,
+    ExpressionEfforts,
 )
-from uk_dynamics.forces.expression_efforts import ExpressionEffort, ExpressionEfforts
-from uk_dynamics.forces.joint_springs import JointSpring, JointSprings
-from uk_dynamics.forces.line_springs import LineSpring, LineSprings
+from uk_dynamics.forces.springs import JointSpring, JointSprings, LineSpring, LineSprings
 
 Array = NDArray[np.float64]
 ForceElement = JointSpring | LineSpring | ConstantEffort | ConstantWrench | ExpressionEffort

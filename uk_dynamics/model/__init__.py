@@ -9,7 +9,6 @@ from uk_dynamics.model.coincident_frames import (
     marker_links,
 )
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
-from uk_dynamics.model.kinematics.workspace import Workspace
 from uk_dynamics.model.loop_directions import loop_directions
 from uk_dynamics.model.passive import JointForces, PassiveForces
 from uk_dynamics.model.robot_model import LARGEST_DENSE, RobotModel
@@ -26,7 +25,6 @@ __all__ = [
     "Mimic",
     "PassiveForces",
     "RobotModel",
-    "Workspace",
     "coincidence",
     "coincident_frames",
     "loop_directions",

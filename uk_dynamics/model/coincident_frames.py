@@ -51,7 +51,7 @@ def coincident_frames(
 
     Of several links at one place each is paired with the first, so that no loop is closed twice;
     links that are always together count as one. Links that one joint connects are no loop, and
-    links without mass that carry others, such as carriages of slides, are nobody's pin.
+    massless links that carry others, such as carriages of slides, are not the markers of a pin.
 
     Args:
         model: The tree.
@@ -68,14 +68,14 @@ def coincident_frames(
     markers = _markers(model)
     groups = _representatives(together, markers)
     candidates = {(_root(groups, a), _root(groups, b)) for a, b in pairs}
-    weightless = _weightless(model)
+    massless = _massless(model)
     partner: dict[int, int] = {}
     found = []
     for a, b in sorted(candidates, key=lambda pair: (not markers & set(pair), pair)):
         if a == b or _root(partner, a) == _root(partner, b):
             continue
         moving, _ = model.ancestry.between(a, b)
-        if len(moving) < 2 or not (markers & {a, b} or weightless.isdisjoint((a, b))):
+        if len(moving) < 2 or not (markers & {a, b} or massless.isdisjoint((a, b))):
             continue
         partner[_root(partner, b)] = _root(partner, a)
         found.append(coincidence(model, workspace, a, b, marked=bool(markers & {a, b})))
@@ -108,10 +108,10 @@ def marker_links(model: RobotModel) -> tuple[str, ...]:
 
 def _markers(model: RobotModel) -> set[int]:
     carriers = {model.frame_index(joint.parent) for joint in model.description.joints}
-    return _weightless(model) - carriers
+    return _massless(model) - carriers
 
 
-def _weightless(model: RobotModel) -> set[int]:
+def _massless(model: RobotModel) -> set[int]:
     heaviest = _MARKER_MASS * (model.total_mass or 1.0)
     links = model.description.links
     return {model.frame_index(link.name) for link in links if link.mass <= heaviest}
@@ -132,7 +132,7 @@ def _always_together(
 
 
 def _representatives(together: list[tuple[int, int]], markers: set[int]) -> dict[int, int]:
-    """Of links that are always together, which one speaks for each: a marker if there is one."""
+    """The representative of links that are always together: a marker if there is one."""
     partner: dict[int, int] = {}
     for a, b in together:
         first, second = _root(partner, a), _root(partner, b)

@@ -15,10 +15,7 @@ POSITION_SUFFIXES = {
     "floating": ("x", "y", "z", "qx", "qy", "qz", "qw"),
     "planar": ("x", "y", "cos", "sin"),
 }
-VELOCITY_SUFFIXES = {
-    "floating": ("vx", "vy", "vz", "wx", "wy", "wz"),
-    "planar": ("vx", "vy", "wz"),
-}
+VELOCITY_SUFFIXES = {"floating": ("vx", "vy", "vz", "wx", "wy", "wz"), "planar": ("vx", "vy", "wz")}
 UNIT_NORM_TOLERANCE = 1e-2
 
 

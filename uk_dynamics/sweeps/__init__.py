@@ -4,4 +4,8 @@ from uk_dynamics.sweeps.run import sweep
 from uk_dynamics.sweeps.store import Store
 from uk_dynamics.sweeps.sweep_specification import SweepSpec
 
-__all__ = ["Store", "SweepSpec", "sweep"]
+__all__ = [
+    "Store",
+    "SweepSpec",
+    "sweep",
+]

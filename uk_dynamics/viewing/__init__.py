@@ -3,20 +3,12 @@
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
 from uk_dynamics.viewing.playback import Playback
-from uk_dynamics.viewing.server import (
-    LOOPBACK,
-    PORT,
-    address,
-    close_server,
-    load_viser,
-    open_server,
-)
+from uk_dynamics.viewing.server import LOOPBACK, address, close_server, load_viser, open_server
 from uk_dynamics.viewing.source import Snapshot, Source
 
 __all__ = [
     "FRAME_RATE",
     "LOOPBACK",
-    "PORT",
     "LiveSimulation",
     "MechanismView",
     "Playback",

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.forms import METHODS
 
-from uk_dynamics.core.equation.methods import WITH_PSEUDOINVERSE
-from uk_dynamics.core.equation.solution import Status
+from uk_dynamics.core.equation.solution import WITH_PSEUDOINVERSE, Status
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import SingularMass, mass_factor
 from uk_dynamics.core.linalg.reduced_inertia import UndeterminedCoordinatesError

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from support.forms import METHODS
 
-from uk_dynamics.core.equation.methods import FOR_SINGULAR_MASS
-from uk_dynamics.core.equation.solution import Status
+from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, Status
 from uk_dynamics.core.factorization import Method, factorize
 from uk_dynamics.core.linalg.mass_factor import SingularMass, mass_factor
 from uk_dynamics.core.linalg.reduced_inertia import UndeterminedCoordinatesError

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import SingularMass, mass_factor
-from uk_dynamics.core.recursion.covariance import covariance_update
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
 from uk_dynamics.core.recursion.kernel import (
+    covariance_update,
     extend_orthonormal_rows,
     restrict_complement,
     restrict_projector,

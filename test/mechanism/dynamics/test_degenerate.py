@@ -20,8 +20,12 @@ from support.mechanism_builder import (
 )
 
 from uk_dynamics.constraints.kinds.pairs.hinge import Hinge
-from uk_dynamics.core.equation.methods import FOR_SINGULAR_MASS, WHITENING, WITH_PSEUDOINVERSE
-from uk_dynamics.core.equation.solution import Status
+from uk_dynamics.core.equation.solution import (
+    FOR_SINGULAR_MASS,
+    WHITENING,
+    WITH_PSEUDOINVERSE,
+    Status,
+)
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
 from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.mechanism.files.specification import MechanismSpec

@@ -12,7 +12,7 @@ from support.mechanism_builder import cases, near, shipped
 
 from uk_dynamics.cli.main import main
 from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.core.equation.methods import WITH_PSEUDOINVERSE
+from uk_dynamics.core.equation.solution import WITH_PSEUDOINVERSE
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files import MechanismSpec, SolverSpec
 from uk_dynamics.mechanism.files.file_location import shipped_files

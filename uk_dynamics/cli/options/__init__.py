@@ -8,4 +8,10 @@ from uk_dynamics.cli.options.arguments import (
     positive,
 )
 
-__all__ = ["VIEW_PORT", "Commands", "add_start_on_tasks", "count", "positive"]
+__all__ = [
+    "VIEW_PORT",
+    "Commands",
+    "add_start_on_tasks",
+    "count",
+    "positive",
+]

@@ -2,4 +2,6 @@
 
 from uk_dynamics.cli.output.simulation_summary import summarize
 
-__all__ = ["summarize"]
+__all__ = [
+    "summarize",
+]

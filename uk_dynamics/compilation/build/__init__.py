@@ -1,6 +1,5 @@
 """Compiler and cache."""
 
-from uk_dynamics.compilation.build.background import Job
 from uk_dynamics.compilation.build.cache import directory
 from uk_dynamics.compilation.build.cache_policy import clear
 from uk_dynamics.compilation.build.compiler import CompilationError, end_compilers
@@ -14,7 +13,6 @@ from uk_dynamics.compilation.build.library import (
 
 __all__ = [
     "CompilationError",
-    "Job",
     "batch_library_of",
     "clear",
     "directory",

@@ -12,11 +12,10 @@ from uk_dynamics.constraints.references.references import (
     ReferenceSample,
     Sinusoid,
 )
-from uk_dynamics.constraints.references.spline_reference import Boundary, Spline
+from uk_dynamics.constraints.references.spline_reference import Spline
 from uk_dynamics.constraints.references.trajectory_reference import Trajectory, Waypoints
 
 __all__ = [
-    "Boundary",
     "Constant",
     "ExpressionReference",
     "Followed",

@@ -2,4 +2,7 @@
 
 from uk_dynamics.conversion.drafting.draft import Draft, draft
 
-__all__ = ["Draft", "draft"]
+__all__ = [
+    "Draft",
+    "draft",
+]

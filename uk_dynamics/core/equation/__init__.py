@@ -3,20 +3,20 @@
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.equation.integrability import PfaffianSystem, integrability
-from uk_dynamics.core.equation.methods import WHITENING, WITH_PSEUDOINVERSE, Method
 from uk_dynamics.core.equation.nonideal_force import LoadForces, solve_nonideal
 from uk_dynamics.core.equation.projection import (
     ProjectionFailedError,
     project_position,
     project_velocity,
 )
-from uk_dynamics.core.equation.solution import Solution, Status
-from uk_dynamics.core.equation.stabilization import (
-    from_alpha_beta,
-    position_gains,
-    row_gains,
-    velocity_gain,
+from uk_dynamics.core.equation.solution import (
+    WHITENING,
+    WITH_PSEUDOINVERSE,
+    Method,
+    Solution,
+    Status,
 )
+from uk_dynamics.core.equation.stabilization import from_alpha_beta, position_gains, row_gains
 from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
 
 __all__ = [
@@ -38,5 +38,4 @@ __all__ = [
     "projection",
     "row_gains",
     "solve_nonideal",
-    "velocity_gain",
 ]

@@ -13,8 +13,7 @@ from scipy.sparse import csr_array
 
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.mass_factor import coordinate_scale
-from uk_dynamics.core.tree.articulated_bodies import Articulated
-from uk_dynamics.core.tree.articulated_mass import ArticulatedMass
+from uk_dynamics.core.tree.articulated_bodies import Articulated, ArticulatedMass
 from uk_dynamics.core.tree.cluster_rows import ClusterRows
 
 Array = NDArray[np.float64]
@@ -27,19 +26,11 @@ class ArticulatedNullSpace(Factorization):
     basis: ClusterRows
 
     def __init__(
-        self,
-        mass: ArticulatedMass,
-        A: Array,
-        natural_scale: Array | None,
-        rank_tolerance: float,
+        self, mass: ArticulatedMass, A: Array, natural_scale: Array | None, rank_tolerance: float
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.factorization.factorize`.
 
-        Args:
-            mass: Of a tree.
-            A: A ``csr_array`` whose rows each stay in one cluster, (m, nv).
-            natural_scale: Of each row, (m,).
-            rank_tolerance: Of the rank rule.
+        A: A ``csr_array`` whose rows each stay in one cluster, (m, nv).
         """
         self._inertia = mass.inertia
         self._scale = coordinate_scale(self._inertia.diagonal())

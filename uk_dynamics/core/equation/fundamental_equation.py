@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.methods import Method
-from uk_dynamics.core.equation.solution import Solution, Status
+from uk_dynamics.core.equation.solution import Method, Solution, Status
 from uk_dynamics.core.linalg.mass_factor import Mass
 from uk_dynamics.core.linalg.rank_rule import (
     DEFAULT_CONSISTENCY_TOLERANCE,

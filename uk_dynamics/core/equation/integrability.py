@@ -4,8 +4,9 @@ Lemma 1 of the review says it for one form in three coordinates. In general m fo
 A) leave the motions z ∈ ker A, and a constraint is holonomic when no manoeuvre of such motions, one
 after the other and back again, leads out of it. Manoeuvres are Lie brackets, and Lemma 1 is their
 first step, since dω_k(z_i, z_j) = −ω_k([z_i, z_j]) for z_i, z_j in the kernel of all rows. Brackets
-of brackets lead further (a car parks sideways by the second step only), until nothing new appears:
-what is then still annihilated by ω_k stays so for ever, and ω_k is the derivative of something.
+of brackets lead further (a car parks sideways by the second step only), until no new direction
+appears: what is then still annihilated by ω_k stays so for ever, and ω_k is the derivative of
+something.
 
 Time is a coordinate like any other where forms depend on it: A v + a_t = 0 is [A, a_t] (v, 1) = 0.
 """
@@ -69,8 +70,8 @@ class Integrability:
         holonomic: Whether each row can be integrated in company of the others, (m,).
         integrable_combinations: How many independent combinations of rows can be: as many
             coordinates are bound for good, the other rows bind velocities only.
-        complete: Whether brackets were taken until nothing new appeared; if not, those that are
-            nested deeper could make rows nonholonomic that are called holonomic here.
+        complete: Whether brackets were nested until no new direction appeared; if not, those
+            that are nested deeper could make rows nonholonomic that are called holonomic here.
     """
 
     rank: int
@@ -209,8 +210,7 @@ def _derivative(
 def _settled(field: Field[Point], point: Point, agreed: float) -> tuple[Array, float]:
     """The field at a point, extrapolated from steps that are halved until that changes nothing.
 
-    Returns:
-        Its value, and by how much the last two answers disagree.
+    Returns: Its value, and by how much the last two answers disagree.
     """
     step = _FIRST_STEP
     coarse = field(point, step)

@@ -6,9 +6,10 @@ their joint multipliers are affine in n, and
 
     n_j = |W_j λ(n)|,    λ(n) = λ₀ + Σ n_i u_i,
 
-is a small fixed-point problem: once u_i, the reaction to d_i, is known, iterating costs nothing.
-Where friction is weak it is a contraction. Where it is strong there may be no solution (a drawer
-that jams, Painlevé's paradox): rigid bodies have no solution then, and the status reports it.
+is a small fixed-point problem: once u_i, the reaction to d_i, is known, an iteration is a product
+of small matrices. Where friction is weak it is a contraction. Where it is strong there may be no
+solution (a drawer that jams, Painlevé's paradox): rigid bodies have no solution then, and the
+status reports it.
 """
 
 from __future__ import annotations
@@ -144,14 +145,9 @@ def _balance(start: Array, response: Array) -> Array | None:
 
     Where loads change by less than the n that they are compared with, there is exactly one n. With
     stronger friction there may be several; the one that weak friction leads to as it grows is
-    meant, and friction is let grow in steps from where it is weak.
+    meant: friction is increased in steps from where it is weak.
 
-    Args:
-        start: Loads without friction, (k, 3).
-        response: Loads per unit of each n, (k, 3, k).
-
-    Returns:
-        n, (k,), or None where there is none.
+    Returns: n, (k,), or None where there is none.
     """
     strength = float(np.linalg.norm(response, axis=1).sum(axis=1).max(initial=0.0))
     if not math.isfinite(strength):

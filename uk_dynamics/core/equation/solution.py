@@ -1,16 +1,42 @@
-"""What the fundamental equation answers: acceleration at once, forces when asked for."""
+"""The solution of the fundamental equation: acceleration at once, forces when asked for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.methods import Method
+Method = Literal[
+    "auto",
+    "udwadia_kalaba",
+    "nullspace",
+    "hierarchical",
+    "udwadia_kalaba_pseudoinverse",
+    "range_space",
+    "augmented_pseudoinverse",
+    "udwadia_phohomsiri",
+    "kkt",
+]
+
+#: Forms that divide by M and look at rows whitened by it; the others scale coordinates by 1/√M_jj.
+WHITENING: frozenset[str] = frozenset(
+    {"auto", "udwadia_kalaba", "hierarchical", "udwadia_kalaba_pseudoinverse", "range_space"}
+)
+#: Forms whose result depends on the choice of a pseudoinverse algorithm.
+WITH_PSEUDOINVERSE: frozenset[str] = frozenset(
+    {"udwadia_kalaba_pseudoinverse", "range_space", "augmented_pseudoinverse", "udwadia_phohomsiri"}
+)
+#: Forms for any positive semi-definite M, ``auto`` aside.
+FOR_SINGULAR_MASS: tuple[str, ...] = (
+    "nullspace",
+    "augmented_pseudoinverse",
+    "udwadia_phohomsiri",
+    "kkt",
+)
 
 Array = NDArray[np.float64]
 

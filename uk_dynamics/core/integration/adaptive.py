@@ -22,12 +22,7 @@ Projection = Callable[[float, Array, Array], tuple[Array, Array]]
 AdaptiveMethod = Literal["DOP853", "RK45", "RK23", "Radau"]
 
 # One-step methods only: the others remember points in a chart that has moved on.
-ADAPTIVE_METHODS: dict[str, Any] = {
-    "DOP853": DOP853,
-    "RK45": RK45,
-    "RK23": RK23,
-    "Radau": Radau,
-}
+ADAPTIVE_METHODS: dict[str, Any] = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau}
 
 # Their error estimate takes a trial that is no number for a step that was too long.
 _FORGIVING = ("DOP853", "RK45", "RK23")

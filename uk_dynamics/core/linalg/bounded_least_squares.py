@@ -1,10 +1,10 @@
 """Least squares within bounds, where only some motions are allowed: a primal active set.
 
-Motors are few and most of those at a limit stay there from one command to the next, so that
-starting from the last answer takes a step or two. Every step is an orthogonal factorisation, never
-a squared matrix: the answer has full accuracy. And every iterate is within the bounds and moves as
-allowed: cut short at any time, it is still a command that may be sent. (An interior or proximal
-method has none of this; the sets here often have no interior at all.)
+There are few motors, and most of those at a limit stay there from one command to the next, so that
+starting from the last solution takes a step or two. Every step is an orthogonal factorisation,
+never a squared matrix: the answer has full accuracy. And every iterate is within the bounds and
+moves as allowed: cut short at any time, it is still a command that may be sent. (An interior or
+proximal method has none of this; the sets here often have no interior at all.)
 
 Where more unknowns are at a bound than there are motions, multipliers are not unique and their
 signs have no meaning. The direction of descent is then the projection of the gradient on the cone
@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from uk_dynamics.core.linalg.least_solution import least_solution
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_TASK_RANK_TOLERANCE
-from uk_dynamics.core.linalg.row_basis import RowBasis
+from uk_dynamics.core.linalg.row_basis import RowBasis, least_solution
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -44,7 +43,7 @@ SEARCH_CONSTANTS = {
 
 @dataclass(frozen=True, eq=False)
 class BoundedSolution:
-    """The least squares within bounds.
+    """A least-squares solution within bounds.
 
     Attributes:
         x: (n,).
@@ -173,11 +172,7 @@ def _advance(x: Array, step: Array, lower: Array, upper: Array, held: Flags) -> 
 def _within_cone(uphill: Array, motions: Array, held: Flags, outward: Array) -> tuple[Array, Array]:
     """Part of a direction that leaves no bound, (f,), and how hard each bound is pushed, (n,).
 
-    Args:
-        uphill: Direction, in coordinates of the motions, (f,).
-        motions: (n, f).
-        held: Unknowns that are at a bound, (n,).
-        outward: Sign of the way out of the bounds, (n,), zero inside.
+    outward: Sign of the way out of the bounds, (n,), zero inside.
     """
     push = np.zeros(len(held))
     at = np.flatnonzero(held)

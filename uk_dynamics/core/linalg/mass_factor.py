@@ -171,12 +171,12 @@ def _check_semidefinite(M: Array) -> None:
     factor, order, rank, _ = dpstrf(scaled, tol=_NEGATIVE, lower=1)
     order = order - 1
     lower = np.tril(factor)[:, :rank]
-    remainder = scaled[np.ix_(order, order)] - lower @ lower.T
-    worst = np.abs(remainder).max(initial=0.0)
+    residual = scaled[np.ix_(order, order)] - lower @ lower.T
+    worst = np.abs(residual).max(initial=0.0)
     # What pivoting left has a diagonal below the tolerance; only an indefinite matrix still has
     # larger entries there, or a diagonal clearly below zero.
     if worst > 10.0 * _NEGATIVE:
-        j = int(order[np.abs(remainder).max(axis=1).argmax()])
+        j = int(order[np.abs(residual).max(axis=1).argmax()])
         raise InputError(
             f"the mass matrix has a negative eigenvalue (at velocity coordinate {j}); "
             "check the masses and inertias"

@@ -83,13 +83,8 @@ def constants() -> dict[str, float]:
 def inverse_row_scale(norms: Array, natural_scale: Array | None) -> Array:
     """One over the scale of each row, with the handicap of ties; zero for rows that are zero, (m,).
 
-    Args:
-        norms: Norm of each whitened row, (m,).
-        natural_scale: How large each row is over the configurations, (m,). None: as large as now,
-            and rows below ``ZERO_ROW`` of the largest are zero.
-
-    Raises:
-        InputError: The norms are not finite.
+    natural_scale: How large each row is over the configurations, (m,). None: as large as now, and
+    rows below ``ZERO_ROW`` of the largest are zero. Raises InputError: The norms are not finite.
     """
     if not np.isfinite(norms).all():
         raise InputError("the rows of the constraint matrix are not finite")

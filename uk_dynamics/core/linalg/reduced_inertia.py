@@ -41,12 +41,8 @@ class UndeterminedCoordinatesError(UndeterminedMotionError):
 def inertia_factor(Z: Array, M: Array) -> Array:
     """Lower Cholesky factor of ZᵀMZ, (k, k).
 
-    Args:
-        Z: Basis of the admissible motions in coordinates that give M a unit diagonal, (nv, k).
-        M: Mass matrix, (nv, nv).
-
-    Raises:
-        UndeterminedCoordinatesError: Some admissible motion has no inertia.
+    Z: Basis of the admissible motions in coordinates that give M a unit diagonal, (nv, k). Raises
+    UndeterminedCoordinatesError: Some admissible motion has no inertia.
     """
     inertia = Z.T @ M @ Z
     if len(inertia) == 0:

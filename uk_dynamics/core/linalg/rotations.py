@@ -52,14 +52,7 @@ def skew(vector: Array) -> Array:
 
 
 def exp(phi: Array) -> Array:
-    """Rotation matrix of a rotation vector (Rodrigues).
-
-    Args:
-        phi: Rotation vector, (..., 3), rad.
-
-    Returns:
-        (..., 3, 3).
-    """
+    """Rotation matrix of a rotation vector (Rodrigues), (..., 3, 3)."""
     square, cross = _square_and_skew(phi)
     angle = np.sqrt(square)
     return np.eye(3) + coefficients.sinc(angle) * cross + coefficients.a(angle) * (cross @ cross)
@@ -71,11 +64,7 @@ def log(rotation: Array) -> Array:
     Up to 120° it takes the antisymmetric part of the matrix, which vanishes towards π; beyond, it
     goes through the unit quaternion. At exactly π both signs are right.
 
-    Args:
-        rotation: (..., 3, 3).
-
-    Returns:
-        (..., 3), rad.
+    Returns: (..., 3), rad.
     """
     rotation = _as_numbers(rotation)
     parts = np.dot(rotation.reshape(-1, 9), _SINE_AND_TRACE)
@@ -99,28 +88,14 @@ def log(rotation: Array) -> Array:
 
 
 def left_jacobian(phi: Array) -> Array:
-    """Left Jacobian J with ω = J(φ) φ̇, ω in the fixed frame.
-
-    Args:
-        phi: Rotation vector, (..., 3), rad.
-
-    Returns:
-        (..., 3, 3).
-    """
+    """Left Jacobian J with ω = J(φ) φ̇, ω in the fixed frame, (..., 3, 3)."""
     square, cross = _square_and_skew(phi)
     angle = np.sqrt(square)
     return np.eye(3) + coefficients.a(angle) * cross + coefficients.c(square) * (cross @ cross)
 
 
 def left_jacobian_inverse(phi: Array) -> Array:
-    """Inverse of the left Jacobian, φ̇ = J⁻¹(φ) ω; singular at |φ| = 2π.
-
-    Args:
-        phi: Rotation vector, (..., 3), rad.
-
-    Returns:
-        (..., 3, 3).
-    """
+    """Inverse of the left Jacobian, φ̇ = J⁻¹(φ) ω; singular at |φ| = 2π, (..., 3, 3)."""
     square, cross = _square_and_skew(phi)
     angle = np.sqrt(square)
     # (1 − h cot h)/θ² with h = θ/2, as (sin h − h cos h)/h³ over 4 sin(h)/h
@@ -131,12 +106,7 @@ def left_jacobian_inverse(phi: Array) -> Array:
 def left_jacobian_rate(phi: Array, phi_rate: Array) -> Array:
     """Time derivative of the left Jacobian along a motion, so that ω̇ = J φ̈ + J̇ φ̇.
 
-    Args:
-        phi: Rotation vector, (..., 3), rad.
-        phi_rate: Its derivative, (..., 3), rad/s.
-
-    Returns:
-        (..., 3, 3), 1/s.
+    Returns: (..., 3, 3), 1/s.
     """
     square, cross = _square_and_skew(phi)
     angle = np.sqrt(square)

@@ -170,11 +170,30 @@ class RowBasis:
 def least_multipliers(multipliers: Array, kernel: Array, inverse_scale: Array) -> None:
     """Reduce multipliers to those of minimum Euclidean norm with the same force, in place.
 
-    Args:
-        multipliers: Of the rows, (m,).
-        kernel: Combinations of scaled rows that vanish, as columns, (m, k).
-        inverse_scale: What the rows were multiplied by, (m,); zero for zero rows.
+    kernel: Combinations of scaled rows that vanish, as columns, (m, k); inverse_scale: What the
+    rows were multiplied by, (m,); zero for zero rows.
     """
     unscaled = kernel * np.where(inverse_scale > 0.0, inverse_scale, 1.0)[:, None]
     basis = np.linalg.qr(unscaled / np.linalg.norm(unscaled, axis=0))[0]
     multipliers -= basis @ (basis.T @ multipliers)
+
+
+def least_solution(
+    C: Array, natural_size: Array, wanted: Array, rank_tolerance: float
+) -> tuple[Array, Array, RowBasis]:
+    """C⁺ b with the rank of the rows of C, and an orthonormal basis of the range of C.
+
+    natural_size: How large each row could be, (mt,); rank_tolerance: A row is dependent when at
+    most this part of it is left. Returns: The x of least norm, (n,), among those of least |C x −
+    b|; a basis of the range, (mt, r); and the rows of C as a basis.
+    """
+    basis = RowBasis(np.asfortranarray(C.T), natural_size, rank_tolerance)
+    mt, n = C.shape
+    if basis.rank == 0:
+        return np.zeros(n), np.zeros((mt, 0)), basis
+    if basis.rank == mt:
+        return basis.basis_product(basis.coordinates(wanted)), np.eye(mt), basis
+    rows = basis.rotate_back(np.eye(n, basis.rank, order="F"))
+    q, r = np.linalg.qr(C @ rows)
+    x: Array = rows @ np.linalg.solve(r, q.T @ wanted)
+    return x, q, basis

@@ -49,9 +49,7 @@ class RowSpace(Protocol):
 def projector_basis(projector: Array, rank: int) -> Array:
     """Orthonormal basis of the range of an orthogonal projector, (n, rank).
 
-    Args:
-        projector: (n, n); its singular values are zero and one, so pivoting finds a basis.
-        rank: Number of ones.
+    projector: (n, n); its singular values are zero and one, so pivoting finds a basis.
     """
     if rank == 0:
         return np.zeros((len(projector), 0))
@@ -74,15 +72,7 @@ class PseudoinverseRows:
     def __init__(
         self, rows: Array, scaling: Array, inverse: Array, rank: int, rank_tolerance: float
     ) -> None:
-        """Hold what is known.
-
-        Args:
-            rows: B̂, rows of A at unit size, (m, n).
-            scaling: What each row of A was multiplied with, (m,).
-            inverse: B̂⁺, (n, m).
-            rank: Its rank.
-            rank_tolerance: Passed on to the row basis.
-        """
+        """Hold what is known."""
         self.rank = rank
         self._rows = rows
         self._scaling = scaling
@@ -119,11 +109,7 @@ class PseudoinverseRows:
         return np.full(len(failed), contradiction)
 
     def multipliers(self, coordinates: Array) -> Array:
-        """The λ of minimum Euclidean norm whose force is B̂ᵀ μ = z with λ the unscaled μ, (m,).
-
-        Args:
-            coordinates: z, (n,).
-        """
+        """The λ of minimum Euclidean norm whose force is B̂ᵀ μ = z with λ the unscaled μ, (m,)."""
         result: Array = self._scaling * (self._inverse.T @ coordinates)
         least_multipliers(result, self._kernel, self._scaling)
         return result

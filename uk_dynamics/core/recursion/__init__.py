@@ -3,9 +3,9 @@
 Paper: Orsino, Proc. R. Soc. A 473 (2017) 20160891.
 """
 
-from uk_dynamics.core.recursion.covariance import covariance_update
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
 from uk_dynamics.core.recursion.kernel import (
+    covariance_update,
     extend_orthonormal_rows,
     restrict_complement,
     restrict_projector,

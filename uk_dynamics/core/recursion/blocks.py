@@ -50,8 +50,7 @@ class Group(NamedTuple):
 def group(touched: NDArray[np.bool_]) -> tuple[Group, ...]:
     """Connected groups of blocks and rows, in the order of their first rows.
 
-    Args:
-        touched: Whether a row has entries in a block, (m, blocks).
+    touched: Whether a row has entries in a block, (m, blocks).
     """
     groups: list[tuple[set[int], list[int]]] = []
     for row, blocks in enumerate(touched):

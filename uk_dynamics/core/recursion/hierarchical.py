@@ -88,7 +88,7 @@ class Hierarchical(Factorization):
 
     @cached_property
     def condition(self) -> float:
-        """Condition number of the independent rows at unit norm, taken at once."""
+        """Condition number of the independent rows at unit norm, all levels together."""
         return self._at_once.condition
 
     @cached_property

@@ -65,12 +65,7 @@ class Update(NamedTuple):
         return self.response @ solve_triangle(self.triangle, scaled)
 
     def apply(self, a: Array, b: Array) -> None:
-        """Enforce the rows on accelerations, in place.
-
-        Args:
-            a: Whitened acceleration, (nv,).
-            b: Right-hand side of all rows.
-        """
+        """Enforce the rows on accelerations, in place."""
         if len(self.rows) == 0:
             return
         there = self.coordinates
@@ -91,15 +86,8 @@ def enforce_rigid(
 ) -> tuple[Update, Block]:
     """Rows that hold exactly: K = (H̃P_r)ᵍ and P_{r+1} = (I − KH̃)P_r, (4.14), (4.15).
 
-    Args:
-        block: What earlier levels left.
-        rows: Indices of the rows, (m,).
-        H: Whitened rows in the coordinates of the block, (m, n).
-        inverse_scale: One over the scale of each row, (m,).
-        tolerance: Rank is the number of singular values of the scaled H̃Z above it.
-
-    Returns:
-        The update and what it leaves of the block.
+    tolerance: Rank is the number of singular values of the scaled H̃Z above it. Returns: The update
+    and what it leaves of the block.
     """
     k, m = block.Z.shape[1], len(rows)
     if min(k, m) == 0:  # LAPACK knows no empty matrices
@@ -147,14 +135,7 @@ def enforce_with_clearance(block: Block, rows: Indices, H: Array, R: Array) -> t
     With B = R^{-1/2} H̃ZW and the triangle T of [Bᵀ; I] = QT, TᵀT = BBᵀ + I: the gain is
     ZW BᵀT⁻¹T⁻ᵀ R^{-1/2} and what is left is ZW (I + BᵀB)^{-1/2}.
 
-    Args:
-        block: What earlier levels left.
-        rows: Indices of the rows, (m,).
-        H: Whitened rows in the coordinates of the block, (m, n).
-        R: Diagonal of R, (m,), positive.
-
-    Returns:
-        The update and what it leaves of the block.
+    Returns: The update and what it leaves of the block.
     """
     inverse = 1.0 / np.sqrt(R)
     root = block.root
@@ -165,12 +146,6 @@ def enforce_with_clearance(block: Block, rows: Indices, H: Array, R: Array) -> t
     keep[: len(values)] = 1.0 / np.hypot(1.0, values)
     W = right.T * keep
     update = Update(
-        rows,
-        block.coordinates,
-        H,
-        inverse,
-        triangle,
-        root @ orthogonal[: root.shape[1]],
-        False,
+        rows, block.coordinates, H, inverse, triangle, root @ orthogonal[: root.shape[1]], False
     )
     return update, Block(block.coordinates, block.Z, W if block.W is None else block.W @ W)

@@ -1,6 +1,5 @@
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
-from uk_dynamics.core.servo.actuation import actuation
 from uk_dynamics.core.servo.joint_state_estimation import (
     LoopFactors,
     Split,
@@ -9,7 +8,7 @@ from uk_dynamics.core.servo.joint_state_estimation import (
 )
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.motion_efforts import motion_efforts
-from uk_dynamics.core.servo.servo_law import MET, ServoSolution, servo_efforts
+from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts
 
 __all__ = [
     "MET",

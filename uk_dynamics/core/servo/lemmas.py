@@ -64,11 +64,7 @@ class LinearSolutions:
         return int(self.null_basis.shape[1])
 
     def at(self, arbitrary: Array) -> Array:
-        """K⁺ r + (I − K⁺K) z, (n,): of all solutions the nearest to the arbitrary vector z.
-
-        Args:
-            arbitrary: z, (n,): c of (28), r of (29), s of (35).
-        """
+        """K⁺ r + (I − K⁺K) z, (n,): of all solutions the nearest to the arbitrary vector z."""
         result: Array = self.least + self.null_basis @ (self.null_basis.T @ arbitrary)
         return result
 
@@ -187,18 +183,11 @@ def servo_lemmas(
     C[held] = 0.0
     missing = b_t - A_t @ qdd_free
     size = np.abs(b_t) + np.abs(A_t) @ np.abs(qdd_free) + NEGLIGIBLE_ACCELERATION
-    tolerances = {
-        "rank_tolerance": rank_tolerance,
-        "consistency_tolerance": consistency_tolerance,
-    }
+    tolerances = {"rank_tolerance": rank_tolerance, "consistency_tolerance": consistency_tolerance}
     return ServoLemmas(
         tasks=solutions(C, missing, natural_scale=task_size, size=size, **tolerances),
         efforts=solutions(
-            C @ motor,
-            missing,
-            natural_scale=norms * np.linalg.norm(motor),
-            size=size,
-            **tolerances,
+            C @ motor, missing, natural_scale=norms * np.linalg.norm(motor), size=size, **tolerances
         ),
         held=held,
     )

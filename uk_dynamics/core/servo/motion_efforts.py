@@ -1,6 +1,6 @@
 """Inverse dynamics of a constrained machine: efforts that cause a given acceleration.
 
-The structure carries whatever stands against it, so that only the admissible motions count, N = KᵀK
+The constraint forces balance every other component, so only the admissible motions count, N = KᵀK
 (K is Zᵀ in whitened coordinates):
 
     K S u = K M (q̈ − a_s),
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.equation.fundamental_equation import Factorization
-from uk_dynamics.core.linalg.least_solution import least_solution
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_TASK_RANK_TOLERANCE, NEGLIGIBLE_ACCELERATION
+from uk_dynamics.core.linalg.row_basis import least_solution
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, null_part
 
 Array = NDArray[np.float64]

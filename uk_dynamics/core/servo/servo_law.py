@@ -5,7 +5,12 @@ lets forces do. A task A_t q̈ = b_t then asks of the efforts u (servo paper (32
 
     C u = b_t − A_t a_s,  C = A_t N S,    u = G (b_t − A_t a_s) + (I − G C) s,
 
-with G the pseudoinverse of C that makes uᵀ W u least, or one that looks at the motion instead.
+with G the pseudoinverse of C that minimises uᵀ W u, or one that minimises accelerations X u:
+
+- Gauss: X = K S with N = KᵀK. The motion deviates least from the free one in the metric of M; where
+  every coordinate has a motor of its own, u is the Udwadia–Kalaba force of the task, review (71).
+- generalised inverse: X = N S. The acceleration A⁺ r is least in the Euclidean norm, as the
+  feedback −M Aᵀ(AAᵀ)⁻¹P⁻¹β of the review's (72) distributes it.
 """
 
 from __future__ import annotations
@@ -17,17 +22,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.equation.fundamental_equation import Factorization
-from uk_dynamics.core.linalg.least_solution import least_solution
 from uk_dynamics.core.linalg.rank_rule import (
     DEFAULT_TASK_RANK_TOLERANCE,
     NEGLIGIBLE_ACCELERATION,
     ZERO_ROW,
 )
-from uk_dynamics.core.linalg.row_basis import RowBasis
-from uk_dynamics.core.servo.actuation import actuation
-from uk_dynamics.core.servo.distribution import least_motion_efforts
+from uk_dynamics.core.linalg.row_basis import RowBasis, least_solution
+
+
+def actuation(motors: int, moved: int, wanted: int) -> str:
+    """Compare the motors with the motions that they have to cause.
+
+    Args:
+        motors: Number of motors.
+        moved: Independent motions that the motors cause: rank of S, or of A_t N S for tasks, within
+            the motions that the structure leaves.
+        wanted: Independent motions that there are, or that tasks ask for.
+
+    Returns:
+        "fully actuated", "underactuated", "redundantly actuated", "not actuated", or
+        "underactuated and redundantly actuated": some motions lack a motor, others have too many.
+    """
+    if motors == 0 or moved == 0:
+        return "not actuated"
+    kinds = ["underactuated"] * (moved < wanted) + ["redundantly actuated"] * (motors > moved)
+    return " and ".join(kinds) or "fully actuated"
+
 
 Array = NDArray[np.float64]
+
+
+def least_motion_efforts(X: Array, T: Array, wanted: Array, rank_tolerance: float) -> Array:
+    """The u of least |X u| with T X u = wanted; of several such u the one of least |u|.
+
+    X: Accelerations, in any coordinates, per unit effort, (n, nu); wanted: (mt,); where no u gives
+    it, the error is least; rank_tolerance: A direction that keeps at most this part of its size is
+    dependent. Returns: (nu,).
+    """
+    if not X.size or not T.size:
+        return np.zeros(X.shape[1])
+    motion = RowBasis(np.asfortranarray(X), None, rank_tolerance)
+    reached = motion.rotate_back(np.eye(X.shape[0], motion.rank, order="F"))
+    rows = T @ reached
+    size = np.linalg.norm(T, axis=1)
+    acceleration = least_solution(rows, size, wanted, rank_tolerance)[0]
+    efforts = np.linalg.lstsq(reached.T @ X, acceleration, rcond=None)[0]
+    return np.asarray(efforts, dtype=float)
+
+
 Flags = NDArray[np.bool_]
 Distribution = Literal["effort", "gauss"]
 

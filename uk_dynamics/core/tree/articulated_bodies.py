@@ -16,11 +16,13 @@ be lost with the distance.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
+from uk_dynamics.core.linalg.mass_factor import DenseMass, SingularMass, mass_factor
 from uk_dynamics.core.linalg.reduced_inertia import NO_INERTIA, UndeterminedCoordinatesError
 from uk_dynamics.core.linalg.rotations import skew
 from uk_dynamics.core.tree.clusters import ClusterGroup, Clusters
@@ -42,12 +44,7 @@ class Articulated:
     def __init__(self, mass: TreeInertia, bases: Sequence[Array]) -> None:
         """Eliminate.
 
-        Args:
-            mass: Of the tree.
-            bases: Z of each group of clusters, (g, n, f).
-
-        Raises:
-            UndeterminedCoordinatesError: Some admissible motion has no inertia.
+        Raises UndeterminedCoordinatesError: Some admissible motion has no inertia.
         """
         clusters = mass.clusters
         count = len(clusters)
@@ -133,12 +130,8 @@ class Articulated:
     def inward(self, X: Array, particular: Array | None = None) -> list[Array]:
         """Forces from the leaves to the root: R⁻¹ Zᵀ of the load on each cluster.
 
-        Args:
-            X: Generalized forces, (nv, …).
-            particular: Accelerations that the rows prescribe, (nv, …); None is zero.
-
-        Returns:
-            Whitened forces of the clusters, (f, …) each.
+        particular: Accelerations that the rows prescribe, (nv, …); None is zero. Returns: Whitened
+        forces of the clusters, (f, …) each.
         """
         loads = self._loads(X, particular)
         drifts = None if particular is None else self._drifts(particular)
@@ -227,3 +220,54 @@ def whole(group: ClusterGroup) -> Array:
 def _flat(x: Array) -> Array:
     """One or several right-hand sides as columns, (g, n, k)."""
     return x.reshape(*x.shape[:2], -1)
+
+
+class ArticulatedMass:
+    """L⁻¹ is the way inward and L⁻ᵀ the way outward; each costs time linear in nv.
+
+    Attributes:
+        inertia: The tree.
+        size: Number of velocity coordinates nv.
+    """
+
+    def __init__(self, inertia: TreeInertia) -> None:
+        """Hold a tree; it is eliminated when first needed."""
+        self.inertia = inertia
+        self.size = len(inertia)
+
+    @cached_property
+    def _tree(self) -> Articulated:
+        return Articulated(self.inertia, [whole(group) for group in self.inertia.clusters.groups])
+
+    def whiten(self, x: Array) -> Array:
+        """L⁻¹ x."""
+        result = np.empty(x.shape, order="F")
+        parts = self._tree.inward(x)
+        for joints, part in zip(self.inertia.clusters.members, parts, strict=True):
+            result[joints] = part
+        return result
+
+    def unwhiten(self, x: Array) -> Array:
+        """L⁻ᵀ x."""
+        return self._tree.outward([x[joints] for joints in self.inertia.clusters.members])
+
+    def multiply_factor(self, x: Array) -> Array:
+        """L x."""
+        return self._tree.multiply_factor([x[joints] for joints in self.inertia.clusters.members])
+
+    def solve(self, x: Array) -> Array:
+        """M⁻¹ x."""
+        return self._tree.outward(self._tree.inward(x))
+
+    def dense(self) -> Array:
+        """M itself, (nv, nv)."""
+        return self.inertia.dense()
+
+
+def factor_inertia(M: Array | TreeInertia) -> DenseMass | SingularMass | ArticulatedMass:
+    """The mass factor of a matrix, or that of a tree whose matrix would be large.
+
+    Raises:
+        InputError: The matrix has entries that are not finite, or a clearly negative eigenvalue.
+    """
+    return ArticulatedMass(M) if isinstance(M, TreeInertia) else mass_factor(M)

@@ -42,12 +42,9 @@ class ClusterRows:
     ) -> None:
         """Take rows.
 
-        Args:
-            A: Rows, each within one cluster, (m, n).
-            clusters: The partition of the joints.
-            scale: 1/√M_jj, which makes coordinates comparable, (n,).
-            natural_scale: How large each row is over the configurations, (m,).
-            tolerance: Rank tolerance: largest residual norm of a dependent row.
+        scale: 1/√M_jj, which makes coordinates comparable, (n,); natural_scale: How large each row
+        is over the configurations, (m,); tolerance: Rank tolerance: largest residual norm of a
+        dependent row.
         """
         m = A.shape[0]
         self._tolerance = tolerance
@@ -141,11 +138,7 @@ class ClusterRows:
         return float(max(s[0] for s in values) / min(s[-1] for s in values))
 
     def multipliers(self, coordinates: Array) -> Array:
-        """The λ of minimum Euclidean norm with Aᵀλ = Q.
-
-        Args:
-            coordinates: Q, a force in the range of Aᵀ, (n,).
-        """
+        """The λ of minimum Euclidean norm with Aᵀλ = Q."""
         result = np.zeros(len(self._inverse_scale))
         for rows, joints, basis in self._each:
             z = basis.rotate(self._scale[joints] * coordinates[joints])[: basis.rank]
@@ -179,9 +172,8 @@ class ClusterRows:
 def _pivoted(block: Array, steps: int, tolerance: float) -> tuple[Array, Indices, Indices]:
     """Pivoted Gram–Schmidt on the rows of many matrices.
 
-    Returns:
-        Orthonormal directions, zero behind the rank, (g, steps, n); the row behind each, −1 behind
-        the rank, (g, steps); ranks, (g,).
+    Returns: Orthonormal directions, zero behind the rank, (g, steps, n); the row behind each, −1
+    behind the rank, (g, steps); ranks, (g,).
     """
     g, height, n = block.shape
     rest = block.copy()

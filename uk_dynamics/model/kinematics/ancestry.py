@@ -48,9 +48,7 @@ class Ancestry:
     def between(self, parent: int, child: int) -> tuple[list[int], list[int]]:
         """Velocities that move a frame relative to another, ascending, and their signs.
 
-        Args:
-            parent: Frame that looks.
-            child: Frame that is seen; what moves it alone has sign 1.
+        child: Frame that is seen; what moves it alone has sign 1.
         """
         one, other = int(self.carriers[child]), int(self.carriers[parent])
         sign: dict[int, int] = {}

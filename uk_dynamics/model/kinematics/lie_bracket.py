@@ -17,11 +17,7 @@ _SIZES = {"floating": 6, "planar": 3}
 
 
 def structure_constants(joints: Sequence[Joint]) -> Array:
-    """The c with [E_a, E_b] = Σ_c c_cab E_c for the velocity coordinates, (nv, nv, nv).
-
-    Args:
-        joints: The moving joints in velocity order.
-    """
+    """The c with [E_a, E_b] = Σ_c c_cab E_c for the velocity coordinates, (nv, nv, nv)."""
     sizes = [1 if joint.type in ONE_DOF else _SIZES[joint.type] for joint in joints]
     total = sum(sizes)
     constants = np.zeros((total, total, total))

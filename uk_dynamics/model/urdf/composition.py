@@ -33,13 +33,9 @@ NAMING_TAGS = ("parent", "child")
 def expand_includes(robot: ET.Element, source: Source) -> None:
     """Replace every ``<include>`` of a robot by what it names, in place.
 
-    Args:
-        robot: The ``<robot>`` element.
-        source: Where it was read; relative addresses start in its directory.
-
-    Raises:
-        UrdfError: The address leads nowhere, the other description is malformed or includes itself,
-            or a locked joint does not exist or cannot be locked.
+    source: Where it was read; relative addresses start in its directory. Raises UrdfError: The
+    address leads nowhere, the other description is malformed or includes itself, or a locked joint
+    does not exist or cannot be locked.
     """
     _Composer().expand(robot, source, ())
 

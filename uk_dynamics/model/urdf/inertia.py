@@ -44,13 +44,8 @@ def outweighed(links: Iterable[Link], joints: Iterable[Joint], names: Iterable[s
     Only whole rigid bodies, links joined by fixed joints, enter the mass matrix: it is positive
     semi-definite if the principal moments of each of them are not negative.
 
-    Args:
-        links: All of them.
-        joints: All of them, a tree.
-        names: Links whose dynamics alone would be nonsense.
-
-    Raises:
-        UrdfError: The body as a whole is impossible too.
+    names: Links whose dynamics alone would be nonsense. Raises UrdfError: The body as a whole is
+    impossible too.
     """
     by_name = {link.name: link for link in links}
     fixed = [joint for joint in joints if joint.type == "fixed"]

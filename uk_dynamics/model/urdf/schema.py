@@ -70,12 +70,8 @@ class Element:
 def parse_element(kind: str, node: ET.Element) -> Element:
     """Check one element against the URDF schema.
 
-    Args:
-        kind: ``link`` or ``joint``.
-        node: The element; what does not concern dynamics (visuals, meshes) is not looked at.
-
-    Raises:
-        UrdfError: A required part is missing or a value cannot be used.
+    node: The element; what does not concern dynamics (visuals, meshes) is not looked at. Raises
+    UrdfError: A required part is missing or a value cannot be used.
     """
     name = node.get("name", "")
     if not name.strip():

@@ -39,10 +39,7 @@ class Source:
 
 
 def read_source(
-    urdf: str | Path,
-    *,
-    relative_to: Path | None = None,
-    arguments: Mapping[str, str] | None = None,
+    urdf: str | Path, *, relative_to: Path | None = None, arguments: Mapping[str, str] | None = None
 ) -> Source:
     """Fetch a robot description.
 
@@ -114,12 +111,7 @@ def _expand_xacro(
         if name not in declared:
             raise UnknownNameError("xacro argument", name, declared, file=source)
     complaints = io.StringIO()
-    with (
-        _xacro_lock,
-        contextlib.redirect_stderr(complaints),
-        _finding_packages(),
-        _reading_utf8(),
-    ):
+    with _xacro_lock, contextlib.redirect_stderr(complaints), _finding_packages(), _reading_utf8():
         try:
             document = xacro.process_file(str(path), mappings=arguments)
         except Exception as error:  # noqa: BLE001 its expressions may raise anything

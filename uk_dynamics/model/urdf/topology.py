@@ -14,8 +14,7 @@ CLOSE_IN_MECHANISM = "keep one and close the loop under `constraints` of the mec
 def order_joints(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[str, tuple[Joint, ...]]:
     """Find the root link and sort the joints depth first, siblings in the order of the file.
 
-    Raises:
-        UrdfError: No link, unknown or repeated links, several roots, or a cycle.
+    Raises UrdfError: No link, unknown or repeated links, several roots, or a cycle.
     """
     if not links:
         raise UrdfError("there is no <link>; a robot has at least one")
@@ -85,13 +84,13 @@ def check_mimics(mimics: Iterable[Mimic], joints: Sequence[Joint]) -> None:
 def moves_no_mass(links: Iterable[Link], ordered: Sequence[Joint]) -> list[str]:
     """Names of the moving joints beyond which there is neither mass nor inertia."""
     heavy = {link.name for link in links if link.mass or link.inertia.any()}
-    weightless = []
+    massless = []
     for joint in reversed(ordered):
         if joint.child in heavy:
             heavy.add(joint.parent)
         elif joint.type != "fixed":
-            weightless.append(joint.name)
-    return weightless[::-1]
+            massless.append(joint.name)
+    return massless[::-1]
 
 
 def _suggestion(name: str, candidates: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""XML from strangers: parsed without entities, with errors that say where."""
+"""Parsing of untrusted XML: no entities, limited depth, errors that name the place."""
 
 from __future__ import annotations
 
@@ -64,8 +64,7 @@ def parse_xml(
 def parse_robot(text: bytes, source: str, *, encoding: str | None = None) -> ET.Element:
     """Parse URDF text to its ``<robot>`` element; see :func:`parse_xml`.
 
-    Raises:
-        UrdfError: Not XML, a document type, unexpanded xacro, or another root element.
+    Raises UrdfError: Not XML, a document type, unexpanded xacro, or another root element.
     """
     robot = parse_xml(text, source, encoding=encoding, kind="a URDF")
     if robot.tag != "robot":

@@ -3,4 +3,10 @@
 from uk_dynamics.papers.output.files import text, write_page, write_results
 from uk_dynamics.papers.output.study import Study, heard
 
-__all__ = ["Study", "heard", "text", "write_page", "write_results"]
+__all__ = [
+    "Study",
+    "heard",
+    "text",
+    "write_page",
+    "write_results",
+]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.five_bar_arrays import FiveBar
 
+from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
 from uk_dynamics.core.equation.published.pseudoinverse import ALGORITHMS, pseudoinverse
-from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
 from uk_dynamics.exceptions import InputError
 
 EPS = float(np.finfo(float).eps)

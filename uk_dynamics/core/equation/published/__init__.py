@@ -2,8 +2,8 @@
 
 from uk_dynamics.core.equation.published.gram_schmidt import by_gram_schmidt
 from uk_dynamics.core.equation.published.greville import by_greville
+from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
 from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod, pseudoinverse
-from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
 
 __all__ = [
     "Pseudoinverse",

@@ -16,9 +16,9 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.equation.nullspace import ScaledCoordinates
+from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
 from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod, pseudoinverse
-from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
-from uk_dynamics.core.equation.scaled_coordinates import ScaledCoordinates
 from uk_dynamics.core.linalg.mass_factor import Mass
 from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
 from uk_dynamics.core.linalg.reduced_inertia import NO_INERTIA

@@ -2,7 +2,7 @@
 
 Q of modified Gram–Schmidt is orthogonal only to rounding times the condition number. Solutions stay
 as accurate as Householder's when Q is never used as if it were orthogonal, but one column after the
-other, on the running remainder (Å. Björck, *BIT* 7 (1967), 1–21).
+other, on the running residual (Å. Björck, *BIT* 7 (1967), 1–21).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
-from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
+from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def by_gram_schmidt(A: Array, rank_tolerance: float) -> Pseudoinverse:
 
 
 def _orthogonalize(A: Array, rank_tolerance: float) -> tuple[Array, Array]:
-    """A = T Qᵀ, largest remaining row first: Q (n, r) and T (m, r)."""
+    """A = T Qᵀ, row of largest residual norm first: Q (n, r) and T (m, r)."""
     rows = A.copy()
     m, n = A.shape
     Q, T = np.empty((n, m)), np.zeros((m, m))
@@ -46,17 +46,13 @@ def _orthogonalize(A: Array, rank_tolerance: float) -> tuple[Array, Array]:
         q = rows[pivot] / size
         part = rows @ q
         rows -= np.outer(part, q)
-        rows[pivot] = 0.0  # taken: what is left of it is rounding
+        rows[pivot] = 0.0  # what the projection leaves of the pivot row is rounding
         Q[:, k], T[:, k] = q, part
     return Q, T
 
 
 def _least_squares(T: Array) -> Array:
-    """The y_i that leave the least of T y_i = e_i, as columns, (r, m).
-
-    Args:
-        T: Of full column rank, (m, r).
-    """
+    """The y_i that leave the least of T y_i = e_i, as columns, (r, m)."""
     m, rank = T.shape
     if rank == 0:
         return np.zeros((0, m))

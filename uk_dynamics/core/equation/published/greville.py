@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
+from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
 
 Array = NDArray[np.float64]
 
@@ -22,8 +22,8 @@ def by_greville(A: Array, rank_tolerance: float, *, projections: int = 1) -> Pse
     Args:
         A: (m, n), with entries.
         rank_tolerance: A row is dependent when |cᵢ| is at most this part of the longest row.
-        projections: How often what the rows before it explain is taken from a row. The paper does
-            so once; a second time takes what rounding left, and brings most digits back.
+        projections: How often a row is projected off those before it. The paper does so once; a
+            second projection removes the rounding of the first and recovers most digits.
     """
     m, n = A.shape
     inverse = np.zeros((n, m))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
-from uk_dynamics.core.equation.scaled_coordinates import ScaledCoordinates
+from uk_dynamics.core.equation.nullspace import ScaledCoordinates
 from uk_dynamics.core.linalg.row_basis import RowBasis
 
 Array = NDArray[np.float64]

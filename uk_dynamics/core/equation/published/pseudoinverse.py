@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.equation.published.gram_schmidt import by_gram_schmidt
 from uk_dynamics.core.equation.published.greville import by_greville
-from uk_dynamics.core.equation.published.householder import by_householder
-from uk_dynamics.core.equation.published.pseudoinverse_result import Pseudoinverse
-from uk_dynamics.core.equation.published.singular_values import by_singular_values
-from uk_dynamics.core.equation.published.varga import by_two_qr
+from uk_dynamics.core.equation.published.orthogonal_factors import (
+    Pseudoinverse,
+    by_householder,
+    by_singular_values,
+    by_two_qr,
+)
 from uk_dynamics.exceptions import InputError
 
 Array = NDArray[np.float64]
@@ -30,16 +32,12 @@ ALGORITHMS: dict[PseudoinverseMethod, Callable[[Array, float], Pseudoinverse]] =
 
 
 def pseudoinverse(
-    A: Array,
-    method: PseudoinverseMethod = "svd",
-    *,
-    rank_tolerance: float,
-    projections: int = 1,
+    A: Array, method: PseudoinverseMethod = "svd", *, rank_tolerance: float, projections: int = 1
 ) -> Pseudoinverse:
     """The Moore–Penrose inverse of A cut down to its rank.
 
     The algorithms measure small parts differently: singular values against the largest, pivots of
-    QR against the first, Greville the remainder of a row against the longest row. Rows of one
+    QR against the first, Greville the residual norm of a row against the longest row. Rows of one
     length make the measures alike.
 
     Args:

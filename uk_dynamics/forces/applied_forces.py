@@ -1,4 +1,4 @@
-"""Constant efforts on joints and constant wrenches on frames."""
+"""Applied forces: constant efforts and wrenches, and efforts that are expressions of t, q and v."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.constraints.expressions import CompiledExpressions
 from uk_dynamics.constraints.rows import AncestorMask, FrameKinematics, JointTerm, apply, skew
 
 Array = NDArray[np.float64]
@@ -63,9 +64,7 @@ class ConstantWrenches:
     def __init__(self, wrenches: Sequence[ConstantWrench], ancestor_mask: AncestorMask) -> None:
         """Collect them.
 
-        Args:
-            wrenches: On the frames of one robot.
-            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+        ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
         self._frame = np.array([wrench.frame for wrench in wrenches], dtype=np.intp)
         self._mask = ancestor_mask[self._frame]
@@ -81,3 +80,37 @@ class ConstantWrenches:
         wrench = np.concatenate((force, torque + apply(skew(point), force)), axis=1)
         generalized: Array = ((wrench @ kinematics.jacobian) * self._mask).sum(axis=0)
         return generalized
+
+
+@dataclass(frozen=True)
+class ExpressionEffort:
+    """An effort e(t, q, q̇) on a weighted sum of joints.
+
+    Attributes:
+        joints: What it acts on: factor · effort on each joint.
+        effort: Gives one value, in N or N·m.
+    """
+
+    joints: tuple[JointTerm, ...]
+    effort: CompiledExpressions
+
+
+class ExpressionEfforts:
+    """All of them at once: τ = Cᵀ e(t, q, q̇)."""
+
+    def __init__(self, efforts: Sequence[ExpressionEffort], nv: int) -> None:
+        """Collect the efforts, for nv velocities."""
+        self._functions = [effort.effort for effort in efforts]
+        self._directions = np.zeros((len(efforts), nv))
+        for row, effort in enumerate(efforts):
+            for term in effort.joints:
+                self._directions[row, term.velocity] += term.coefficient
+
+    def force(self, t: float, q: Array, v: Array) -> Array:
+        """Generalized force at a time and state, (nv,), in N or N·m.
+
+        Raises ExpressionValueError: An expression has no value there.
+        """
+        efforts = np.array([function(t, q, v)[0] for function in self._functions])
+        force: Array = efforts @ self._directions
+        return force
