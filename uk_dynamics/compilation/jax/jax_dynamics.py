@@ -6,7 +6,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from uk_dynamics.compilation.build.limits import check
 from uk_dynamics.compilation.emit.tape import record
@@ -18,14 +17,11 @@ from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import (
     InterpretedDynamics,
-    States,
     StructuralRows,
     empty,
     put,
-    states,
-    without_forces,
 )
-from uk_dynamics.mechanism.resolution import Array, BatchSolution, Inputs, ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Array, BatchSolution, Inputs, ResolvedMechanism, States
 
 _TERMS = ("M", "F", "A", "bias", "residual", "rate")
 _MEMORY = 2**30  # bytes of intermediate values at a time
@@ -74,30 +70,20 @@ class JaxDynamics(Fallback):
         device = jax.devices()[0]
         return f"{device.platform}: {device.device_kind}"
 
-    def evaluate_batch(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike | None = None,
-        *,
-        t: ArrayLike = 0.0,
-        inputs: Inputs | None = None,
-        forces: bool = True,
-        threads: int | None = None,
+    def evaluate_states(
+        self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
     ) -> BatchSolution:
         """Many states at once; see :meth:`Dynamics.evaluate_batch`.
 
         JAX chooses its threads itself. The first call of a size compiles for some seconds; sizes
         are rounded up to powers of two.
         """
-        shared = without_forces(inputs or Inputs())
-        if shared.nonideal is not None or (shared.references and not self._follows):
-            return self.fallback.evaluate_batch(q, v, tau, t=t, inputs=shared, forces=forces)
-        given = states(self._mechanism.model.nq, self._mechanism.model.nv, t, q, v, tau)
+        if inputs.nonideal is not None or (inputs.references and not self._follows):
+            return super().evaluate_states(given, inputs, forces=forces, threads=threads)
         found = empty(len(given.q), self._mechanism.model.nv, self.rows, forces=forces)
         for first in range(0, len(given.q), self.block):
             part = slice(first, min(first + self.block, len(given.q)))
-            self._evaluate_block(given, part, shared, found)
+            self._evaluate_block(given, part, inputs, found)
         return found
 
     def _evaluate_block(

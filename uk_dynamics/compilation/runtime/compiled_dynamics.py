@@ -28,7 +28,6 @@ from uk_dynamics.mechanism.dynamics import (
     plan,
     put,
     roll_each,
-    states,
     without_forces,
 )
 from uk_dynamics.mechanism.resolution import (
@@ -38,6 +37,7 @@ from uk_dynamics.mechanism.resolution import (
     ResolvedMechanism,
     Rollout,
     State,
+    States,
 )
 
 _NOTHING = Inputs()
@@ -101,28 +101,17 @@ class CompiledDynamics(Fallback):
         answer: Array = found
         return answer
 
-    def evaluate_batch(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike | None = None,
-        *,
-        t: ArrayLike = 0.0,
-        inputs: Inputs | None = None,
-        forces: bool = True,
-        threads: int | None = None,
+    def evaluate_states(
+        self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
     ) -> BatchSolution:
         """Many states at once; see :meth:`Dynamics.evaluate_batch`."""
-        shared = without_forces(inputs or _NOTHING)
-        model = self._mechanism.model
-        given = states(model.nq, model.nv, t, q, v, tau)
-        if self._needs_fallback(shared) or self._batch is None:
-            return evaluate_each(self, given, shared, forces=forces)
-        common = self._common(given.t, shared)
+        if self._needs_fallback(inputs) or self._batch is None:
+            return evaluate_each(self, given, inputs, forces=forces)
+        common = self._common(given.t, inputs)
         answers = self._batch.evaluate(given, common, forces=forces, threads=threads)
         solution = to_solution(answers)
         for k in np.flatnonzero(answers.failed):  # where C has no answer
-            put(solution, int(k), self.fallback.evaluate(*given.at(int(k), shared)))
+            put(solution, int(k), self.fallback.evaluate(*given.at(int(k), inputs)))
         return solution
 
     def rollout(

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
-from uk_dynamics.mechanism.dynamics import Dynamics, Prepared
+from uk_dynamics.mechanism.dynamics import Batches, Dynamics, Prepared
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
@@ -19,12 +19,13 @@ from uk_dynamics.mechanism.resolution import (
     Residual,
     Rollout,
     State,
+    States,
 )
 
 _NOTHING = Inputs()
 
 
-class Fallback:
+class Fallback(Batches):
     """Every method of :class:`Dynamics`, answered by ``fallback``."""
 
     def __init__(self, fallback: Dynamics) -> None:
@@ -55,21 +56,16 @@ class Fallback:
         """See :meth:`Dynamics.acceleration`."""
         return self.fallback.acceleration(q, v, tau, t)
 
-    def evaluate_batch(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike | None = None,
-        *,
-        t: ArrayLike = 0.0,
-        inputs: Inputs | None = None,
-        forces: bool = True,
-        threads: int | None = None,
+    def evaluate_states(
+        self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
     ) -> BatchSolution:
         """See :meth:`Dynamics.evaluate_batch`."""
-        return self.fallback.evaluate_batch(
-            q, v, tau, t=t, inputs=inputs, forces=forces, threads=threads
-        )
+        return self.fallback.evaluate_states(given, inputs, forces=forces, threads=threads)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of positions and velocities."""
+        return self.fallback.sizes
 
     def rollout(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, **options: Any

@@ -1,7 +1,7 @@
 """State, inputs, the Dynamics protocol and its interpreted reference."""
 
 from uk_dynamics.mechanism.dynamics.batch import (
-    States,
+    Batches,
     empty,
     evaluate_each,
     put,
@@ -27,6 +27,7 @@ __all__ = [
     "BACKENDS",
     "METHODS",
     "Backend",
+    "Batches",
     "Demand",
     "Dynamics",
     "InterpretedDynamics",
@@ -36,7 +37,6 @@ __all__ = [
     "ServoEvaluator",
     "ServoOutcome",
     "Solver",
-    "States",
     "StructuralRows",
     "Switched",
     "TrackingErrors",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,32 +10,41 @@ from numpy.typing import ArrayLike
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.exceptions import InputError, StateError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.resolution.state import Array, BatchSolution, Inputs, State
+from uk_dynamics.mechanism.resolution.state import BatchSolution, Inputs, States
 
 #: What the numbers in :attr:`BatchSolution.status` mean.
 STATUSES = tuple(Status)
 
 
-class States(NamedTuple):
-    """Checked inputs of a batch.
+class Batches(ABC):
+    """``evaluate_batch`` of an evaluator: arguments are checked and completed here once for all."""
 
-    Attributes:
-        t: (K,) or (1,), in s.
-        q: (K, nq).
-        v: (K, nv).
-        tau: (K, nv), or None for zero.
-    """
+    @property
+    @abstractmethod
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of positions and velocities, nq and nv."""
 
-    t: Array
-    q: Array
-    v: Array
-    tau: Array | None
+    @abstractmethod
+    def evaluate_states(
+        self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
+    ) -> BatchSolution:
+        """Answers at checked states; see :meth:`Dynamics.evaluate_batch`."""
 
-    def at(self, k: int, inputs: Inputs) -> tuple[State, Inputs]:
-        """State and inputs number k."""
-        tau = None if self.tau is None else self.tau[k]
-        state = State(float(self.t[k if len(self.t) > 1 else 0]), self.q[k], self.v[k])
-        return state, replace(inputs, tau=tau)
+    def evaluate_batch(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: Inputs | None = None,
+        forces: bool = True,
+        threads: int | None = None,
+    ) -> BatchSolution:
+        """Many states at once; see :meth:`Dynamics.evaluate_batch`."""
+        shared = without_forces(inputs or Inputs())
+        given = states(*self.sizes, t, q, v, tau)
+        return self.evaluate_states(given, shared, forces=forces, threads=threads)
 
 
 def without_forces(inputs: Inputs) -> Inputs:

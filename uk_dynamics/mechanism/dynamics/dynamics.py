@@ -21,6 +21,7 @@ from uk_dynamics.mechanism.resolution.state import (
     Rollout,
     RolloutMethod,
     State,
+    States,
 )
 from uk_dynamics.model.kinematics import Workspace
 
@@ -111,6 +112,15 @@ class Dynamics(Protocol):
             StateError: Wrong shapes.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of positions and velocities, nq and nv."""
+
+    def evaluate_states(
+        self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
+    ) -> BatchSolution:
+        """:meth:`evaluate_batch` of checked arguments."""
 
     def rollout(
         self,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
-from uk_dynamics.mechanism.dynamics.batch import evaluate_each, states, without_forces
+from uk_dynamics.mechanism.dynamics.batch import Batches, evaluate_each, without_forces
 from uk_dynamics.mechanism.dynamics.dynamics import Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, StructuralRows
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
@@ -27,13 +27,14 @@ from uk_dynamics.mechanism.resolution.state import (
     Residual,
     Rollout,
     State,
+    States,
 )
 from uk_dynamics.model import RobotModel
 
 _NOTHING = Inputs()
 
 
-class InterpretedDynamics:
+class InterpretedDynamics(Batches):
     """The ``Dynamics`` of a mechanism in NumPy and LAPACK; not to be shared between threads.
 
     Attributes:
@@ -94,21 +95,16 @@ class InterpretedDynamics:
         """Constrained acceleration alone; see :meth:`Dynamics.acceleration`."""
         return self.evaluate(State(t, q, v), Inputs(tau)).qdd
 
-    def evaluate_batch(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike | None = None,
-        *,
-        t: ArrayLike = 0.0,
-        inputs: Inputs | None = None,
-        forces: bool = True,
-        threads: int | None = None,
+    def evaluate_states(
+        self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
     ) -> BatchSolution:
         """One state after the other; see :meth:`Dynamics.evaluate_batch`."""
-        shared = without_forces(inputs or _NOTHING)
-        given = states(self._model.nq, self._model.nv, t, q, v, tau)
-        return evaluate_each(self, given, shared, forces=forces)
+        return evaluate_each(self, given, inputs, forces=forces)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of positions and velocities."""
+        return self._model.nq, self._model.nv
 
     def rollout(
         self,

@@ -16,6 +16,7 @@ from uk_dynamics.mechanism.resolution.state import (
     Residual,
     Rollout,
     State,
+    States,
     Stopped,
 )
 from uk_dynamics.mechanism.resolution.target_pose import reference_of_pose
@@ -34,6 +35,7 @@ __all__ = [
     "ResolvedMechanism",
     "Rollout",
     "State",
+    "States",
     "Stopped",
     "Weights",
     "local_structure",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -117,6 +117,28 @@ class Energy:
     def total(self) -> float:
         """Kinetic plus potential energy, in J."""
         return self.kinetic + self.potential
+
+
+class States(NamedTuple):
+    """Checked inputs of a batch.
+
+    Attributes:
+        t: (K,) or (1,), in s.
+        q: (K, nq).
+        v: (K, nv).
+        tau: (K, nv), or None for zero.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    tau: Array | None
+
+    def at(self, k: int, inputs: Inputs) -> tuple[State, Inputs]:
+        """State and inputs number k."""
+        tau = None if self.tau is None else self.tau[k]
+        state = State(float(self.t[k if len(self.t) > 1 else 0]), self.q[k], self.v[k])
+        return state, replace(inputs, tau=tau)
 
 
 @dataclass(frozen=True, eq=False)
