@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from uk_dynamics.compilation.build.compilable import LARGEST_UNASKED, obstacles
 from uk_dynamics.compilation.build.compiler import CompilationError, find_compiler, no_compiler
 from uk_dynamics.compilation.build.library import ONCE, is_cached
-from uk_dynamics.compilation.build.limits import LARGEST_UNASKED, obstacles
 from uk_dynamics.compilation.runtime.deferred import (
     MANY,
     Deferred,
@@ -66,8 +66,8 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
     ============= ================ ================================= ==========================
 
     "Cannot be compiled" is a mechanism with parts that C does not know (see
-    :mod:`uk_dynamics.compilation.build.limits`), or a computer without a compiler or a cache. The
-    environment variable ``UK_DYNAMICS_BACKEND`` says what ``auto`` stands for.
+    :mod:`~uk_dynamics.compilation.build.compilable`), or a computer without a compiler or a cache.
+    The environment variable ``UK_DYNAMICS_BACKEND`` says what ``auto`` stands for.
 
     Interpreted and compiled results agree to rounding, not to the last bit. Callers whose numbers
     must not change midway do not defer: simulations take ``cached`` or wait.

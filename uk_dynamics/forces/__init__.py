@@ -2,7 +2,7 @@
 
 from uk_dynamics.forces.applied_forces import ConstantEffort, ConstantWrench, ExpressionEffort
 from uk_dynamics.forces.force_elements import ForceElement, ForceElements
-from uk_dynamics.forces.joint_friction import FrictionalJoint, FrictionLaw, JointFriction
+from uk_dynamics.forces.loop_joint_friction import FrictionalJoint, FrictionLaw, JointFriction
 from uk_dynamics.forces.springs import JointSpring, LineSpring
 
 __all__ = [

@@ -10,7 +10,7 @@ from uk_dynamics.control.servo.servo_modes import MODES, ServoModes
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros.simulation.simulated_mechanism import SimulatedMachine
+from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 
 PERIOD = 2e-3
 

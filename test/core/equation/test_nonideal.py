@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uk_dynamics.core.equation.nonideal_force import LoadForces, solve_nonideal
+from uk_dynamics.core.equation.load_dependent_force import LoadForces, solve_nonideal
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor

@@ -23,7 +23,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.ros.nodes.simulator import Simulator
 from uk_dynamics.ros.simulation.pacing import Lockstep
-from uk_dynamics.ros.simulation.simulated_mechanism import SimulatedMachine
+from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.ros.timing.clock import nanoseconds
 
 pytestmark = pytest.mark.ros

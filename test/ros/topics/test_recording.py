@@ -22,7 +22,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.nodes.recorder import Recorder
 from uk_dynamics.ros.timing.clock import nanoseconds
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
-from uk_dynamics.simulation.recording.mcap_log import McapReader
+from uk_dynamics.simulation.recording.mcap_writer import McapReader
 
 pytestmark = pytest.mark.ros
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from uk_dynamics.compilation.build.limits import check
+from uk_dynamics.compilation.build.compilable import check
 from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.assembly import start

@@ -15,12 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from uk_dynamics.compilation.build.cache import OTHER_CACHE, directory, find, forget, library_for
+from uk_dynamics.compilation.build.compilable import check, obstacles
 from uk_dynamics.compilation.build.compiler import (
     CompilationError,
     find_compiler,
     no_compiler,
 )
-from uk_dynamics.compilation.build.limits import check, obstacles
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 

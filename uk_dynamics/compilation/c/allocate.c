@@ -1,5 +1,5 @@
 /* Efforts within limits: least task slack by priority, then least distance from what is preferred,
- * as control/limited_allocation.py has it, at the state of the last uk_servo. 0, or 1: none. */
+ * as control/limits/limited_allocation.py has it, at the state of the last uk_servo. 0, or 1: none. */
 UK_EXPORT int uk_allocate(uk_memory *m) {
   uk_search search;
   double root[UK_NU], goal[UK_NU], C[UK_ROWS * UK_NU], d[UK_ROWS];

@@ -1,5 +1,5 @@
 /* Least squares within bounds, where only some motions are allowed: a primal active set, step by
- * step as core/bounded_least_squares.py has it. */
+ * step as core/linalg/bounded_least_squares.py has it. */
 
 typedef struct {
   double x[UK_NU], lower[UK_NU], upper[UK_NU];

@@ -205,7 +205,7 @@ static void uk_multipliers(uk_memory *m, int rank, double *z) {
   }
 }
 
-/* Tell rows left out that hold anyway from near-dependent and from contradicting ones. */
+/* Tell dependent rows that hold from near-dependent and from contradicting ones. */
 static void uk_check(uk_memory *m, int rank) {
   int failed = 0, exact = 0;
   double *size = m->scratch;

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.compilation.build.limits import check
+from uk_dynamics.compilation.build.compilable import check
 from uk_dynamics.compilation.emit.tape import record
 from uk_dynamics.compilation.jax import jax_solve
 from uk_dynamics.compilation.jax.jax_tape import Arrays, double_precision, jax_modules, run

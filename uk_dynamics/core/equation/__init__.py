@@ -3,7 +3,7 @@
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.equation.integrability import PfaffianSystem, integrability
-from uk_dynamics.core.equation.nonideal_force import LoadForces, solve_nonideal
+from uk_dynamics.core.equation.load_dependent_force import LoadForces, solve_nonideal
 from uk_dynamics.core.equation.projection import (
     ProjectionFailedError,
     project_position,

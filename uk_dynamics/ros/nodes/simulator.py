@@ -16,7 +16,7 @@ from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageP
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES
 from uk_dynamics.ros.simulation.pacing import Lockstep, Pacer
-from uk_dynamics.ros.simulation.simulated_run import SimulatedRun
+from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.qos import LATCHED_QOS

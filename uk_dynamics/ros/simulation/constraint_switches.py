@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.ros.simulation.simulated_mechanism import SimulatedMachine
+from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.ros.topics.active_constraints import to_message
 from uk_dynamics.ros.topics.qos import LATCHED_QOS
 

@@ -1,12 +1,5 @@
 """Trajectories and their files: MCAP, npz, csv."""
 
-from uk_dynamics.simulation.recording.mcap_log import (
-    CHUNK,
-    MISSING,
-    GrowingFile,
-    McapReader,
-    Message,
-)
 from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
 from uk_dynamics.simulation.recording.mcap_topics import (
     COMMANDS,
@@ -18,6 +11,13 @@ from uk_dynamics.simulation.recording.mcap_topics import (
     STATES,
     TASKS,
     description,
+)
+from uk_dynamics.simulation.recording.mcap_writer import (
+    CHUNK,
+    MISSING,
+    GrowingFile,
+    McapReader,
+    Message,
 )
 from uk_dynamics.simulation.recording.trajectory_data import Array, Statistics
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.recording.mcap_log import McapReader, McapWriter
 from uk_dynamics.simulation.recording.mcap_topics import (
     COMMANDS,
     DIAGNOSTICS,
@@ -25,6 +24,7 @@ from uk_dynamics.simulation.recording.mcap_topics import (
     TASKS,
     description,
 )
+from uk_dynamics.simulation.recording.mcap_writer import McapReader, McapWriter
 from uk_dynamics.simulation.recording.trajectory_data import (
     Array,
     Names,

@@ -1,4 +1,4 @@
-"""A simulated mechanism with its topics: efforts in, states and solutions out."""
+"""The simulation loop: takes commands, steps the machine, publishes states and solutions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from uk_dynamics.ros.process.mechanism_source import (
     start_state,
 )
 from uk_dynamics.ros.simulation.constraint_switches import ConstraintSwitches
-from uk_dynamics.ros.simulation.simulated_mechanism import SimulatedMachine
+from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.ros.simulation.simulation_time import SimulationTime
 from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
