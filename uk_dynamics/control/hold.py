@@ -24,10 +24,10 @@ class Hold(JointSpaceController):
         self,
         mechanism: Mechanism,
         *,
-        frequency: float = 5.0,
-        damping_ratio: float = 1.0,
         weights: Weights = "limits",
         preload: Mapping[str, float] | None = None,
+        frequency: float = 5.0,
+        damping_ratio: float = 1.0,
         control_period: float | None = None,
     ) -> None:
         """Set the gains and prepare the evaluation.

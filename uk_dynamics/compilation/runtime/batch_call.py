@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.mechanism.dynamics import Plan, StructuralRows
-from uk_dynamics.mechanism.resolution import Array, Inputs, States
+from uk_dynamics.mechanism.dynamics import StructuralRows
+from uk_dynamics.mechanism.resolution import Array, Inputs, Plan, States
 
 _POINTERS = ("t", "q", "v", "tau", "active", "followed")
 _ANSWERS = (

@@ -21,8 +21,7 @@ from uk_dynamics.compilation.runtime.batch_call import (
     trajectories_call,
 )
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.mechanism.dynamics import Plan
-from uk_dynamics.mechanism.resolution import Array, BatchSolution, Rollout, States, Stopped
+from uk_dynamics.mechanism.resolution import Array, BatchSolution, Plan, Rollout, States, Stopped
 
 _WORTH_A_THREAD = 1024  # states; to start one costs as much as some hundred
 _REASONS = {

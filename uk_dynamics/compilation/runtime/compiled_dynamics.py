@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.library import announce, batch_library_of, library_of
@@ -25,15 +24,14 @@ from uk_dynamics.mechanism.dynamics import (
     Dynamics,
     InterpretedDynamics,
     evaluate_each,
-    plan,
     put,
     roll_each,
-    without_forces,
 )
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
     Inputs,
+    Plan,
     ResolvedMechanism,
     Rollout,
     State,
@@ -114,23 +112,12 @@ class CompiledDynamics(Fallback):
             put(solution, int(k), self.fallback.evaluate(*given.at(int(k), inputs)))
         return solution
 
-    def rollout(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike | None = None,
-        *,
-        inputs: Inputs | None = None,
-        threads: int | None = None,
-        **options: Any,
-    ) -> Rollout:
+    def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """Many trajectories at once; see :meth:`Dynamics.rollout`."""
-        shared = without_forces(inputs or _NOTHING)
-        given = plan(self._mechanism.model, q, v, tau, **options)
-        if self._needs_fallback(shared) or self._batch is None or not self._batch.rolls:
-            return roll_each(self, given, shared)
+        if self._needs_fallback(inputs) or self._batch is None or not self._batch.rolls:
+            return roll_each(self, given, inputs)
         halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
-        common = self._common(halves, shared)._replace(stabilize=not given.project)
+        common = self._common(halves, inputs)._replace(stabilize=not given.project)
         return self._batch.roll(given, common, threads)
 
     def project(self, state: State, inputs: Inputs | None = None) -> State:

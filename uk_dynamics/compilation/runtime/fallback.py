@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import ArrayLike
-
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
 from uk_dynamics.mechanism.dynamics import Batches, Dynamics, Prepared
@@ -16,6 +12,7 @@ from uk_dynamics.mechanism.resolution import (
     Energy,
     Hierarchy,
     Inputs,
+    Plan,
     Residual,
     Rollout,
     State,
@@ -67,11 +64,9 @@ class Fallback(Batches):
         """Numbers of positions and velocities."""
         return self.fallback.sizes
 
-    def rollout(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, **options: Any
-    ) -> Rollout:
+    def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """See :meth:`Dynamics.rollout`."""
-        return self.fallback.rollout(q, v, tau, **options)
+        return self.fallback.roll(given, inputs, threads)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """See :meth:`Dynamics.terms`."""

@@ -34,11 +34,6 @@ class ServoControllability:
     effort_freedom: int  # dimension of the efforts left free, by s of (35)
 
     @property
-    def necessary(self) -> bool:
-        """Condition (34), which is necessary but not sufficient."""
-        return self.rank >= 1
-
-    @property
     def controllable(self) -> bool:
         """Whether the motors can cause every consistent task acceleration."""
         return self.rank == self.task_rank
@@ -47,6 +42,11 @@ class ServoControllability:
     def served(self) -> bool:
         """Whether they can cause the desired one."""
         return not (self.contradicting_structure or self.unserved)
+
+    @property
+    def necessary(self) -> bool:
+        """Condition (34), which is necessary but not sufficient."""
+        return self.rank >= 1
 
     def sentences(self) -> tuple[str, ...]:
         """The results, one sentence each, with the names of the rows."""

@@ -78,8 +78,8 @@ class AdaptiveStepper:
             space: Where q lives.
             acceleration: (t, q, v) → v̇, (nv,).
             t: Start, in s.
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
+            q: Configuration there, (nq,).
+            v: Velocity there, (nv,).
             t_end: End, in s, after the start.
             method: One of SciPy's one-step methods.
             tolerances: Error control.

@@ -1,12 +1,7 @@
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
-from uk_dynamics.core.servo.loop_factors import (
-    LoopFactors,
-    Split,
-    free_motions,
-    undetermined,
-)
+from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined
 from uk_dynamics.core.servo.motion_efforts import motion_efforts
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts
 

@@ -1,18 +1,11 @@
 """State, inputs, the Dynamics protocol and its interpreted reference."""
 
-from uk_dynamics.mechanism.dynamics.batch import (
-    Batches,
-    empty,
-    evaluate_each,
-    put,
-    states,
-    without_forces,
-)
+from uk_dynamics.mechanism.dynamics.batch import Batches, empty, evaluate_each, put, without_forces
 from uk_dynamics.mechanism.dynamics.constraint_work import workless
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics, Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.dynamics.rollout import METHODS, Plan, plan, roll_each
+from uk_dynamics.mechanism.dynamics.rollout import METHODS, plan, roll_each
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     Demand,
     References,
@@ -31,7 +24,6 @@ __all__ = [
     "Demand",
     "Dynamics",
     "InterpretedDynamics",
-    "Plan",
     "Prepared",
     "References",
     "ServoEvaluator",
@@ -45,7 +37,6 @@ __all__ = [
     "plan",
     "put",
     "roll_each",
-    "states",
     "switch",
     "without_forces",
     "workless",

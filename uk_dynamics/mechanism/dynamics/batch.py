@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,14 +11,21 @@ from numpy.typing import ArrayLike
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.exceptions import InputError, StateError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.resolution.state import BatchSolution, Inputs, States
+from uk_dynamics.mechanism.dynamics.rollout import plan
+from uk_dynamics.mechanism.resolution.state import (
+    BatchSolution,
+    Inputs,
+    Plan,
+    Rollout,
+    States,
+)
 
 #: What the numbers in :attr:`BatchSolution.status` mean.
 STATUSES = tuple(Status)
 
 
 class Batches(ABC):
-    """``evaluate_batch`` of an evaluator: arguments are checked and completed here once for all."""
+    """``evaluate_batch`` and ``rollout`` of an evaluator, whose arguments are checked here."""
 
     @property
     @abstractmethod
@@ -29,6 +37,24 @@ class Batches(ABC):
         self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
     ) -> BatchSolution:
         """Answers at checked states; see :meth:`Dynamics.evaluate_batch`."""
+
+    @abstractmethod
+    def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
+        """Checked trajectories; see :meth:`Dynamics.rollout`."""
+
+    def rollout(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        inputs: Inputs | None = None,
+        threads: int | None = None,
+        **options: Any,
+    ) -> Rollout:
+        """Many trajectories at once; see :meth:`Dynamics.rollout`."""
+        given = plan(*self.sizes, q, v, tau, **options)
+        return self.roll(given, without_forces(inputs or Inputs()), threads)
 
     def evaluate_batch(
         self,

@@ -17,6 +17,7 @@ from uk_dynamics.mechanism.resolution.state import (
     DynamicsTerms,
     Energy,
     Inputs,
+    Plan,
     Residual,
     Rollout,
     RolloutMethod,
@@ -157,6 +158,9 @@ class Dynamics(Protocol):
             StateError: Wrong shapes.
             InputError: Numbers that make no sense, or an unknown method.
         """
+
+    def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
+        """:meth:`rollout` of checked arguments."""
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state; M is a live view, valid until the next evaluation."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
-
-from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
-from uk_dynamics.mechanism.dynamics.batch import Batches, evaluate_each, without_forces
+from uk_dynamics.mechanism.dynamics.batch import Batches, evaluate_each
 from uk_dynamics.mechanism.dynamics.dynamics import Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, StructuralRows
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
-from uk_dynamics.mechanism.dynamics.rollout import plan, roll_each
+from uk_dynamics.mechanism.dynamics.rollout import roll_each
 from uk_dynamics.mechanism.dynamics.solver import Solver
 from uk_dynamics.mechanism.dynamics.state_projection import StateProjection
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
@@ -24,6 +21,7 @@ from uk_dynamics.mechanism.resolution.state import (
     DynamicsTerms,
     Energy,
     Inputs,
+    Plan,
     Residual,
     Rollout,
     State,
@@ -106,19 +104,9 @@ class InterpretedDynamics(Batches):
         """Numbers of positions and velocities."""
         return self._model.nq, self._model.nv
 
-    def rollout(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike | None = None,
-        *,
-        inputs: Inputs | None = None,
-        threads: int | None = None,
-        **options: Any,
-    ) -> Rollout:
+    def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """One trajectory after the other; see :meth:`Dynamics.rollout`."""
-        given = plan(self._model, q, v, tau, **options)
-        return roll_each(self, given, without_forces(inputs or _NOTHING))
+        return roll_each(self, given, inputs)
 
     @property
     def space(self) -> ConfigurationSpace:

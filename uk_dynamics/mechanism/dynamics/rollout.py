@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.core.integration import rk4_step, semi_implicit_euler_step
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, Rollout, State, Stopped
-from uk_dynamics.model import RobotModel
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, Rollout, State, Stopped
 
 METHODS: dict[str, Callable[..., tuple[Array, Array]]] = {
     "rk4": rk4_step,
@@ -20,47 +19,9 @@ METHODS: dict[str, Callable[..., tuple[Array, Array]]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """Checked inputs of a rollout.
-
-    Attributes:
-        q: Where trajectories start, (K, nq).
-        v: (K, nv).
-        tau: Constant within a step: (K or 1, steps or 1, nv).
-        steps: Number of steps.
-        dt: Of a step, in s.
-        every: Steps from sample to sample.
-        method: One of ``METHODS``.
-        project: Whether every step ends on the constraints.
-        t: Start, in s.
-    """
-
-    q: Array
-    v: Array
-    tau: Array
-    steps: int
-    dt: float
-    every: int
-    method: str
-    project: bool
-    t: float
-
-    @property
-    def instants(self) -> Array:
-        """Times of the samples, (S,), in s."""
-        steps = np.arange(0, self.steps + 1, self.every, dtype=float)
-        return self.t + self.dt * steps
-
-    def tau_at(self, k: int, step: int) -> Array:
-        """Generalized forces of trajectory k in a step, (nv,)."""
-        K, S, _ = self.tau.shape
-        row: Array = self.tau[k if K > 1 else 0, step if S > 1 else 0]
-        return row
-
-
 def plan(
-    model: RobotModel,
+    nq: int,
+    nv: int,
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | None,
@@ -90,10 +51,10 @@ def plan(
     positions = np.ascontiguousarray(np.atleast_2d(np.asarray(q, dtype=float)))
     velocities = np.ascontiguousarray(np.atleast_2d(np.asarray(v, dtype=float)))
     count = len(positions)
-    for name, found, size in (("q", positions, model.nq), ("v", velocities, model.nv)):
+    for name, found, size in (("q", positions, nq), ("v", velocities, nv)):
         if found.shape != (count, size):
             raise StateError(f"expected shape ({count}, {size}), found {found.shape}", place=name)
-    forces = _forces(tau, count, steps, model.nv)
+    forces = _forces(tau, count, steps, nv)
     return Plan(positions, velocities, forces, steps, dt, every, method, project, t)
 
 

@@ -119,6 +119,45 @@ class Energy:
         return self.kinetic + self.potential
 
 
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Checked inputs of a rollout.
+
+    Attributes:
+        q: Where trajectories start, (K, nq).
+        v: (K, nv).
+        tau: Constant within a step: (K or 1, steps or 1, nv).
+        steps: Number of steps.
+        dt: Of a step, in s.
+        every: Steps from sample to sample.
+        method: One of ``METHODS``.
+        project: Whether every step ends on the constraints.
+        t: Start, in s.
+    """
+
+    q: Array
+    v: Array
+    tau: Array
+    steps: int
+    dt: float
+    every: int
+    method: str
+    project: bool
+    t: float
+
+    @property
+    def instants(self) -> Array:
+        """Times of the samples, (S,), in s."""
+        steps = np.arange(0, self.steps + 1, self.every, dtype=float)
+        return self.t + self.dt * steps
+
+    def tau_at(self, k: int, step: int) -> Array:
+        """Generalized forces of trajectory k in a step, (nv,)."""
+        K, S, _ = self.tau.shape
+        row: Array = self.tau[k if K > 1 else 0, step if S > 1 else 0]
+        return row
+
+
 class States(NamedTuple):
     """Checked inputs of a batch.
 
