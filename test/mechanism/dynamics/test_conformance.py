@@ -254,7 +254,12 @@ CASES: dict[str, Callable[[], Case]] = {
 # Redundant, rheonomic, rolling, floating: these are compiled in every run, the others take minutes.
 QUICK = ("five_bar", "spiral_particle", "rolling_disc", "coordinated_robots", "differential_drive")
 NOT_COMPILED = ("rrr3_modular",)  # it asks for the hierarchical form
-# Each size and mechanism is compiled by JAX for some seconds.
+# Each size and mechanism is compiled by JAX for some seconds: of the shipped mechanisms those that
+# differ in what they ask of it.
+SHIPPED_IN_JAX = (
+    *("five_bar", "stewart_platform", "dual_panda", "rolling_disc", "swarm", "landing_leg"),
+    *("excavator", "loop_ladder"),
+)
 QUICK_IN_JAX = ("rank changes", "five_bar", "unstabilised", "non-ideal")
 
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="needs jax")
@@ -267,10 +272,13 @@ def parameters():
         for evaluator in EVALUATORS:
             if evaluator != "interpreted" and name in NOT_COMPILED:
                 continue
+            is_shipped = name in shipped_files("mechanism")
+            if evaluator == "jax" and is_shipped and name not in SHIPPED_IN_JAX:
+                continue
             marks = []
             if evaluator in ("compiled", "batch"):
                 marks.append(needs_compiler)
-                if name in shipped_files("mechanism") and name not in QUICK:
+                if is_shipped and name not in QUICK:
                     marks.append(pytest.mark.slow)
             if evaluator == "jax":
                 marks.append(needs_jax)
