@@ -113,7 +113,7 @@ def drawn(corners: Array, colours: Array, low: Array, high: Array) -> Image.Imag
 
 
 def picture(name: str) -> None:
-    """Draw an example and leave the picture beside its README."""
+    """Draw an example and leave the picture next to its README."""
     tasks_name, instants, (azimuth, elevation) = SHOWN[name]
     folder = EXAMPLES / name
     mechanism = Mechanism.from_file(folder / f"{name}.yaml")

@@ -6,7 +6,7 @@ seen from the sleigh, in which mass matrix and constraint are constant:
 
     M u̇ = f(u) + γ,  A u̇ = 0,  A = (0, 1, 0)
 
-Coordinates follow from ẋ = u₁ cos θ − u₂ sin θ and so on, when somebody asks for them.
+Coordinates follow from ẋ = u₁ cos θ − u₂ sin θ and so on, on demand.
 
 Run it:  python examples/body_velocities.py
 """

@@ -8,7 +8,7 @@ branch by itself is a module of first order in the currents:
 
 Kirchhoff's current law at the nodes is the constraint, A di/dt = 0, and the constraint force is
 γ = Aᵀ λ: λ are the potentials of the nodes. The law at the last node follows from the
-others; nobody has to find out which one it is.
+others; it need not be known which one.
 
     left --1-- top --2-- right        branch 5 bridges top and bottom,
     left --3-- bottom --4-- right     branch 6 with the source joins right and left

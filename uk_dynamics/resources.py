@@ -4,7 +4,7 @@ The files of this package (``config``, ``urdf``, ``launch``, ``rviz``) stand nex
 source tree and under ``share/uk_dynamics`` of an installation, whether pip or colcon made it. Other
 packages are found as ROS finds them, through the ament index of every prefix in
 ``AMENT_PREFIX_PATH``. The Python environment is searched too: packages installed by pip bring an
-ament index of their own, and nobody sources a setup file for them.
+ament index of their own, and no setup file is sourced for them.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def _keys(node: Node) -> str:
 
 
 def _kinds(node: Node, common: set[str]) -> str:
-    """A row per type: what it needs and what it may have beside what all may have."""
+    """A row per type: what it requires and what it may have, in addition to the keys of all."""
     rows = []
     for names, kind in node.kinds():
         required = [key for key in kind.schema.get("required", ()) if key != "type"]
