@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 
 import numpy as np
 import pytest
 from support.mechanism_builder import near, pinned_arm, shipped
+from support.waiting import wait_until
 
 from uk_dynamics.benchmarks.loop_ladder import loop_ladder
 from uk_dynamics.compilation.build import library
@@ -40,14 +41,6 @@ def _own_cache(monkeypatch, tmp_path):
     library.announce.cache_clear()
 
 
-def until(reached) -> None:
-    """Wait for the background."""
-    deadline = time.monotonic() + PATIENCE
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def soft():
     """A mechanism that cannot be compiled."""
     return pinned_arm("  hold: {type: joint, joint: j1, compliance: 1.0e-3}\n")
@@ -60,11 +53,11 @@ def test_auto_is_interpreted_until_the_library_is_ready(caplog):
     with caplog.at_level(logging.INFO):
         dynamics = select_backend(machine)
         solution = dynamics.evaluate(state)
-        time.sleep(0.2)
-        assert not caplog.records  # a few evaluations are not worth a library
+        # a few evaluations are not worth a library
+        assert "uk_compile" not in {thread.name for thread in threading.enumerate()}
         for _ in range(MANY):
             dynamics.evaluate(state)
-        until(lambda: isinstance(dynamics.fallback, CompiledDynamics))
+        wait_until(lambda: isinstance(dynamics.fallback, CompiledDynamics))
     near(dynamics.evaluate(state).qdd, solution.qdd, relative=1e-12)
     near(dynamics.project(state).q, state.q, relative=1e-12)
     line = "compiling five_bar in the background; interpreted until it is ready"
@@ -81,7 +74,7 @@ def test_a_servo_law_changes_over_too(caplog):
     with caplog.at_level(logging.INFO):
         law = servo_evaluator(tasks, NOW)
         expected = law.evaluate(state, demand)
-        until(lambda: isinstance(law._deferred.current(), CompiledServo))
+        wait_until(lambda: isinstance(law._deferred.current(), CompiledServo))
     assert "compiling the servo law of five_bar in the background" in caplog.text
     near(law.evaluate(state, demand).servo.efforts, expected.servo.efforts)
     # the evaluation that changes over is answered by one evaluator alone
@@ -136,7 +129,7 @@ def test_a_compiler_that_fails_in_the_background_is_quoted(monkeypatch, tmp_path
     monkeypatch.setenv("CC", str(script))
     machine = shipped("five_bar")
     dynamics = select_backend(machine, NOW)
-    until(lambda: "five_bar is not compiled but interpreted: " in caplog.text)
+    wait_until(lambda: "five_bar is not compiled but interpreted: " in caplog.text)
     assert "failed: no room" in caplog.text
     assert isinstance(dynamics.fallback, InterpretedDynamics)
     assert np.isfinite(dynamics.evaluate(machine.start()).qdd).all()
@@ -178,7 +171,7 @@ def test_the_compiling_process_ends_with_the_one_that_wants_it(end, tmp_path):
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     folder = tmp_path / "uk_dynamics" / "compiled"
-    until(lambda: list(folder.glob(".building-*")))
+    wait_until(lambda: list(folder.glob(".building-*")))
     children = subprocess.run(
         ["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True, check=True
     ).stdout.split()
@@ -188,6 +181,6 @@ def test_the_compiling_process_ends_with_the_one_that_wants_it(end, tmp_path):
     else:
         process.send_signal(end)
     process.wait(timeout=PATIENCE)
-    until(lambda: not any(os.path.exists(f"/proc/{child}") for child in children))
+    wait_until(lambda: not any(os.path.exists(f"/proc/{child}") for child in children))
     assert not list(folder.glob(".building-*"))
     assert not list(folder.glob("*.sha256"))
