@@ -14,7 +14,14 @@ import pytest
 from support import typed_program
 from support.repository import ROOT
 
-BUILT = shutil.ignore_patterns(".*", "build", "install", "log", "out", "*.egg-info", "__pycache__")
+BUILT = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__")
+OUTPUT = {"build", "install", "log", "out"}  # at the root; a folder of the package is called so too
+
+
+def built(folder: str, names: list[str]) -> set[str]:
+    """What of a folder is made, not written."""
+    return BUILT(folder, names) | (OUTPUT if Path(folder) == ROOT else set())
+
 
 SMOKE = """
 import importlib.resources, importlib.util, json
@@ -42,7 +49,7 @@ class Installation:
         self.prefix = directory / "environment"
         self._elsewhere = directory / "elsewhere"
         self._elsewhere.mkdir()
-        source = shutil.copytree(ROOT, directory / "source", ignore=BUILT)
+        source = shutil.copytree(ROOT, directory / "source", ignore=built)
         interpreter = os.path.realpath(sys._base_executable)
         self.run(interpreter, "-m", "venv", str(self.prefix))
         for requirement in ("pip>=25", str(source)):

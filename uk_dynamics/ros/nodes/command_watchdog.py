@@ -33,6 +33,7 @@ class CommandWatchdog(Node):
     """
 
     def __init__(self, **options: Any) -> None:
+        self._triggered = False  # before anything can fail: rclpy destroys a node that has failed
         super().__init__("command_watchdog", **options)
         self._settings = Parameters(self, TABLES["command_watchdog"])
         if not self._settings["mechanism"]:
@@ -49,7 +50,6 @@ class CommandWatchdog(Node):
         self._heartbeat = Watchdog()
         self._end_requested = Watchdog()
         self._driving = False
-        self._triggered = False
         self.create_subscription(
             Bool, self._settings["heartbeat_topic"], self._on_heartbeat, COMMAND_QOS
         )
