@@ -87,8 +87,8 @@ def test_process_has_a_domain_that_no_other_test_process_takes(ros_domain: int) 
 @pytest.mark.parametrize("repetition", [1, 2])
 def test_every_test_has_its_own_context(ros: Ros, repetition: int) -> None:
     node = ros.node()
-    # A goodbye of the other repetition may still be on its way; nodes of other tests of this process
-    # that failed while they were made stay in the graph as long as the process.
+    # A goodbye of the other repetition may still be on its way; nodes of other tests that failed
+    # while they were made stay in the graph as long as this process.
     ros.until(lambda: node.get_node_names().count("tester") == 1, "no tester but its own")
 
 
