@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.nodes.forked_process import ForkServer
@@ -84,12 +85,15 @@ def test_process_has_a_domain_that_no_other_test_process_takes(ros_domain: int) 
             assert third in set(DOMAINS) - {ros_domain, other}
 
 
+CONTEXTS: list[Any] = []
+
+
 @pytest.mark.parametrize("repetition", [1, 2])
 def test_every_test_has_its_own_context(ros: Ros, repetition: int) -> None:
-    node = ros.node()
-    # A goodbye of the other repetition may still be on its way; nodes of other tests that failed
-    # while they were made stay in the graph as long as this process.
-    ros.until(lambda: node.get_node_names().count("tester") == 1, "no tester but its own")
+    context = ros.node().context
+    assert context.ok()
+    assert not any(earlier is context or earlier.ok() for earlier in CONTEXTS)
+    CONTEXTS.append(context)
 
 
 def test_message_to_a_process_and_back(ros: Ros, start_process: StartProcess) -> None:
