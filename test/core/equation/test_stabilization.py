@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from uk_dynamics.core.equation.stabilization import from_alpha_beta, position_gains, velocity_gain
+from uk_dynamics.core.equation.stabilization import (
+    from_alpha_beta,
+    position_gains,
+    row_gains,
+    velocity_gain,
+)
 
 
 def test_critical_damping_returns_like_its_closed_form() -> None:
@@ -40,3 +45,12 @@ def test_each_row_has_its_own_gains_and_none_where_the_frequency_is_zero() -> No
     damping, stiffness = position_gains(np.array([0.0, 1.0]), np.array([1.0, 0.5]))
     np.testing.assert_allclose(damping, [0.0, 2.0 * np.pi], rtol=0, atol=1e-14)
     np.testing.assert_allclose(stiffness, [0.0, 4.0 * np.pi**2], rtol=0, atol=1e-13)
+
+
+def test_rows_have_the_gains_of_their_order():
+    """ψ̈ + 2ζω ψ̇ + ω²ψ = 0, φ̇ + ωφ = 0, and nothing on accelerations; exact to rounding."""
+    position, motion = np.array([True, False, False]), np.array([True, True, False])
+    damping, stiffness = row_gains(2.0, 0.7, position, motion)
+    omega = 4.0 * np.pi
+    np.testing.assert_allclose(damping, [1.4 * omega, omega, 0.0], rtol=0.0, atol=1e-13)
+    np.testing.assert_allclose(stiffness, [omega**2, 0.0, 0.0], rtol=0.0, atol=1e-13)
