@@ -212,6 +212,23 @@ class ExpressionValueError(UkDynamicsError):
         )
 
 
+class DelayError(UkDynamicsError):
+    """Commands take effect later than states are predicted.
+
+    Attributes:
+        delay: From a state until the efforts computed from it act, in s.
+        longest: Longest delay that is predicted, in s.
+    """
+
+    def __init__(self, delay: float, longest: float) -> None:
+        self.delay = delay
+        self.longest = longest
+        super().__init__(
+            f"a command takes effect {delay:.3g} s after its state, {longest:.3g} s at most are"
+            " predicted"
+        )
+
+
 class SimulationError(UkDynamicsError):
     """A simulation had to stop.
 

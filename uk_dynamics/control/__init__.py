@@ -1,9 +1,13 @@
 from uk_dynamics.control.command import Command, MotorCommand
+from uk_dynamics.control.delay_compensation import DelayCompensation
+from uk_dynamics.control.effect_prediction import EffectPrediction
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.inverse_dynamics import InverseDynamics
 
 __all__ = [
     "Command",
+    "DelayCompensation",
+    "EffectPrediction",
     "InverseDynamics",
     "MotorCommand",
     "checked_internal_efforts",

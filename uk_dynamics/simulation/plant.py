@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from itertools import compress
 
@@ -37,6 +38,7 @@ class Plant:
         controller: Controller | None,
         *,
         continuous: bool,
+        delay: float = 0.0,
         backend: Backend = "cached",
     ) -> None:
         """Start with zero motor efforts.
@@ -46,6 +48,8 @@ class Plant:
             tau: Constant generalized force, (nv,), in N or N·m; None is zero.
             controller: Computes the motor efforts; None: they are zero.
             continuous: Whether control is continuous.
+            delay: From a state until the efforts computed from it act, in s; not with continuous
+                control.
             backend: Evaluator of the mechanism.
         """
         # one evaluator from the first step to the last: the numbers must not change midway
@@ -57,6 +61,8 @@ class Plant:
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
         self.active = mechanism.hierarchy.initial
         self.problems: tuple[str, ...] = ()
+        self._delay = delay
+        self._coming: deque[tuple[float, Array]] = deque()  # efforts, by when they take effect
         self._apply(np.zeros(len(mechanism.actuators)))
 
     @property
@@ -65,7 +71,7 @@ class Plant:
         return () if self._controller is None else self._controller.row_names
 
     def control(self, state: State) -> None:
-        """Update the motor efforts with the command of the controller.
+        """Compute a command; its efforts act after the delay, see :meth:`act`.
 
         Raises:
             StateError: Its efforts have the wrong size or are not finite.
@@ -85,7 +91,15 @@ class Plant:
             ),
             *(f"the motors cannot accelerate {row} as desired" for row in command.unreachable),
         )
-        self._apply(efforts)
+        if self._delay > 0.0:
+            self._coming.append((state.t + self._delay, efforts))
+        else:
+            self._apply(efforts)
+
+    def act(self, t: float) -> None:
+        """Apply the efforts that have taken effect by a time, in s."""
+        while self._coming and self._coming[0][0] <= t:
+            self._apply(self._coming.popleft()[1])
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array:
         """Constrained acceleration, (nv,); NaN if a trial step diverges.

@@ -37,6 +37,7 @@ def simulate(
     *,
     controller: Controller | None = None,
     control_period: float | None = None,
+    delay: float = 0.0,
     tau: Mapping[str, float] | ArrayLike | None = None,
     method: str | None = None,
     step: float | None = None,
@@ -61,6 +62,9 @@ def simulate(
         controller: Computes the motor efforts; None: they are zero.
         control_period: Efforts are held for this time, in s; None evaluates the controller
             continuously, also at every stage of the integrator.
+        delay: From a state until the efforts that the controller computes from it act, in s, as
+            where messages and drives take their time; until the first ones do, there are none.
+            :class:`DelayCompensation` makes a controller that knows of it.
         tau: Constant generalized forces by joint name or (nv,), in N or N·m.
         method: ``DOP853``, ``RK45``, ``RK23`` or ``Radau`` with error control, or ``rk4`` or
             ``semi_implicit_euler`` with a fixed step. ``Radau`` is for stiff machines, such as
@@ -89,6 +93,12 @@ def simulate(
         SimulationError: The loops cannot be kept closed or the step size vanishes.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
+    if not (np.isfinite(delay) and delay >= 0.0):
+        raise InputError(f"expected a time in s, found {delay}", place="delay")
+    if delay and control_period is None:
+        raise InputError(
+            "a delay needs a control period: continuous control has none", place="delay"
+        )
     method = method or ("DOP853" if control_period is None else "rk4")
     _check(method, duration=duration, rtol=rtol, sample_period=sample_period)
     for name, value in (("atol", atol), ("control_period", control_period), ("step", step)):
@@ -99,7 +109,12 @@ def simulate(
     began = time.perf_counter()
     continuous = control_period is None
     plant = Plant(
-        mechanism, mechanism.inputs(tau).tau, controller, continuous=continuous, backend=backend
+        mechanism,
+        mechanism.inputs(tau).tau,
+        controller,
+        continuous=continuous,
+        delay=delay,
+        backend=backend,
     )
     tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
     advance = Advance(mechanism.model, plant, method, step, tolerances)
@@ -139,13 +154,15 @@ def simulate(
             f" ({row})",
             state.t,
         )
-    instants, changes_at, control_instants = _merge(controls, scheduled, same)
+    effects = controls[controls + delay < controls[-1]] + delay if delay else controls[:0]
+    instants, changes_at, control_instants = _merge(controls, effects, scheduled, same)
     with live_recording(None if recording is None else Path(recording), recorder, cost):
         for start, end in pairwise(instants):
             for changes in changes_at.get(start, ()):
                 current = switch(current, changes)
             if start in control_instants:
                 control(current)
+            plant.act(start + same)
             if _near(samples, start, same):
                 record(current)
             inside = samples[(samples > start + same) & (samples < end - same)]
@@ -174,10 +191,11 @@ def _schedule(
 
 
 def _merge(
-    controls: Array, events: Sequence[Event], same: float
+    controls: Array, effects: Array, events: Sequence[Event], same: float
 ) -> tuple[list[float], dict[float, list[Mapping[str, bool]]], frozenset[float]]:
-    """Instants at which the integration stops: control instants, and events between them."""
+    """Instants at which the integration stops: control instants; effects and events between."""
     instants = [float(t) for t in controls]
+    instants = sorted([*instants, *(float(t) for t in effects if not _near(controls, t, same))])
     changes: dict[float, list[Mapping[str, bool]]] = {}
     for t, change in events:
         nearest = min(instants, key=lambda other: abs(other - t))
