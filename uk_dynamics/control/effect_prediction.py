@@ -31,7 +31,6 @@ from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.core.integration import rk4_step
 from uk_dynamics.exceptions import DelayError, InputError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 NEGLIGIBLE = 0.25  # of the control period; a shorter delay is none
@@ -53,7 +52,7 @@ class EffectPrediction:
         delay: float = 0.0,
         *,
         longest: float = 0.1,
-        backend: str | Selection | Dynamics = "cached",
+        backend: str | Selection = "cached",
     ) -> None:
         """Prepare the evaluation.
 
@@ -62,7 +61,7 @@ class EffectPrediction:
             period: Time for which efforts are held, in s; None: unknown, any delay counts.
             delay: See the attribute.
             longest: See the attribute.
-            backend: Evaluator of the mechanism, or what :func:`select_backend` gets.
+            backend: Evaluator of the mechanism; see :func:`select_backend`.
 
         Raises:
             InputError: A time is negative or not finite.
@@ -75,12 +74,13 @@ class EffectPrediction:
         self.longest = longest
         self._negligible = NEGLIGIBLE * (period or 0.0)
         self._matrix = mechanism.actuators.matrix
-        self._dynamics: Dynamics
-        if isinstance(backend, (str, Selection)):
-            self._dynamics = select_backend(mechanism, backend)
-        else:
-            self._dynamics = backend
+        self._dynamics = select_backend(mechanism, backend)
         self._sent: deque[tuple[float, Array]] = deque()
+
+    @property
+    def predicted(self) -> float:
+        """The delay that is predicted, in s: zero where it is negligible."""
+        return self.delay if self.delay > self._negligible else 0.0
 
     def reset(self) -> None:
         """Forget the commands sent so far: before a start, after a pause or a jump of time."""
@@ -111,7 +111,7 @@ class EffectPrediction:
         """
         while len(self._sent) > 1 and self._sent[1][0] <= state.t + _SAME:
             self._sent.popleft()
-        if self.delay <= self._negligible:
+        if not self.predicted:
             return state
         if self.delay > self.longest:
             raise DelayError(self.delay, self.longest)

@@ -15,6 +15,7 @@ pytest.importorskip("rclpy")
 from builtin_interfaces.msg import Time
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -118,6 +119,19 @@ def _go_ahead(bench: Bench) -> None:
     bench.send(60.0)
 
 
+def _pause(bench: Bench) -> None:
+    """As SIGSTOP to this process: no callback of the controller runs for a while."""
+    time.sleep(0.5)
+    bench.send(0.5)
+
+
+def _slow_down(bench: Bench) -> None:
+    """The drives take longer than can be predicted; states keep coming."""
+    parameter = Parameter("command_delay", value=0.5)
+    assert bench.controller.set_parameters([parameter])[0].successful
+    bench.ros.until(lambda: bench.send() or not bench.active, "the end of the control")
+
+
 def _jump(bench: Bench) -> None:
     bench.q = Mechanism.from_file("five_bar").assemble(crank=0.9)
     bench.send()
@@ -152,6 +166,12 @@ def _press(bench: Bench) -> None:
 
 CAUSES: dict[Fault, tuple[Callable[[Bench], None], str, dict[str, Any]]] = {
     Fault.STALE_STATE: (_freeze, "no usable joint_states for", {"state_timeout": 0.3}),
+    Fault.PAUSE: (_pause, "this process did not run for 0.", {"state_timeout": 0.3}),
+    Fault.LONG_DELAY: (
+        _slow_down,
+        "a command takes effect 0.5 s after its state, 0.1 s at most are predicted",
+        {"state_timeout": 0.3},
+    ),
     Fault.TIME_BACKWARDS: (_go_back, "time went back by 0.", {}),
     Fault.TIME_JUMP: (_go_ahead, "time went on by 60 s within ", {}),
     Fault.POSITION_JUMP: (_jump, " jumped by 0.2", {}),

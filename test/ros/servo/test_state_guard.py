@@ -16,7 +16,12 @@ from uk_dynamics.ros.servo.state_guard import StateGuard
 
 pytestmark = pytest.mark.ros
 
-SETTINGS: Any = {"position_jump": 0.1, "speed_factor": 1.2, "state_timeout": 0.1}
+SETTINGS: Any = {
+    "position_jump": 0.1,
+    "speed_factor": 1.2,
+    "state_timeout": 0.1,
+    "update_rate": 100.0,
+}
 PERIOD = 0.01  # s
 
 
@@ -26,7 +31,13 @@ class Watched:
     def __init__(self, *, simulated: bool = False, limited: bool = False) -> None:
         model = mechanism(arm([1.0], [(-1e3, 1e3)] if limited else None)).model
         self.now, self.stamp, self.q, self.v = 7.0, 3.0, 0.5, 0.0
-        self.guard = StateGuard(model, SETTINGS, simulated=simulated, clock=lambda: self.now)
+        self.guard = StateGuard(
+            model,
+            SETTINGS,
+            reach=lambda q, v: np.array([REACH]),
+            simulated=simulated,
+            clock=lambda: self.now,
+        )
         assert self.guard.silence() is None, "before the first state nothing is late"
         assert self.state() is None
 
@@ -46,10 +57,46 @@ class Watched:
         return doubt is not None and doubt.fault is Fault.STALE_STATE
 
 
-def test_a_state_that_comes_too_late_is_stale_even_if_nobody_looked():
+def test_a_state_that_comes_too_late_is_stale_and_without_looks_it_was_a_pause():
     joint = Watched()
     assert joint.next(0.09, 0.09) is None
-    assert joint.next(0.11, 0.11) is Fault.STALE_STATE
+    assert joint.next(0.11, 0.11) is Fault.PAUSE, "nobody looked: the process did not run"
+    joint = Watched()
+    for _ in range(5):
+        joint.now += 0.02
+        assert not joint.silent
+    assert joint.next(0.01, 0.11) is Fault.STALE_STATE
+
+
+REACH = 200.0  # rad/s², of the motor below
+
+
+@pytest.mark.parametrize("pause", [0.05, 0.09])
+def test_a_pause_in_which_the_motor_acted_on_is_no_jump(pause: float):
+    """Forth and back again at full effort: velocities at both ends do not tell of it."""
+    joint = Watched()
+    for _ in range(20):
+        assert joint.next() is None
+    away = 0.25 * REACH * pause**2
+    joint.q += away
+    assert joint.next(pause, pause) is None
+    assert [joint.next() for _ in range(60)] == [None] * 60, "nor is what follows"
+    joint.q += away + 1.01 * SETTINGS["position_jump"]
+    assert joint.next(pause, pause) is Fault.POSITION_JUMP, "further than the motor can take it"
+
+
+def test_what_is_too_fast_after_a_pause_is_told_with_the_pause():
+    joint = Watched(limited=True)
+    joint.guard.forget()
+    joint.v = 110.0
+    assert joint.state() is None
+    assert joint.next(0.08, 0.08) is None
+    joint.v = 121.0  # above 1.2 times 100 rad/s
+    assert joint.next() is Fault.PAUSE
+    joint.v = 110.0
+    assert [joint.next() for _ in range(60)] == [None] * 60
+    joint.v = 121.0
+    assert joint.next() is Fault.OVER_SPEED, "long after it, the pause is not to blame"
 
 
 def test_the_same_instant_again_and_again_is_no_new_state():

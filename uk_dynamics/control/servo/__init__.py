@@ -1,13 +1,21 @@
 """The servo controller."""
 
+from uk_dynamics.control.servo.delay_margin import largest_frequency
 from uk_dynamics.control.servo.servo_controllability import servo_controllability
 from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.control.servo.servo_modes import GRAVITY_COMPENSATION, MODES, TASKS, ServoModes
+from uk_dynamics.control.servo.servo_modes import (
+    GRAVITY_COMPENSATION,
+    HOLD,
+    MODES,
+    TASKS,
+    ServoModes,
+)
 from uk_dynamics.control.servo.setpoint_generator import Setpoint, SetpointGenerator
 from uk_dynamics.control.servo.task_gains import Gains
 
 __all__ = [
     "GRAVITY_COMPENSATION",
+    "HOLD",
     "MODES",
     "TASKS",
     "Gains",
@@ -15,5 +23,6 @@ __all__ = [
     "ServoModes",
     "Setpoint",
     "SetpointGenerator",
+    "largest_frequency",
     "servo_controllability",
 ]

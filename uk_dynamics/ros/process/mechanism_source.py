@@ -47,6 +47,18 @@ def selection(node: Node, parameters: Parameters, *, lockstep: bool = False) -> 
     return Selection(parameters["backend"], "wait" if wait else "defer", 0, node.get_logger())
 
 
+def prediction_selection(node: Node, parameters: Parameters) -> Selection:
+    """As :func:`selection`, for an evaluator that is used only in loops with a delay.
+
+    ``auto`` does not wait for the compiler, and compiles in the background after many calls; on
+    simulated time it takes what is in the cache.
+    """
+    backend = parameters["backend"]
+    if backend == "auto" and runs_on_simulated_time(node):
+        backend = "cached"
+    return Selection(backend, log=node.get_logger())
+
+
 def make_dynamics(mechanism: Mechanism, asked: Selection) -> Dynamics:
     """The evaluator of a node, ready to evaluate and to project."""
     dynamics = select_backend(mechanism, asked)

@@ -20,9 +20,11 @@ class Fault(Enum):
     """Reasons to stop the motors; the text is that of the documentation."""
 
     STALE_STATE = "no usable state for state_timeout (frozen, incomplete or not finite)"
+    PAUSE = "this process, or the computer, paused for over state_timeout, or a joint ran away then"
+    LONG_DELAY = "for state_timeout, commands would act over longest_prediction after their states"
     TIME_BACKWARDS = "the stamp of a state is older than that of the one before"
     TIME_JUMP = "the stamp of a state is ahead of the time that has passed by over state_timeout"
-    POSITION_JUMP = "a joint is further than position_jump from where its velocity takes it"
+    POSITION_JUMP = "a joint is over position_jump further than velocities and motors can take it"
     OVER_SPEED = "a joint is faster than speed_factor times its velocity limit"
     OPEN_LOOP = "a structural constraint is violated by more than residual_limit"
     SOLVER_FAILURE = "no efforts could be computed, or they are not finite"
@@ -46,6 +48,8 @@ _ZERO = {EFFORT_ARRAY: Reaction.ZERO, JOINT_STATE: Reaction.ZERO, TRAJECTORY: Re
 
 REACTIONS: dict[Fault, dict[str, Reaction]] = {
     Fault.STALE_STATE: _RAMP,
+    Fault.PAUSE: _RAMP,
+    Fault.LONG_DELAY: _RAMP,
     Fault.TIME_BACKWARDS: _RAMP,
     Fault.TIME_JUMP: _RAMP,
     Fault.POSITION_JUMP: _RAMP,

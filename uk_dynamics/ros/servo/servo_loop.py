@@ -8,9 +8,9 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
-from uk_dynamics.control import MotorCommand
+from uk_dynamics.control import EffectPrediction, MotorCommand, reachable_acceleration
 from uk_dynamics.control.servo import TASKS, Setpoint, SetpointGenerator
-from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.exceptions import DelayError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
@@ -21,17 +21,26 @@ from uk_dynamics.ros.process.mechanism_source import (
     load_mechanism,
     make_dynamics,
     make_servo,
+    prediction_selection,
     selection,
 )
 from uk_dynamics.ros.servo.decision_report import report_decision
 from uk_dynamics.ros.servo.faults import Fault
+from uk_dynamics.ros.servo.gain_check import GainCheck
 from uk_dynamics.ros.servo.live_settings import LiveSettings
+from uk_dynamics.ros.servo.loop_delay import LoopDelay
 from uk_dynamics.ros.servo.motor_commands import COMMANDS
 from uk_dynamics.ros.servo.reference_inputs import ReferenceInputs
 from uk_dynamics.ros.servo.servo_timing import ServoTiming
 from uk_dynamics.ros.servo.state_guard import StateGuard
 from uk_dynamics.ros.servo.task_topics import TaskTopics
-from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
+from uk_dynamics.ros.timing.clock import (
+    TimeOrigin,
+    Watchdog,
+    nanoseconds,
+    runs_on_simulated_time,
+    stamp_clock,
+)
 from uk_dynamics.ros.topics.inputs import StateInput
 
 
@@ -55,18 +64,26 @@ class ServoLoop:
         self.running = False
         self._settings = settings
         self._stop = stop
-        self._dynamics: Dynamics = InterpretedDynamics(mechanism)
+        self._interpreted = InterpretedDynamics(mechanism)
+        self._dynamics: Dynamics = self._interpreted
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
         if self._by_trajectory:
             self._dynamics = make_dynamics(mechanism, selection(node, settings))
         self._desired = SetpointGenerator(mechanism, self._dynamics)
-        self._timing = ServoTiming(self.controller.control_period)
+        period = self.controller.control_period
+        self._prediction = EffectPrediction(
+            mechanism, period, backend=prediction_selection(node, settings)
+        )
+        self._delay = LoopDelay(settings, mechanism.actuators.matrix, period, stamp_clock(node))
+        self._logger = node.get_logger()
+        self._gain_check = GainCheck(self.controller, settings)
+        self._timing = ServoTiming(period)
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._stamp = Time()
         self._answered: tuple[int, Setpoint] | None = None
-        self._subscribed, self._sent = Watchdog(), Watchdog()
+        self._subscribed, self._sent, self._answerable = Watchdog(), Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
-        self._guard = StateGuard(mechanism.model, settings, simulated=simulated)
+        self._guard = StateGuard(mechanism.model, settings, reach=self._reach, simulated=simulated)
         # tasks start with the control, unless the mechanism itself depends on time
         own = None if mechanism.driven_by_time else TimeOrigin(simulated=False)
         self._states = StateInput(node, mechanism, problems, self._on_state, own)
@@ -87,8 +104,11 @@ class ServoLoop:
         self._states.origin.reset()
         self.references.forget()
         self._guard.forget()
+        self._delay.start()
+        self._prediction.reset()
         self._states.watchdog.forget()
         self._subscribed.forget()
+        self._answerable.forget()
         self.command = None
         self._answered = None
         self._timing.start()
@@ -116,6 +136,10 @@ class ServoLoop:
         """Check what no state shows: that none comes, or that the commands have no subscriber."""
         if not self.running:
             return
+        if self._delay.settled and not self._by_trajectory:  # which tracks a motion without delay
+            predicted = self._prediction.predicted
+            for warning in self._gain_check.look(predicted, self._delay.remaining(predicted)):
+                self._logger.warning(warning)
         if doubt := self._guard.silence():
             self._end(*doubt)
         elif self.commands.subscribers:
@@ -136,6 +160,8 @@ class ServoLoop:
     def report(self, report: Report) -> None:
         """Add the timing of states, and the decision on the last one."""
         self._timing.report(report)
+        self._delay.report(report)
+        self._gain_check.report(report)
         self._states.report(report, self._settings["state_timeout"])
         command = self.command
         if command is None or not self.running:
@@ -176,11 +202,15 @@ class ServoLoop:
             return
         if self._answered is None:
             self._begin(reader.effort)
+            if not self._answerable.fed:
+                self._answerable.feed()
         elif at == self._answered[0]:  # the same state again: no time has passed
             self._sent.feed()
             self.commands.drive(self._answered[1], stamp)
             return
         self._timing.begin(stamp)
+        self._prediction.longest = self._settings["longest_prediction"]
+        self._prediction.delay = self._delay.of_state(at, reader.effort)
         self.controller.active = self._states.active
         self.controller.structure = self._states.references
         state = self._states.state
@@ -190,6 +220,10 @@ class ServoLoop:
                 self._end(Fault.OPEN_LOOP, f"constraints are violated by {error:.3g} m or rad")
                 return
             command, setpoint = self._decide(state)
+        except DelayError as error:  # too old to be answered, once or all the time
+            if self._answerable.age > self._settings["state_timeout"]:
+                self._end(Fault.LONG_DELAY, str(error))
+            return
         except (UkDynamicsError, np.linalg.LinAlgError) as failure:
             self._end(Fault.SOLVER_FAILURE, str(failure))
             return
@@ -201,8 +235,10 @@ class ServoLoop:
             return
         self.command = command
         self._answered = at, setpoint
+        self._answerable.feed()
         self._sent.feed()  # first: the process may be suspended in between
         self.commands.drive(setpoint, stamp)
+        self._delay.answered(at, command.efforts)
         self._timing.end(stamp)
         self._topics.publish(stamp, state, command, self.references.followed)
 
@@ -218,8 +254,22 @@ class ServoLoop:
             desired = self._desired.desired_state(state, self._states.inputs())
             command = self.controller.command(desired, followed)
             return command, self._desired.setpoint(command)
-        command = self.controller.command(state, followed)
+        effective = self._prediction.at_effect(state, self._states.inputs())
+        command = self.controller.command(effective, followed)
+        self._prediction.sent(effective.t, command.efforts)
         return command, Setpoint(state.q, state.v, command.qdd, command.efforts, 0.0)
+
+    def _reach(self, q: Array, v: Array) -> Array:
+        """Largest accelerations that the motors can cause, (nv,)."""
+        idle = np.zeros(len(self.mechanism.actuators))
+        efforts = idle if self.command is None else self.command.efforts
+        state = State(self._states.t, q, v)
+        try:
+            return reachable_acceleration(
+                self.mechanism, self._interpreted, state, efforts, self._states.inputs()
+            )
+        except UkDynamicsError:  # nothing is known of it
+            return np.zeros(len(v))
 
     def _end(self, fault: Fault, reason: str) -> None:
         self.running = False

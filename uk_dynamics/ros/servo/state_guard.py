@@ -1,4 +1,4 @@
-"""Checks whether a state can follow the one before it."""
+"""Checks whether a state can follow the one before it, whatever time has passed in between."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.servo.faults import Fault
 
 _WINDOW = 0.5  # s over which integrated velocities are compared with positions
+_LOOKS = 0.05  # s; a process that runs looks more often than that
+_PAUSE = 3.5  # periods without a state that are a pause
+_SHORTEST_PAUSE = 0.02  # s
+
+Reach = Callable[[Array, Array], Array]
 
 
 class Doubt(NamedTuple):
@@ -24,17 +29,33 @@ class Doubt(NamedTuple):
 
 
 class StateGuard:
-    """Compares each state with those before it, with the clock, and with the joints' limits."""
+    """Compares each state with those before it, with the clock, and with the joints' limits.
+
+    A pause is no fault as long as the machine is where it can be: two velocities and a largest
+    acceleration a between them leave the position after a time h open by a h²/4. Where a joint is
+    too fast soon after a pause, in which the last efforts acted on, the pause is the fault.
+    """
 
     def __init__(
         self,
         model: RobotModel,
         settings: Parameters,
         *,
+        reach: Reach | None = None,
         simulated: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``simulated``: stamps are those of ``/clock``, which may stand still or run fast."""
+        """Prepare.
+
+        Args:
+            model: Names, sizes and velocity limits.
+            settings: Parameters of servo_controller.
+            reach: Largest accelerations, (nv,), at a position (nq,) and velocity (nv,); it is
+                called where a position is not explained by velocities alone. None: zero.
+            simulated: Stamps are those of ``/clock``, which may stand still or run fast.
+            clock: Real time in s.
+        """
+        self._reach = reach
         self._names = model.velocity_names
         self._speed_limit = model.velocity_limit
         self._settings = settings
@@ -49,27 +70,37 @@ class StateGuard:
         self._stamp: int | None = None
         self._advanced = False
         self._fresh: float | None = None
+        self._looked = self._clock()
+        self._pause: tuple[float, float] | None = None  # when it ended, and how long it was
 
     def silence(self) -> Doubt | None:
         """The fault when no state comes, or stamps stand still; None when there is none.
 
+        To be called more often than every 50 ms, so that a pause of this process is known as such.
         Stamps may stand still until they have advanced once, as in a simulation that is paused.
         """
+        now = self._clock()
+        idle, self._looked = now - self._looked, now
         if self._fresh is None:
             return None
-        age = self._clock() - self._fresh
-        if age <= self._settings["state_timeout"]:
+        age, longest = now - self._fresh, self._settings["state_timeout"]
+        if age <= longest:
             return None
+        if idle > max(0.5 * longest, _LOOKS):
+            return Doubt(Fault.PAUSE, f"this process did not run for {idle:.3g} s")
         return Doubt(Fault.STALE_STATE, f"no usable joint_states for {age:.3g} s")
 
     def check(self, stamp: int, q: Array, v: Array) -> Doubt | None:
         """The fault of a state, None when there is none; ``stamp`` in ns, q (nq,), v (nv,)."""
         now = self._clock()  # once: the process may be suspended anywhere in here
-        doubt = self.silence() or self._check_speed(v)
+        doubt = self.silence()
+        paused = self._note_pause(stamp, now)
+        doubt = doubt or self._check_speed(v)
         if self._stamp is None:
             self._start_window(stamp, q)
         elif doubt is None:
-            doubt = self._check_stamp(stamp, self._stamp, now) or self._check_motion(stamp, q, v)
+            doubt = self._check_stamp(stamp, self._stamp, now)
+            doubt = doubt or self._check_motion(stamp, q, v, paused=paused)
         self._advanced |= self._stamp is not None and stamp != self._stamp
         if stamp != self._stamp or not self._advanced or self._simulated:
             self._fresh = now
@@ -83,6 +114,10 @@ class StateGuard:
             return None
         joint = int(np.argmax(np.abs(v) / fastest))
         reason = f"{self._names[joint]} moves at {v[joint]:.3g}, its limit is {fastest[joint]:.3g}"
+        if self._pause is not None and self._clock() - self._pause[0] < _WINDOW:
+            since, length = self._clock() - self._pause[0], self._pause[1]
+            after = f"{since:.2g} s after a pause of" if since else "after a pause of"
+            return Doubt(Fault.PAUSE, f"{reason}, {after} {length:.3g} s")
         return Doubt(Fault.OVER_SPEED, reason)
 
     def _check_stamp(self, stamp: int, last: int, now: float) -> Doubt | None:
@@ -94,27 +129,46 @@ class StateGuard:
             return Doubt(Fault.TIME_JUMP, f"time went on by {elapsed:.6g} s within {passed:.3g} s")
         return None
 
-    def _check_motion(self, stamp: int, q: Array, v: Array) -> Doubt | None:
+    def _note_pause(self, stamp: int, now: float) -> bool:
+        """Remember a time without states, by their stamps and, in real time, by their arrival."""
+        if self._stamp is None or self._fresh is None:
+            return False
+        elapsed = (stamp - self._stamp) * 1e-9
+        length = elapsed if self._simulated else max(elapsed, now - self._fresh)
+        rate = self._settings["update_rate"]
+        paused = bool(length > max(_PAUSE / rate if rate else 0.0, _SHORTEST_PAUSE))
+        if paused:
+            self._pause = now, length
+        return paused
+
+    def _check_motion(self, stamp: int, q: Array, v: Array, *, paused: bool) -> Doubt | None:
         elapsed = (stamp - (self._stamp or 0)) * 1e-9
         # the mean of both velocities leaves an error of third order in the elapsed time
         step = 0.5 * elapsed * (v + self._v)
         self._integral += step
-        doubt = self._compare(q - self._q - step, "jumped by", elapsed)
+        error = np.abs(q - self._q - step)
+        allowed = self._settings["position_jump"]
+        if (error > allowed).any():
+            reach = 0.0 if self._reach is None else self._reach(self._q, self._v)
+            beyond = error - 0.25 * elapsed**2 * reach
+            if (beyond > allowed).any():
+                return self._jump(error * (beyond > allowed), "jumped by", elapsed)
+            paused = True  # as long as one
+        if paused:  # its step is not exact enough to be added up
+            self._start_window(stamp, q)
+            return None
         since = (stamp - self._window_start) * 1e-9
-        if doubt is None:  # encoders that stand still while velocities go on
-            error = q - self._window_q - self._integral
-            doubt = self._compare(error, "differs from its integrated velocity by", since)
+        # encoders that stand still while velocities go on
+        error = np.abs(q - self._window_q - self._integral)
+        if (error > allowed).any():
+            return self._jump(error, "differs from its integrated velocity by", since)
         if since > _WINDOW:
             self._start_window(stamp, q)
-        return doubt
+        return None
 
-    def _compare(self, error: Array, what: str, elapsed: float) -> Doubt | None:
-        """The fault where positions differ too much from integrated velocities, (nv,)."""
-        size = np.abs(error)
-        if not (size > self._settings["position_jump"]).any():
-            return None
-        joint = int(np.argmax(size))
-        reason = f"{self._names[joint]} {what} {size[joint]:.3g} within {elapsed:.3g} s"
+    def _jump(self, error: Array, what: str, elapsed: float) -> Doubt:
+        joint = int(np.argmax(error))
+        reason = f"{self._names[joint]} {what} {error[joint]:.3g} within {elapsed:.3g} s"
         return Doubt(Fault.POSITION_JUMP, reason)
 
     def _start_window(self, stamp: int, q: Array) -> None:

@@ -1,0 +1,42 @@
+"""The accelerations that motors can cause within their effort limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
+
+
+def reachable_acceleration(
+    mechanism: Mechanism,
+    dynamics: Dynamics,
+    state: State,
+    efforts: Array,
+    inputs: Inputs | None = None,
+) -> Array:
+    """Largest acceleration of each velocity coordinate, (nv,), in m/s² or rad/s².
+
+    |q̈ of zero efforts| + Σ |N S| · limit, N = Z(ZᵀMZ)⁻¹Zᵀ as in the servo law: a bound, since not
+    every sign of every effort serves the same coordinate.
+
+    Args:
+        mechanism: With the motors.
+        dynamics: Its evaluator.
+        state: Where the mechanism is.
+        efforts: Of the motors that have no limit, (motors,), in N or N·m.
+        inputs: Active constraints and structural references; None: as in the mechanism file.
+
+    Raises:
+        UndeterminedMotionError: Some motion has neither inertia nor constraint.
+    """
+    actuators = mechanism.actuators
+    limits = actuators.effort_limits
+    largest = np.where(np.isfinite(limits), limits, np.abs(efforts))
+    inputs = inputs or Inputs()
+    prepared = dynamics.prepare(state, inputs)
+    reach: Array = np.abs(dynamics.solve(prepared, state, inputs).qdd)
+    for effects, effort in zip(actuators.matrix.T, largest, strict=True):
+        reach = reach + effort * np.abs(prepared.factorization.admissible(effects))
+    return reach

@@ -1,0 +1,125 @@
+"""Measures the delay of the loop: from the stamp of a state to the effect of its command."""
+
+from __future__ import annotations
+
+import statistics
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.ros.diagnostics.publisher import Report
+from uk_dynamics.ros.parameters.parameter import Parameters
+
+_PLAUSIBLE = 1.0  # s; an older stamp comes from another clock
+_REMEMBERED = 64  # commands whose return is awaited
+_WINDOW, _FEWEST = 15, 5  # returns of which the median is taken
+_SAME = 1e-9  # relative difference of efforts that came back unchanged
+
+
+class LoopDelay:
+    """The delay of each state, measured in the first way that is available.
+
+    1. Where the efforts of ``joint_states`` repeat the commands, as those of drives that report
+       what they were told: a state's efforts are those that acted since the state before it, so
+       the delay is the time from the answered state to that one. The median of the last returns
+       counts, but at least the age of the state less a period: no command acts in the past.
+    2. Else the age of the state: from its stamp until now.
+
+    The parameter ``command_delay``, for what neither sees, comes on top.
+    """
+
+    def __init__(
+        self,
+        settings: Parameters,
+        matrix: Array,
+        period: float | None,
+        now: Callable[[], int],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            settings: With ``command_delay``, in s.
+            matrix: Generalized forces of the motors, (nv, motors).
+            period: Between states, in s; None: as their stamps say.
+            now: The clock of the stamps, in ns.
+        """
+        self._settings = settings
+        self._matrix = matrix
+        self._driven = np.flatnonzero(matrix.any(axis=1))
+        self._now = now
+        self._nominal = period
+        self.start()
+
+    def start(self) -> None:
+        """Forget what was measured: the loop starts."""
+        self._sent: deque[tuple[int, Array]] = deque(maxlen=_REMEMBERED)
+        self._returns: deque[float] = deque(maxlen=_WINDOW)
+        self._before: int | None = None
+        self._period = self._nominal or 0.0
+        self._states = 0
+        self.delay = 0.0  # s, of the last state
+
+    @property
+    def returned(self) -> bool:
+        """Whether commands come back."""
+        return len(self._returns) >= _FEWEST
+
+    @property
+    def settled(self) -> bool:
+        """Whether the measurement has had the time to begin."""
+        return self._states >= _WINDOW
+
+    def remaining(self, predicted: float) -> float:
+        """Delay that a prediction, in s, does not cover, in s.
+
+        Half a period for which efforts are held; and what is not predicted, or else as much again
+        for the error of the measurement.
+        """
+        half = 0.5 * self._period
+        return half + (half if predicted else self.delay)
+
+    def of_state(self, stamp: int, tau: Array) -> float:
+        """The delay of the command for a new state, in s.
+
+        Args:
+            stamp: Of the state, in ns.
+            tau: Its measured generalized forces, (nv,), in N or N·m; zero where not measured.
+        """
+        if self._before is not None and stamp > self._before:
+            self._states += 1
+            if self._nominal is None:
+                self._period = (stamp - self._before) * 1e-9
+            self._recognize(self._before, tau[self._driven])
+        self._before = stamp
+        age = (self._now() - stamp) * 1e-9
+        if not 0.0 <= age < _PLAUSIBLE:
+            age = 0.0
+        if self.returned:
+            age = max(statistics.median(self._returns), age - self._period)
+        self.delay = age + self._settings["command_delay"]
+        return self.delay
+
+    def answered(self, stamp: int, efforts: Array) -> None:
+        """The state of a stamp, in ns, has been answered with efforts, (motors,)."""
+        self._sent.append((stamp, (self._matrix @ efforts)[self._driven]))
+
+    def report(self, report: Report) -> None:
+        """Add the delay, and how it is measured."""
+        report.add("loop_delay", self.delay)
+        report.add("loop_delay_source", "efforts" if self.returned else "stamps")
+
+    def _recognize(self, acted_from: int, tau: Array) -> None:
+        """Note the return of a command, where exactly one of those sent is meant."""
+        found = [
+            place
+            for place, (_, sent) in enumerate(self._sent)
+            if np.abs(sent - tau).max() <= _SAME * np.abs(sent).max()
+        ]
+        if len(found) != 1:  # none; or the same efforts for a while, which tell nothing
+            return
+        stamp = self._sent[found[0]][0]
+        for _ in range(found[0] + 1):  # it will act on, but it began here
+            self._sent.popleft()
+        self._returns.append(max(acted_from - stamp, 0) * 1e-9)
