@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,68 +14,121 @@ from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
+_SAME = 1e-9  # s; stamps and sums of periods differ by rounding
+
 
 class Setpoint(NamedTuple):
-    """Desired joint state at the end of a period."""
+    """Desired joint state at an instant."""
 
+    after: float  # the measured state that is answered, in s; at most 0: it is, or was, there
     q: Array  # positions, (nq,), in m or rad
     v: Array  # velocities, (nv,), in m/s or rad/s
-    qdd: Array  # accelerations during the period, (nv,), in m/s² or rad/s²
-    efforts: Array  # motor efforts that cause them, (motors,), in N or N·m
-    duration: float  # of the period, in s
+    qdd: Array  # accelerations, (nv,), in m/s² or rad/s²
+    efforts: Array  # motor efforts, (motors,), in N or N·m
+
+
+@dataclass
+class _Knot:
+    """A desired state, and the command for the period that begins there; None: not yet."""
+
+    state: State
+    command: MotorCommand | None = None
 
 
 class SetpointGenerator:
     """Integrates the accelerations of a controller, starting from the first measured state.
 
     The controller is evaluated at the desired state, not at the measured one: it corrects the
-    integration error, and the drives correct the tracking error of the machine.
+    integration error, and the drives correct the tracking error of the machine. The desired motion
+    is a series of states one period apart, which is never changed once it has been said: drives get
+    it some periods ahead, so that a point arrives before its time has come.
     """
 
-    def __init__(self, mechanism: Mechanism, dynamics: Dynamics | None = None) -> None:
+    def __init__(
+        self, mechanism: Mechanism, period: float, dynamics: Dynamics | None = None
+    ) -> None:
         """Prepare.
 
         Args:
             mechanism: What moves; its joints have one degree of freedom each.
+            period: From one desired state to the next, in s.
             dynamics: Projects states onto the constraints; None: the interpreted evaluator.
         """
         self._model = mechanism.model
+        self._period = period
         self._dynamics: Dynamics = dynamics or InterpretedDynamics(mechanism)
-        self._state: State | None = None
-        self._qdd: Array = np.zeros(mechanism.model.nv)
-        self._elapsed = 0.0
+        self._knots: deque[_Knot] = deque()
 
     def reset(self) -> None:
         """Start the motion at the next measured state."""
-        self._state = None
-        self._elapsed = 0.0
+        self._knots.clear()
 
-    def desired_state(self, measured: State, inputs: Inputs | None = None) -> State:
-        """The desired state at the time of a measured one, projected onto the constraints.
+    def setpoints(
+        self,
+        measured: State,
+        ahead: float,
+        law: Callable[[State], MotorCommand],
+        inputs: Inputs | None = None,
+        *,
+        lead: float = 0.0,
+    ) -> list[Setpoint]:
+        """The desired motion from the time of a measured state on.
 
         Args:
             measured: Gives the time; the first one is where the motion starts.
+            ahead: Time that is covered after it, at least, in s.
+            law: The command for a desired state; its acceleration lasts for a period.
             inputs: Active constraints and structural references; None: as in the mechanism file.
+            lead: Time by which efforts are early, in s: what the drives need to cause them.
+
+        Returns:
+            The last setpoint that is not after the measured state, and those after it. The effort
+            of a setpoint is that of the middle of the period which ends there: drives that sample
+            the end of their period hold what is right on average.
 
         Raises:
             SimulationError: The loop-closure error is too large to be projected away.
+            UkDynamicsError: As for the law.
         """
-        if self._state is None:
-            ahead = measured
-        else:
-            self._elapsed = measured.t - self._state.t
-            ahead = self._moved(self._state, self._elapsed)
-        self._state = self._dynamics.project(ahead, inputs)
-        return self._state
+        knots = self._knots
+        if not knots:
+            knots.append(_Knot(self._dynamics.project(measured, inputs)))
+        while knots[-1].state.t < measured.t + ahead - _SAME:
+            last = knots[-1]
+            last.command = law(last.state)
+            knots.append(_Knot(self._dynamics.project(self._moved(last), inputs)))
+        while len(knots) > 3 and knots[2].state.t <= measured.t + _SAME:
+            knots.popleft()
+        return self._sampled(measured.t, lead)
 
-    def setpoint(self, command: MotorCommand) -> Setpoint:
-        """The desired state one period ahead, the period being as long as the last one."""
-        if self._state is None:
-            raise ValueError("call desired_state() first")
-        self._qdd = command.qdd
-        next_state = self._moved(self._state, self._elapsed)
-        return Setpoint(next_state.q, next_state.v, command.qdd, command.efforts, self._elapsed)
+    @property
+    def command(self) -> MotorCommand:
+        """The last command of the law."""
+        command = self._knots[-2].command if len(self._knots) > 1 else None
+        if command is None:
+            raise ValueError("call setpoints() first")
+        return command
 
-    def _moved(self, state: State, h: float) -> State:
-        q = self._model.integrate(state.q, h * (state.v + 0.5 * h * self._qdd))
-        return State(state.t + h, q, state.v + h * self._qdd)
+    def _sampled(self, t: float, lead: float) -> list[Setpoint]:
+        states = [knot.state for knot in self._knots]
+        commands = [knot.command for knot in self._knots if knot.command is not None]
+        qdd = np.array([command.qdd for command in commands])
+        qdd = 0.5 * (np.vstack((qdd[:1], qdd)) + np.vstack((qdd, qdd[-1:])))
+        times = np.array([state.t for state in states])
+        middles = times[:-1] + 0.5 * self._period
+        given = np.array([command.efforts for command in commands])
+        wanted = times - 0.5 * self._period + lead
+        efforts = np.column_stack([np.interp(wanted, middles, one) for one in given.T])
+        first = max(int(np.searchsorted(times, t + _SAME, side="right")) - 1, 0)
+        return [
+            Setpoint(state.t - t, state.q, state.v, qdd[k], efforts[k])
+            for k, state in enumerate(states)
+            if k >= first
+        ]
+
+    def _moved(self, knot: _Knot) -> State:
+        """The state a period later, at constant acceleration."""
+        state, h = knot.state, self._period
+        qdd = np.zeros_like(state.v) if knot.command is None else knot.command.qdd
+        q = self._model.integrate(state.q, h * (state.v + 0.5 * h * qdd))
+        return State(state.t + h, q, state.v + h * qdd)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
+from uk_dynamics.ros.timing.clock import nanoseconds, write_stamp
 from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
@@ -50,9 +52,9 @@ class MotorCommands(ABC):
     def send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts, (motors,), in N or N·m, as the answer to the state of a stamp."""
 
-    def drive(self, setpoint: Setpoint, stamp: Time) -> None:
-        """Command a setpoint, as the answer to the state of a stamp."""
-        self.send(setpoint.efforts, stamp)
+    def drive(self, setpoints: Sequence[Setpoint], stamp: Time) -> None:
+        """Command the desired motion, as the answer to the state of a stamp."""
+        self.send(setpoints[0].efforts, stamp)
 
     def finish(self, stamp: Time) -> None:
         """Send the final message: zero efforts, or a stop."""
@@ -96,46 +98,63 @@ class JointStateCommands(MotorCommands):
 
 
 class TrajectoryCommands(MotorCommands):
-    """Trajectories of one point: positions, velocities, accelerations and feed-forward efforts.
+    """Trajectories of some points: positions, velocities, accelerations and feed-forward efforts.
 
-    The stamp is zero: start now. The drives keep to the last point whatever happens to the node, so
-    the final message stops them.
+    The first point is at the state that is answered, or just before: header.stamp is not after it.
+    So joint_trajectory_controller replaces what it has at once, in the middle of the new trajectory
+    and without a segment of its own from where it was to there; a stamp in the future would be
+    deferred, or replaced before its time, from version 6 on. The drives keep to the last point
+    whatever happens to the node, so the final message stops them.
     """
 
     def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
         super().__init__(node, settings, mechanism, JointTrajectory)
         self._joints, names, self._matrix = _driven_joints(mechanism)
         self._last: tuple[Array, Array] | None = None
-        self._point = JointTrajectoryPoint()
-        self._message = JointTrajectory(joint_names=names, points=[self._point])
+        self._message = JointTrajectory(joint_names=names)
 
-    def drive(self, setpoint: Setpoint, stamp: Time) -> None:
-        """Command a setpoint."""
+    def drive(self, setpoints: Sequence[Setpoint], stamp: Time) -> None:
+        """Command the desired motion."""
+        first = setpoints[0].after
+        write_stamp(self._message.header.stamp, nanoseconds(stamp) + round(1e9 * first))
         # nq = nv, and a joint has the same index in both
-        q, v, qdd = (part[self._joints] for part in (setpoint.q, setpoint.v, setpoint.qdd))
-        self._publish(q, v, qdd, self._matrix @ setpoint.efforts, setpoint.duration)
-        self._last = (q, v)
+        self._message.points = [
+            _point(
+                setpoint.q[self._joints],
+                setpoint.v[self._joints],
+                setpoint.qdd[self._joints],
+                self._matrix @ setpoint.efforts,
+                setpoint.after - first,
+            )
+            for setpoint in setpoints
+        ]
+        self._publisher.publish(self._message)
+        now = next((s for s in setpoints if s.after > 0.0), setpoints[-1])
+        self._last = now.q[self._joints], now.v[self._joints]
 
     def send(self, efforts: Array, stamp: Time) -> None:
         """Do nothing: efforts alone are not a trajectory."""
 
     def finish(self, stamp: Time) -> None:
-        """Stop the joints within ``ramp_time``, without feed-forward efforts."""
+        """Stop the joints within ``ramp_time``, without feed-forward efforts; begin now."""
         if self._last is None:
             return
         q, v = self._last
         duration = self._settings["ramp_time"]
         zero = np.zeros_like(v)
-        self._publish(q + 0.5 * duration * v, zero, zero, zero, duration)
+        write_stamp(self._message.header.stamp, 0)
+        self._message.points = [_point(q + 0.5 * duration * v, zero, zero, zero, duration)]
+        self._publisher.publish(self._message)
         self._last = None
 
-    def _publish(self, q: Array, v: Array, qdd: Array, efforts: Array, duration: float) -> None:
-        point = self._point
-        point.positions, point.velocities = array("d", q), array("d", v)
-        point.accelerations, point.effort = array("d", qdd), array("d", efforts)
-        nanoseconds = round(1e9 * duration)
-        point.time_from_start.sec, point.time_from_start.nanosec = divmod(nanoseconds, 10**9)
-        self._publisher.publish(self._message)
+
+def _point(q: Array, v: Array, qdd: Array, efforts: Array, after: float) -> JointTrajectoryPoint:
+    """A point some time after the start, in s; all arrays (joints,)."""
+    point = JointTrajectoryPoint()
+    point.positions, point.velocities = array("d", q), array("d", v)
+    point.accelerations, point.effort = array("d", qdd), array("d", efforts)
+    write_stamp(point.time_from_start, round(1e9 * after))
+    return point
 
 
 # By command_mode.

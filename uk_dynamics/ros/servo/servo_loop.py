@@ -10,7 +10,7 @@ from rclpy.node import Node
 
 from uk_dynamics.control import EffectPrediction, MotorCommand, reachable_acceleration
 from uk_dynamics.control.servo import TASKS, Setpoint, SetpointGenerator
-from uk_dynamics.exceptions import DelayError, UkDynamicsError
+from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
@@ -44,6 +44,11 @@ from uk_dynamics.ros.timing.clock import (
 from uk_dynamics.ros.topics.inputs import StateInput
 
 
+# Periods that trajectories reach ahead of the time at which they are sent: the next update of the
+# drives and the one it looks ahead to, and two messages that are late.
+_AHEAD = 4.0
+
+
 class ServoLoop:
     """Answers every state of ``joint_states`` with a command while it runs."""
 
@@ -69,7 +74,6 @@ class ServoLoop:
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
         if self._by_trajectory:
             self._dynamics = make_dynamics(mechanism, selection(node, settings))
-        self._desired = SetpointGenerator(mechanism, self._dynamics)
         period = self.controller.control_period
         self._prediction = EffectPrediction(
             mechanism, period, backend=prediction_selection(node, settings)
@@ -78,9 +82,15 @@ class ServoLoop:
         self._logger = node.get_logger()
         self._gain_check = GainCheck(self.controller, settings)
         self._timing = ServoTiming(period)
+        self._desired: SetpointGenerator | None = None
+        if self._by_trajectory:
+            if period is None:
+                problem = "command_mode trajectory needs it: points are a period apart"
+                raise InputError(problem, place="parameter update_rate")
+            self._desired = SetpointGenerator(mechanism, period, self._dynamics)
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._stamp = Time()
-        self._answered: tuple[int, Setpoint] | None = None
+        self._answered: tuple[int, list[Setpoint]] | None = None
         self._subscribed, self._sent, self._answerable = Watchdog(), Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
         self._guard = StateGuard(mechanism.model, settings, reach=self._reach, simulated=simulated)
@@ -219,7 +229,7 @@ class ServoLoop:
             if error > self._settings["residual_limit"]:
                 self._end(Fault.OPEN_LOOP, f"constraints are violated by {error:.3g} m or rad")
                 return
-            command, setpoint = self._decide(state)
+            command, setpoints = self._decide(state)
         except DelayError as error:  # too old to be answered, once or all the time
             if self._answerable.age > self._settings["state_timeout"]:
                 self._end(Fault.LONG_DELAY, str(error))
@@ -234,10 +244,10 @@ class ServoLoop:
             self._end(*doubt)
             return
         self.command = command
-        self._answered = at, setpoint
+        self._answered = at, setpoints
         self._answerable.feed()
         self._sent.feed()  # first: the process may be suspended in between
-        self.commands.drive(setpoint, stamp)
+        self.commands.drive(setpoints, stamp)
         self._delay.answered(at, command.efforts)
         self._timing.end(stamp)
         self._topics.publish(stamp, state, command, self.references.followed)
@@ -245,19 +255,27 @@ class ServoLoop:
     def _begin(self, efforts: Array) -> None:
         """Start at the first measured state, with joint efforts (nv,), zero where not measured."""
         self.controller.reset(self._to_motors @ efforts)
-        self._desired.reset()
+        if self._desired is not None:
+            self._desired.reset()
 
-    def _decide(self, state: State) -> tuple[MotorCommand, Setpoint]:
-        """Command and setpoint for a measured state."""
-        followed = self.references.followed
-        if self._by_trajectory:
-            desired = self._desired.desired_state(state, self._states.inputs())
-            command = self.controller.command(desired, followed)
-            return command, self._desired.setpoint(command)
-        effective = self._prediction.at_effect(state, self._states.inputs())
+    def _decide(self, state: State) -> tuple[MotorCommand, list[Setpoint]]:
+        """Command and setpoints for a measured state."""
+        followed, inputs = self.references.followed, self._states.inputs()
+        if self._desired is not None:
+            if self._delay.delay > self._prediction.longest:
+                raise DelayError(self._delay.delay, self._prediction.longest)
+            setpoints = self._desired.setpoints(
+                state,
+                self._delay.delay + _AHEAD / self._settings["update_rate"],
+                lambda desired: self.controller.command(desired, followed),
+                inputs,
+                lead=self._settings["command_delay"],
+            )
+            return self._desired.command, setpoints
+        effective = self._prediction.at_effect(state, inputs)
         command = self.controller.command(effective, followed)
         self._prediction.sent(effective.t, command.efforts)
-        return command, Setpoint(state.q, state.v, command.qdd, command.efforts, 0.0)
+        return command, [Setpoint(0.0, state.q, state.v, command.qdd, command.efforts)]
 
     def _reach(self, q: Array, v: Array) -> Array:
         """Largest accelerations that the motors can cause, (nv,)."""

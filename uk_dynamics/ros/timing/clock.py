@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from builtin_interfaces.msg import Time
+from builtin_interfaces.msg import Duration, Time
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
@@ -26,8 +26,8 @@ def nanoseconds(stamp: Time) -> int:
     return stamp.sec * _SECOND + stamp.nanosec
 
 
-def write_stamp(stamp: Time, total: int) -> None:
-    """Set a stamp from whole nanoseconds."""
+def write_stamp(stamp: Time | Duration, total: int) -> None:
+    """Set a stamp or a duration from whole nanoseconds."""
     stamp.sec, stamp.nanosec = divmod(total, _SECOND)
 
 
