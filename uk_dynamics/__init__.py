@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from uk_dynamics.control.delay_compensation import DelayCompensation
     from uk_dynamics.control.estimation.state_completion import StateCompletion
     from uk_dynamics.control.gravity_compensation import GravityCompensation
     from uk_dynamics.control.hold import Hold
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "DelayCompensation": "uk_dynamics.control.delay_compensation",
     "GravityCompensation": "uk_dynamics.control.gravity_compensation",
     "Hold": "uk_dynamics.control.hold",
     "Inputs": "uk_dynamics.mechanism.resolution.state",
@@ -47,6 +49,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "DelayCompensation",
     "GravityCompensation",
     "Hold",
     "Inputs",

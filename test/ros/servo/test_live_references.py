@@ -239,30 +239,34 @@ def test_a_target_pose_without_a_frame_task_is_refused(ros: Ros) -> None:
 
 
 def test_trajectories_for_the_drives_carry_the_desired_motion(ros: Ros) -> None:
-    bench = Bench(ros, "rrr3", "rrr3_track", command_mode="trajectory")
-    machine, controller = bench.mechanism, bench.reference
+    rate = 100.0
+    bench = Bench(ros, "rrr3", "rrr3_track", command_mode="trajectory", update_rate=rate)
+    machine = bench.mechanism
+    law = ServoController(machine, bench.reference.tasks, control_period=1.0 / rate)
     motors = [joint for motor in machine.spec.actuators for joint, _ in motor.joints]
     places = [machine.joint_names.index(name) for name in machine.joint_names if name in motors]
-    desired = SetpointGenerator(machine)
-    for k, t in enumerate((0.0, 0.004, 0.01, 0.018)):
-        state = desired.desired_state(State(t, bench.start.q, bench.start.v))
-        setpoint = desired.setpoint(controller.command(state))
-        step = [0, 4_000_000, 6_000_000, 8_000_000][k]
+    desired = SetpointGenerator(machine, 1.0 / rate)
+    for t in (0.0, 0.01, 0.023, 0.03):
+        state = State(t, bench.start.q, bench.start.v)
+        setpoints = desired.setpoints(state, 4.0 / rate, law.command)
+        begin = round((t + setpoints[0].after) * 1e9)
         # the same state is answered again in the same way, in case this is a late answer
         ros.until(
-            lambda t=t, step=step: bench.answer(t).points[0].time_from_start.nanosec == step,
-            f"a step of {step} ns",
+            lambda t=t, begin=begin: abs(bench.answer(t).header.stamp.nanosec - begin) < 100,
+            f"a trajectory from {begin} ns on",
         )
         message = bench.commands.messages[-1]
         assert message.joint_names == [machine.joint_names[place] for place in places]
-        assert (message.header.stamp.sec, message.header.stamp.nanosec) == (0, 0), "begin now"
-        (point,) = message.points
-        efforts = machine.actuators.matrix @ setpoint.efforts
-        for found, expected in (
-            (point.positions, setpoint.q),
-            (point.velocities, setpoint.v),
-            (point.accelerations, setpoint.qdd),
-            (point.effort, efforts),
-        ):
-            # stamps are rounded to 1e-14 s, which feedback and inertia magnify
-            np.testing.assert_allclose(found, expected[places], rtol=0, atol=1e-7)
+        assert len(message.points) == len(setpoints)
+        for point, setpoint in zip(message.points, setpoints, strict=True):
+            after = point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
+            assert after == pytest.approx(setpoint.after - setpoints[0].after, abs=1e-7)
+            efforts = machine.actuators.matrix @ setpoint.efforts
+            for found, expected in (
+                (point.positions, setpoint.q),
+                (point.velocities, setpoint.v),
+                (point.accelerations, setpoint.qdd),
+                (point.effort, efforts),
+            ):
+                # stamps are rounded to 1e-14 s, which feedback and inertia magnify
+                np.testing.assert_allclose(found, expected[places], rtol=0, atol=1e-7)

@@ -1,4 +1,8 @@
-"""A stand-in for joint_trajectory_controller with effort commands, after its documentation."""
+"""A stand-in for joint_trajectory_controller with effort commands.
+
+Times and interpolation follow its version 4.42.1 (trajectory.cpp, update()); 6.9.0 differs where
+header.stamp is in the future, which is refused here.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.qos import qos_profile_system_default
 from support.peers.peer_hardware import JointStateTopicSystem, owner_of
+from support.peers.peer_trajectory import Trajectory
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 _FIELDS = ("positions", "velocities", "accelerations", "effort")
@@ -69,6 +74,8 @@ class JointTrajectoryController:
         now = self._node.get_clock().now().nanoseconds * 1e-9
         if _seconds(message.header.stamp) and end < now:
             return "ends in the past"
+        if _seconds(message.header.stamp) > now:
+            return "begins in the future: Jazzy begins at once, Lyrical waits"
         times = [_seconds(point.time_from_start) for point in message.points]
         if any(after <= before for before, after in itertools.pairwise(times)):
             return "times do not increase"
@@ -85,9 +92,9 @@ class JointTrajectoryController:
 
     def deactivate(self) -> None:
         self._new: JointTrajectory | None = None
-        self._time = self._duration = 0.0
-        self._start = self._end = np.zeros((4, len(self.joints)))
-        self._last: Any = None
+        self._trajectory: Trajectory | None = None
+        self._time = 0.0
+        self._last: tuple[float, Any] | None = None
         for joint, target in zip(self.joints, self._targets, strict=True):
             if math.isfinite(target.commands[f"{joint}/effort"]):
                 target.commands[f"{joint}/effort"] = 0.0
@@ -102,63 +109,45 @@ class JointTrajectoryController:
     def _hold(self) -> None:
         """Stand where the machine is now."""
         self.holding = True
-        self._end = np.vstack([self._measured()[:1], np.zeros((3, len(self.joints)))])
-        self._start, self._time, self._duration = self._end, 0.0, 0.0
+        point = np.vstack([self._measured()[:1], np.zeros((3, len(self.joints)))])
+        self._trajectory = Trajectory(0.0, [0.0], [point])
 
     def update(self, stamp: Any, period: float) -> bool:
+        time = _seconds(stamp)
         measured = self._measured()
         if not np.isfinite(measured).all():
             return True
         if self._new is not None:
-            self._begin(self._new, measured)
+            self._trajectory = self._read(self._new)
             self._new = None
-        elif not np.isfinite(self._end).all():
+            self.holding = False
+        elif self._trajectory is None:
             self._hold()
-        else:
+        trajectory = self._trajectory
+        if trajectory.sampled:
             self._time += period
-        if not self.holding and 0.0 < self._timeout < self._time - self._duration:
+        else:
+            here = np.vstack([measured, np.zeros((2, len(self.joints)))])
+            from_desired = self._from_desired and self._last is not None
+            trajectory.set_before(*(self._last if from_desired else (time, here)))
+            self._time = time
+        wanted, ahead = trajectory.sample(self._time), trajectory.sample(self._time + period)
+        if not self.holding and 0.0 < self._timeout < self._time - trajectory.end:
             self._hold()
-        wanted = self._sample(self._time)
-        ahead = self._last = self._sample(self._time + period)
         effort = (
             ahead[3] + self._p * (wanted[0] - measured[0]) + self._d * (wanted[1] - measured[1])
         )
+        # the time is not that of the point: this is how it is written
+        self._last = time, ahead
         for joint, target, value in zip(self.joints, self._targets, effort, strict=True):
             target.commands[f"{joint}/effort"] = float(value)
         return True
 
-    def _begin(self, message: JointTrajectory, measured: Any) -> None:
-        (point,) = message.points  # all that is sent to it here
+    def _read(self, message: JointTrajectory) -> Trajectory:
         places = [list(message.joint_names).index(joint) for joint in self.joints]
-        self._end = np.array([_field(point, name)[places] for name in _FIELDS])
-        here = np.vstack([measured, np.zeros((2, len(self.joints)))])
-        self._start = self._last if self._from_desired and self._last is not None else here
-        self._time, self._duration = 0.0, _seconds(point.time_from_start)
-        self.holding = False
-
-    def _sample(self, t: float) -> Any:
-        """Position, velocity, acceleration and effort at a time; after the end those of the end."""
-        T = self._duration
-        if t >= T:
-            return self._end
-        start, end = self._start, self._end
-        # quintic in t/T through both ends, written for u = t/T
-        u = t / T
-        p0, v0, a0 = start[0], start[1] * T, start[2] * T**2
-        p1, v1, a1 = end[0], end[1] * T, end[2] * T**2
-        c = [
-            p0,
-            v0,
-            0.5 * a0,
-            10.0 * (p1 - p0) - 6.0 * v0 - 4.0 * v1 - 1.5 * a0 + 0.5 * a1,
-            -15.0 * (p1 - p0) + 8.0 * v0 + 7.0 * v1 + 1.5 * a0 - a1,
-            6.0 * (p1 - p0) - 3.0 * (v0 + v1) - 0.5 * (a0 - a1),
-        ]
-        powers = u ** np.arange(6)
-        q = sum(c[k] * powers[k] for k in range(6))
-        v = sum(k * c[k] * powers[k - 1] for k in range(1, 6)) / T
-        qdd = sum(k * (k - 1) * c[k] * powers[k - 2] for k in range(2, 6)) / T**2
-        return np.array([q, v, qdd, start[3] + u * (end[3] - start[3])])
+        points = [[_field(p, name)[places] for name in _FIELDS] for p in message.points]
+        times = [_seconds(point.time_from_start) for point in message.points]
+        return Trajectory(_seconds(message.header.stamp), times, points)
 
 
 def _field(point: JointTrajectoryPoint, name: str) -> Any:

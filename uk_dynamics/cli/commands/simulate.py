@@ -51,6 +51,13 @@ def register(commands: common.Commands) -> None:
         "efforts are computed every S seconds and held in between (default: continuous)",
     )
     common.add_number(
+        parser,
+        "--delay",
+        "S",
+        "time from a state until the efforts computed from it act, in s; the controller knows it"
+        " and predicts the state there (default: none)",
+    )
+    common.add_number(
         parser, "--sample-period", "S", "time between samples of the result in s", 0.01
     )
     parser.add_argument(
@@ -91,7 +98,7 @@ def register(commands: common.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, write the requested files, print the summary."""
-    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics import DelayCompensation, Mechanism, Tasks
     from uk_dynamics import simulate as run_simulation
     from uk_dynamics.mechanism.dynamics import workless
 
@@ -101,6 +108,14 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     controller = controller_factory(mechanism, tasks, arguments.control, arguments.control_period)()
+    if controller is not None and arguments.delay:
+        controller = DelayCompensation(
+            controller,
+            arguments.delay,
+            control_period=arguments.control_period,
+            longest=arguments.delay,
+            backend=arguments.backend,
+        )
     state = common.start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     recording = None if arguments.out is None else Path(arguments.out)
     shape = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"
@@ -111,6 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.duration,
             controller=controller,
             control_period=arguments.control_period,
+            delay=arguments.delay or 0.0,
             method=arguments.method,
             sample_period=arguments.sample_period,
             progress=lambda t: bar.update(t - bar.n),
@@ -143,6 +159,8 @@ def _options(arguments: argparse.Namespace) -> dict[str, float]:
         raise InputError(
             "--control-period needs --tasks or --control: without them there is no control"
         )
+    if arguments.delay and arguments.control_period is None:
+        raise InputError("--delay needs --control-period: continuous control has none")
     given = {option: getattr(arguments, option) for option in ("rtol", "step")}
     return {option: value for option, value in given.items() if value is not None}
 

@@ -43,7 +43,6 @@ from uk_dynamics.ros.timing.clock import (
 )
 from uk_dynamics.ros.topics.inputs import StateInput
 
-
 # Periods that trajectories reach ahead of the time at which they are sent: the next update of the
 # drives and the one it looks ahead to, and two messages that are late.
 _AHEAD = 4.0
