@@ -98,7 +98,7 @@ def register(commands: common.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, write the requested files, print the summary."""
-    from uk_dynamics import DelayCompensation, Mechanism, Tasks
+    from uk_dynamics import Mechanism, Tasks
     from uk_dynamics import simulate as run_simulation
     from uk_dynamics.mechanism.dynamics import workless
 
@@ -107,15 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
     common.check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
-    controller = controller_factory(mechanism, tasks, arguments.control, arguments.control_period)()
-    if controller is not None and arguments.delay:
-        controller = DelayCompensation(
-            controller,
-            arguments.delay,
-            control_period=arguments.control_period,
-            longest=arguments.delay,
-            backend=arguments.backend,
-        )
+    controller = controller_factory(
+        mechanism, tasks, arguments.control, arguments.control_period, arguments.delay
+    )()
     state = common.start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     recording = None if arguments.out is None else Path(arguments.out)
     shape = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"

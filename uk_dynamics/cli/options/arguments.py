@@ -183,16 +183,31 @@ def add_control(parser: argparse.ArgumentParser) -> None:
 
 
 def controller_factory(
-    mechanism: Mechanism, tasks: Tasks | None, mode: str | None, period: float | None
+    mechanism: Mechanism,
+    tasks: Tasks | None,
+    mode: str | None,
+    period: float | None,
+    delay: float | None = None,
 ) -> Callable[[], Controller | None]:
-    """Factory of the controller, None for zero efforts; period in s, None: continuous control."""
-    from uk_dynamics import GravityCompensation, Hold, ServoController
+    """Factory of the controller, None for zero efforts; period in s, None: continuous control.
+
+    A controller knows of the ``delay`` of its loop, in s.
+    """
+    from uk_dynamics import DelayCompensation, GravityCompensation, Hold, ServoController
 
     if mode and tasks is not None:
         raise InputError("--control gravity and --control hold exclude --tasks")
-    if mode:
-        kind = Hold if mode == "hold" else GravityCompensation
-        return lambda: kind(mechanism, control_period=period)
-    if tasks is not None:
-        return lambda: ServoController(mechanism, tasks, control_period=period)
-    return lambda: None
+
+    def controller() -> GravityCompensation | Hold | ServoController | None:
+        if mode:
+            kind = Hold if mode == "hold" else GravityCompensation
+            return kind(mechanism, control_period=period)
+        return None if tasks is None else ServoController(mechanism, tasks, control_period=period)
+
+    def made() -> Controller | None:
+        plain = controller()
+        if plain is None or not delay or period is None:
+            return plain
+        return DelayCompensation(plain, delay, control_period=period, longest=delay)
+
+    return made
