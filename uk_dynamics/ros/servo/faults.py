@@ -20,7 +20,9 @@ class Fault(Enum):
     """Reasons to stop the motors; the text is that of the documentation."""
 
     STALE_STATE = "no usable state for state_timeout (frozen, incomplete or not finite)"
-    PAUSE = "this process, or the computer, paused for over state_timeout, or a joint ran away then"
+    PAUSE = (
+        "the process paused for state_timeout; or a joint jumped or ran off soon after half of it"
+    )
     LONG_DELAY = "for state_timeout, commands would act over longest_prediction after their states"
     TIME_BACKWARDS = "the stamp of a state is older than that of the one before"
     TIME_JUMP = "the stamp of a state is ahead of the time that has passed by over state_timeout"

@@ -17,6 +17,7 @@ _WINDOW = 0.5  # s over which integrated velocities are compared with positions
 _LOOKS = 0.05  # s; a process that runs looks more often than that
 _PAUSE = 3.5  # periods without a state that are a pause
 _SHORTEST_PAUSE = 0.02  # s
+_LONG = 0.5  # of state_timeout; what a longer pause is followed by is blamed on it
 
 Reach = Callable[[Array, Array], Array]
 
@@ -33,7 +34,8 @@ class StateGuard:
 
     A pause is no fault as long as the machine is where it can be: two velocities and a largest
     acceleration a between them leave the position after a time h open by a h²/4. Where a joint is
-    too fast soon after a pause, in which the last efforts acted on, the pause is the fault.
+    too fast or jumps soon after a long pause, in which the last efforts acted on and after which
+    stamps may be wrong, the pause is the fault.
     """
 
     def __init__(
@@ -114,11 +116,7 @@ class StateGuard:
             return None
         joint = int(np.argmax(np.abs(v) / fastest))
         reason = f"{self._names[joint]} moves at {v[joint]:.3g}, its limit is {fastest[joint]:.3g}"
-        if self._pause is not None and self._clock() - self._pause[0] < _WINDOW:
-            since, length = self._clock() - self._pause[0], self._pause[1]
-            after = f"{since:.2g} s after a pause of" if since else "after a pause of"
-            return Doubt(Fault.PAUSE, f"{reason}, {after} {length:.3g} s")
-        return Doubt(Fault.OVER_SPEED, reason)
+        return self._blamed(Fault.OVER_SPEED, reason)
 
     def _check_stamp(self, stamp: int, last: int, now: float) -> Doubt | None:
         elapsed = (stamp - last) * 1e-9
@@ -169,7 +167,17 @@ class StateGuard:
     def _jump(self, error: Array, what: str, elapsed: float) -> Doubt:
         joint = int(np.argmax(error))
         reason = f"{self._names[joint]} {what} {error[joint]:.3g} within {elapsed:.3g} s"
-        return Doubt(Fault.POSITION_JUMP, reason)
+        return self._blamed(Fault.POSITION_JUMP, reason)
+
+    def _blamed(self, fault: Fault, reason: str) -> Doubt:
+        """The fault, or the pause that was shortly before and is the likely cause."""
+        if self._pause is None:
+            return Doubt(fault, reason)
+        since, length = self._clock() - self._pause[0], self._pause[1]
+        if since >= _WINDOW or length < _LONG * self._settings["state_timeout"]:
+            return Doubt(fault, reason)
+        reason = f"{reason}; a pause of {length:.3g} s ended {since:.2g} s before"
+        return Doubt(Fault.PAUSE, reason)
 
     def _start_window(self, stamp: int, q: Array) -> None:
         """Integrate velocities from here."""
