@@ -164,7 +164,7 @@ INJECTIONS = {
         _kill("servo_controller"), "", TAKEN_BACK, dead="servo_controller", taken_back=True
     ),
     "controller frozen": Injection(
-        _freeze("servo_controller"), "stale_state", TAKEN_BACK, taken_back=True
+        _freeze("servo_controller"), "pause", TAKEN_BACK, taken_back=True
     ),
     "watchdog killed": Injection(_kill("command_watchdog"), dead="command_watchdog"),
     "states end": Injection(_tell(_always(_nothing)), "stale_state", STOP_TIME),
@@ -236,7 +236,8 @@ def _watch(bench: FaultBench, injection: Injection, slack: float) -> str:
     """See that what shall happen happens; say what did not."""
     if not injection.within:
         bench.wait(_GOES_ON)
-        if bench.cause.startswith(("stale", "time", "position", "over", "solver", "open")):
+        faults = ("stale", "pause", "long", "time", "position", "over", "solver", "open")
+        if bench.cause.startswith(faults):
             return bench.cause
         return "" if bench.active and not bench.at_rest else "the machine is not driven on"
     patience = injection.within + slack + 5.0
@@ -255,7 +256,7 @@ def _after_the_freeze(bench: FaultBench) -> str:
     woken = time.monotonic()
     try:
         bench.until(lambda: not bench.active, "the end of the control")
-        bench.until(lambda: bench.cause.startswith("stale_state"), "stale_state")
+        bench.until(lambda: bench.cause.startswith("pause"), "pause")
     except TimeoutError as error:
         return str(error)
     driven = bench.efforts_since(woken)
