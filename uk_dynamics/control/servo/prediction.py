@@ -3,6 +3,9 @@
 Efforts are held for a period, but they are exact at one instant only. If that is the start of the
 period, they lag by half a period on average; in its middle, the error is of second order.
 
+In a loop with a delay the coming period begins when the command takes effect: the states given here
+are then those of :class:`EffectPrediction`, and nothing else changes.
+
 The acceleration is the difference quotient of the last two velocities. The acceleration that the
 last command should have caused would be as exact, but feeding predictions back can diverge: near a
 singular configuration a small loop-closure error of the state causes a larger one of the next
