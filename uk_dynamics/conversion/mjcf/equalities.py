@@ -11,8 +11,8 @@ import numpy as np
 from uk_dynamics.constraints.kinds import kind_called
 from uk_dynamics.conversion.mjcf.names import Names
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import compose, frame_data
-from uk_dynamics.model.urdf import Pose, from_quaternion
+from uk_dynamics.conversion.robot.poses import frame_data
+from uk_dynamics.model.urdf import Pose, compose, from_quaternion
 
 _POWERS = 5
 

@@ -17,7 +17,7 @@ from uk_dynamics.conversion.mjcf.equalities import add_equalities
 from uk_dynamics.conversion.mjcf.names import Names
 from uk_dynamics.conversion.mjcf.remarks import add_remarks
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import compose, inverse, moved_link, moved_visual
+from uk_dynamics.conversion.robot.poses import moved_link, moved_visual
 from uk_dynamics.exceptions import InputError
 
 _LEAST = 1e-12  # of a spring or inertia: nothing
@@ -87,7 +87,7 @@ class _Reader:
         parent = int(model.body_parentid[body])
         joints = range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body])
         pose = urdf.Pose(np.array(model.body_pos[body]), _rotation(model.body_quat[body]))
-        place = compose(self.moved[parent], pose)
+        place = urdf.compose(self.moved[parent], pose)
         moved = urdf.Pose()
         if len(joints) == 1 and model.jnt_type[joints[0]] == kinds.mjJNT_FREE:
             self._free(body, name, joints[0], floating)
@@ -133,8 +133,8 @@ class _Reader:
             child = name if last else f"{name}_part_{number}"
             if not last:
                 self.robot.links.append(urdf.Link(child))
-            self._joint(joint, parent, child, compose(before, anchor))
-            parent, before = child, inverse(anchor)
+            self._joint(joint, parent, child, urdf.compose(before, anchor))
+            parent, before = child, urdf.inverse(anchor)
         return before
 
     def _joint(self, joint: int, parent: str, child: str, pose: urdf.Pose) -> None:
@@ -170,7 +170,7 @@ class _Reader:
                 "prismatic" if slides else "revolute",
                 parent,
                 child,
-                compose(pose, back) if zero else pose,
+                urdf.compose(pose, back) if zero else pose,
                 axis,
                 lower,
                 upper,
@@ -216,7 +216,7 @@ def shapes(
             kind = kind.removeprefix("mjGEOM_").lower()
             robot.lost(f"geom {names.of('geom', index)}", f"its shape ({kind}) is not drawn")
         for offset, shape in parts:
-            yield body, urdf.Visual(names.body(body), compose(pose, offset), shape, colour)
+            yield body, urdf.Visual(names.body(body), urdf.compose(pose, offset), shape, colour)
 
 
 def _parts(kinds: Any, kind: int, size: Any) -> Iterator[tuple[urdf.Pose, urdf.Shape]]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from uk_dynamics.constraints.kinds import kind_called
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
-from uk_dynamics.conversion.robot.poses import compose, frame_data, relative
+from uk_dynamics.conversion.robot.poses import frame_data
 from uk_dynamics.conversion.sdf.joints import Axis, SdfJoint
-from uk_dynamics.model.urdf import Joint, JointType, Pose
+from uk_dynamics.model.urdf import Joint, JointType, Pose, compose, relative
 
 
 def single_joints(joint: SdfJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:

@@ -20,7 +20,7 @@ from uk_dynamics.conversion.sdf.links import read_link, read_visuals
 from uk_dynamics.conversion.sdf.loop_closures import close_loop, drop_dangling, single_joints
 from uk_dynamics.conversion.sdf.spanning_tree import Branch, spanning_tree
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose
+from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, compose, inverse, relative
 
 _HANDLED = ("link", "joint", "pose", "frame", "static", "self_collide", "allow_auto_disable")
 _AXES_IN_JOINT = 5  # since SDF 1.5
@@ -85,7 +85,7 @@ class _Reader:
             )
         if frame is None:
             return read_pose(pose)
-        return poses.compose(read_pose(pose), poses.inverse(self.frames.pose(frame)))
+        return compose(read_pose(pose), inverse(self.frames.pose(frame)))
 
     def read(self) -> None:
         self._remark_the_rest()
@@ -151,7 +151,7 @@ class _Reader:
             return
         if floats:
             self.robot.root = "floating"
-            place = poses.compose(self.placed, self.frames.pose(root))
+            place = compose(self.placed, self.frames.pose(root))
             self.robot.place_root("root", place, poses.quaternion(place.rotation))
             self.where[root] = place
             self._body(root, Pose())
@@ -161,7 +161,7 @@ class _Reader:
 
     def _loose(self, link: str) -> None:
         """A part without a joint to the others floats in the world."""
-        place = poses.compose(self.placed, self.frames.pose(link))
+        place = compose(self.placed, self.frames.pose(link))
         self.where[link] = place
         self.robot.joints.append(Joint(f"{link}_free", "floating", WORLD, link, place))
         self.robot.changed(f"link {link}", f"no joint holds it: the floating joint {link}_free")
@@ -179,11 +179,11 @@ class _Reader:
 
     def _branch(self, branch: Branch) -> None:
         joint = branch.joint
-        place = poses.compose(self.placed, joint.pose)
+        place = compose(self.placed, joint.pose)
         self.where[branch.child] = place
-        own = poses.compose(self.placed, self.frames.pose(branch.child))
-        self._body(branch.child, poses.relative(place, own))
-        pose = poses.relative(self.where[branch.parent], place)
+        own = compose(self.placed, self.frames.pose(branch.child))
+        self._body(branch.child, relative(place, own))
+        pose = relative(self.where[branch.parent], place)
         whole = Joint(joint.name, "fixed", branch.parent, branch.child, pose)
         sign = -1.0 if branch.reversed else 1.0
         if branch.reversed:
