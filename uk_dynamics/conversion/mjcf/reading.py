@@ -14,6 +14,7 @@ import numpy as np
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.mjcf.actuators import add_actuators
 from uk_dynamics.conversion.mjcf.equalities import add_equalities
+from uk_dynamics.conversion.mjcf.missing_files import without_missing_files
 from uk_dynamics.conversion.mjcf.names import Names
 from uk_dynamics.conversion.mjcf.remarks import add_remarks
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
@@ -32,10 +33,15 @@ def read_mjcf(path: Path) -> ImportedRobot:
         )
     mujoco: Any = importlib.import_module("mujoco")
     try:
-        model = mujoco.MjModel.from_xml_path(str(path))
+        model, missing = without_missing_files(mujoco, path)
     except ValueError as error:
         raise InputError(" ".join(str(error).split()), file=path.name) from None
-    return _Reader(mujoco, model, path.stem).read()
+    except InputError as error:
+        raise error.located(file=path.name) from None
+    robot = _Reader(mujoco, model, path.stem).read()
+    if missing:
+        robot.lost(f"files {', '.join(missing)}", "are not there; they are for the eye only")
+    return robot
 
 
 class _Reader:
