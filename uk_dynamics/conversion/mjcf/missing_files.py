@@ -12,14 +12,14 @@ _CORNERS = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
 _FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
 
 
-def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[str]]:
+def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str, str]]]:
     """Compile a model; where files of shapes are missing, with others in their place.
 
     Returns:
-        The model, and the missing files.
+        The model, and what is missing, each with what that means.
 
     Raises:
-        InputError: A body takes its mass from a mesh that is missing.
+        InputError: A moving body takes its mass from a mesh that is missing.
         ValueError: MuJoCo refuses the model.
     """
     spec = mujoco.MjSpec.from_file(str(path))
@@ -41,30 +41,25 @@ def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[str]]:
             texture.file = ""
             texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
             texture.width = texture.height = 1
-    _see_that_no_mass_comes_from(mujoco, spec, meshes)
-    return spec.compile(), missing
-
-
-def _see_that_no_mass_comes_from(mujoco: Any, spec: Any, meshes: dict[str, str]) -> None:
-    rule = spec.compiler.inertiafromgeom
-    kinds = mujoco.mjtInertiaFromGeom
-    first, last = spec.compiler.inertiagrouprange
+    losses = [(f"files {', '.join(missing)}", "are not there: not drawn")] if missing else []
     for geom in spec.geoms:
-        body = geom.parent
-        given = rule == kinds.mjINERTIAFROMGEOM_FALSE
-        given |= rule == kinds.mjINERTIAFROMGEOM_AUTO and body.explicitinertial
-        counts = first <= geom.group <= last and geom.mass != 0.0 and geom.density != 0.0
-        if geom.meshname in meshes and counts and not given and _moves(body):
-            problem = (
-                f"its mass comes from the mesh {meshes[geom.meshname]}, which is missing;"
-                " add the file, or an <inertial>"
-            )
-            raise InputError(problem, place=f"body {body.name}")
+        if geom.meshname in meshes and _gives_mass(mujoco, spec, geom):
+            name, file = geom.parent.name, meshes[geom.meshname]
+            if len(geom.parent.joints):
+                problem = f"its mass comes from the mesh {file}, which is missing"
+                raise InputError(f"{problem}; add the file, or an <inertial>", place=f"body {name}")
+            losses.append((f"body {name}", f"its mass comes from {file}, which is missing: 0 here"))
+        if geom.meshname in meshes:
+            geom.mass = 0.0
+    return spec.compile(), losses
 
 
-def _moves(body: Any) -> bool:
-    while body is not None and body.name != "world":
-        if len(body.joints):
-            return True
-        body = body.parent
-    return False
+def _gives_mass(mujoco: Any, spec: Any, geom: Any) -> bool:
+    """Whether the inertia of its body comes from a geom."""
+    kinds, rule, body = mujoco.mjtInertiaFromGeom, spec.compiler.inertiafromgeom, geom.parent
+    if rule == kinds.mjINERTIAFROMGEOM_FALSE or body.name == "world":
+        return False
+    if rule == kinds.mjINERTIAFROMGEOM_AUTO and body.explicitinertial:
+        return False
+    first, last = spec.compiler.inertiagrouprange
+    return bool(first <= geom.group <= last and geom.mass != 0.0 and geom.density != 0.0)

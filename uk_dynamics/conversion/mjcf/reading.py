@@ -33,14 +33,14 @@ def read_mjcf(path: Path) -> ImportedRobot:
         )
     mujoco: Any = importlib.import_module("mujoco")
     try:
-        model, missing = without_missing_files(mujoco, path)
+        model, losses = without_missing_files(mujoco, path)
     except ValueError as error:
         raise InputError(" ".join(str(error).split()), file=path.name) from None
     except InputError as error:
         raise error.located(file=path.name) from None
     robot = _Reader(mujoco, model, path.stem).read()
-    if missing:
-        robot.lost(f"files {', '.join(missing)}", "are not there; they are for the eye only")
+    for subject, reason in losses:
+        robot.lost(subject, reason)
     return robot
 
 
