@@ -58,7 +58,10 @@ def import_file(path: Path, *, model: str | None = None, urdf: Path | None = Non
             except InputError as error:
                 raise error.located(file=path.name) from None
         elif root.tag == "robot":
-            problem = "this is a URDF, which closes no loops; uk_dynamics init drafts its file"
+            problem = (
+                "this is a URDF: one that closes its loops itself is given in the place of a"
+                " mechanism file, and uk_dynamics init drafts one for others"
+            )
             raise InputError(problem, file=path.name)
         else:
             raise InputError(f"the root element is <{root.tag}>; expected {_KINDS}", file=path.name)

@@ -17,7 +17,12 @@ from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers, read_pose
 from uk_dynamics.conversion.sdf.joints import SdfJoint, read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
-from uk_dynamics.conversion.sdf.loop_closures import close_loop, drop_dangling, single_joints
+from uk_dynamics.conversion.sdf.loop_closures import (
+    close_loop,
+    couple_gears,
+    drop_dangling,
+    single_joints,
+)
 from uk_dynamics.conversion.sdf.spanning_tree import Branch, spanning_tree
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, compose, inverse, relative
@@ -89,7 +94,9 @@ class _Reader:
 
     def read(self) -> None:
         self._remark_the_rest()
-        joints = [self._joint(node) for node in self.model.iterfind("joint")]
+        read = [self._joint(node) for node in self.model.iterfind("joint")]
+        gears = [joint for joint in read if joint.kind == "gearbox"]
+        joints = [joint for joint in read if joint.kind != "gearbox"]
         grounded = any(WORLD in (joint.parent, joint.child) for joint in joints)
         first = self.model.get("canonical_link") or next(iter(self.elements), "")
         if first not in self.elements:
@@ -111,6 +118,8 @@ class _Reader:
                 self._loose(link)
         for joint in closing:
             close_loop(joint, self.placed, self.where, self.robot)
+        for gearbox in gears:
+            couple_gears(gearbox, branches, self.robot)
         drop_dangling(self.robot)
 
     def _joint(self, node: ET.Element) -> SdfJoint:
