@@ -18,7 +18,13 @@ from uk_dynamics.model.urdf.description import (
 from uk_dynamics.model.urdf.inertia import inertia_problem
 from uk_dynamics.model.urdf.poses import compose, inverse, relative
 from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
-from uk_dynamics.model.urdf.rotation import about_axis, from_quaternion, from_rpy, to_rpy
+from uk_dynamics.model.urdf.rotation import (
+    about_axis,
+    from_quaternion,
+    from_rpy,
+    to_rpy,
+    turning_to,
+)
 from uk_dynamics.model.urdf.source import LARGEST_DESCRIPTION, read_source
 from uk_dynamics.model.urdf.topology import moves_no_mass
 from uk_dynamics.model.urdf.visuals import (
@@ -74,4 +80,5 @@ __all__ = [
     "read_urdf_text",
     "relative",
     "to_rpy",
+    "turning_to",
 ]
