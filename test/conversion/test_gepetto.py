@@ -110,3 +110,43 @@ def test_the_urdf_beside_it(tmp_path):
     with pytest.raises(InputError, match="--urdf"):
         import_file(path)
     assert import_file(path, urdf=tmp_path / "other.urdf").load().model.nv == 4
+
+
+def test_hinges_of_cad_exporters_are_given_at_zero(tmp_path):
+    # a parallelogram drawn closed at zero, its tree turned against the root
+    half = "0 0 1.5707963267948966"
+    (tmp_path / "robot.urdf").write_text(
+        '<robot name="linkage">'
+        + "".join(
+            f'<link name="{name}"><inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1"'
+            ' ixy="0" ixz="0" iyz="0"/></inertial></link>'
+            for name in ("base", "left", "right", "top")
+        )
+        + "".join(
+            f'<joint name="{name}" type="continuous"><parent link="{parent}"/>'
+            f'<child link="{child}"/><origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="0 0 1"/></joint>'
+            for name, parent, child, xyz, rpy in (
+                ("a", "base", "left", "0 0 0", half),
+                ("b", "left", "top", "1 0 0", "0 0 0"),
+                ("c", "base", "right", "2 0 0", half),
+            )
+        )
+        + "</robot>"
+    )
+    text = "closures:\n- {link_a: top, link_b: right, point: [2, 1, 0], axis: [0, 0, -3]}\n"
+    file = tmp_path / "loop_closures.yaml"
+    file.write_text(text + "independent: [a]\ndependent: [b, c]\n")
+    found = import_file(file)
+    machine = found.load()
+    q = machine.assemble(a=0.3)
+    np.testing.assert_allclose(q, [0.3, -0.3, 0.3], rtol=0, atol=1e-9)  # tolerance of assemble
+    assert machine.report(q).mobility == 1
+    assert machine.actuators.names == ("a_motor",)
+    for old, new, said in (
+        ("link_b: right", "link_b: rigth", r'closures\[0\]\.link_b: no link "rigth"'),
+        ("[2, 1, 0]", "[2, one, 0]", r"closures\[0\]\.point: expected three numbers"),
+        ("-3", "0", r"closures\[0\]\.axis: the axis is zero"),
+    ):
+        file.write_text(text.replace(old, new))
+        with pytest.raises(InputError, match=said):
+            import_file(file)

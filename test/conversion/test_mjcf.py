@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from uk_dynamics.conversion.importing import import_file
+from uk_dynamics.exceptions import InputError
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads MJCF")
 
@@ -182,3 +183,57 @@ def test_shapes_come_along(tmp_path):
     for shape in ("<cylinder", "<sphere", "<box"):
         assert shape in found.urdf
     assert machine.model.total_mass == pytest.approx(4.2, abs=1e-12)
+
+
+def test_missing_meshes_stop_nothing_that_dynamics_does_not_need(tmp_path):
+    drawn = TREE.replace(
+        '<geom type="box"', '<geom type="mesh" mesh="shell" mass="0"/><geom type="box"'
+    )
+    text = model(drawn, '<asset><mesh name="shell" file="gone.stl"/></asset>')
+    path = tmp_path / "machine.xml"
+    path.write_text(text)
+    found = import_file(path)
+    assert "are not there" in remarks(found)["files gone.stl"]
+    peer = mujoco.MjModel.from_xml_string(model())
+    machine = found.load()
+    state = machine.state(v=np.linspace(-1.0, 1.0, machine.model.nv))
+    terms = machine.terms(state)
+    data, mass = mujoco.MjData(peer), np.zeros((peer.nv, peer.nv))
+    data.qpos[:], data.qvel[:] = state.q, state.v
+    mujoco.mj_forward(peer, data)
+    mujoco.mj_fullM(peer, data, mass)
+    np.testing.assert_allclose(terms.M, mass, rtol=0, atol=1e-12)  # rounding, of some kg m²
+
+
+def test_the_mass_of_a_moving_body_cannot_be_missing(tmp_path):
+    body = '<body name="b"><joint/><geom type="mesh" mesh="shell"/></body>'
+    path = tmp_path / "machine.xml"
+    path.write_text(model(body, '<asset><mesh name="shell" file="gone.stl"/></asset>'))
+    with pytest.raises(InputError, match=r"body b: its mass comes from the mesh gone\.stl"):
+        import_file(path)
+
+
+def test_a_weld_without_torque_is_a_ball(tmp_path):
+    more = '<equality><weld name="tie" body1="hand" body2="wheel" torquescale="0"/></equality>'
+    _, machine, _ = imported(tmp_path, model(more=more))
+    assert [c.kind for c in machine.constraints.constraints] == ["point"]
+
+
+def test_equalities_of_fixed_tendons_are_those_of_mujoco(tmp_path):
+    more = (
+        '<tendon><fixed name="one"><joint joint="yaw" coef="2"/><joint joint="spin" coef="-1"/>'
+        '</fixed><fixed name="two"><joint joint="tilt" coef="0.5"/></fixed></tendon>'
+        '<equality><tendon name="line" tendon1="one" tendon2="two" polycoef="0.1 0.7 0 0 0"/>'
+        '<tendon name="curve" tendon1="two" tendon2="one" polycoef="0 0.3 -0.2 0 0.1"/></equality>'
+    )
+    _, machine, peer = imported(tmp_path, model(more=more))
+    data = mujoco.MjData(peer)
+    workspace, chance = machine.model.workspace(), np.random.default_rng(4)
+    for _ in range(5):
+        data.qpos[:] = chance.normal(size=peer.nq)
+        mujoco.mj_forward(peer, data)
+        workspace.update(data.qpos, np.zeros(peer.nv))
+        rows = machine.constraints.evaluate(workspace, 0.0, data.qpos, np.zeros(peer.nv), None)
+        np.testing.assert_allclose(rows.residual, data.efc_pos[:2], rtol=0, atol=1e-12)
+        jacobian = data.efc_J.reshape(-1, peer.nv)[:2]
+        np.testing.assert_allclose(rows.A, jacobian, rtol=0, atol=1e-12)  # rounding

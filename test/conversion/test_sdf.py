@@ -281,7 +281,13 @@ def test_what_cannot_be_carried_over_is_named(tmp_path):
         + link("b", "1 0 0 0 0 0")
         + joint("j", "revolute", "world", "a")
         + joint("k", "revolute", "a", "b", more='<sensor name="torque" type="force_torque"/>')
-        + joint("gears", "gearbox", "a", "b", more="<gearbox_ratio>2</gearbox_ratio>")
+        + joint(
+            "gears",
+            "gearbox",
+            "a",
+            "b",
+            more="<gearbox_reference_body>b</gearbox_reference_body>",
+        )
         + '<plugin name="p" filename="gz-sim-joint-controller-system">'
         + "<joint_name>j</joint_name></plugin>"
         + '<include><uri>model://other</uri></include><model name="nested"/>'
@@ -360,3 +366,36 @@ def test_the_model_is_placed_by_a_frame_of_its_own(tmp_path):
     at = places(read(tmp_path, parts, attributes='placement_frame="a"').load())
     np.testing.assert_allclose(at["a"][0], [1, 0, 0], rtol=0, atol=1e-12)
     np.testing.assert_allclose(at["b"][0], [0, 0, 0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_gearbox_turns_the_child_against_the_parent(tmp_path, turned):
+    # theta_2 = -ratio theta_1, both seen from the reference body, about the axes of the gearbox
+    shaft = (
+        joint("out", "revolute", "wheel", "frame", axis="0 0 -1")
+        if turned
+        else joint("out", "revolute", "frame", "wheel")
+    )
+    parts = (
+        link("frame")
+        + link("pinion", "0.1 0 0 0 0 0")
+        + link("wheel", "0.4 0 0 0 0 0")
+        + joint("base", "fixed", "world", "frame", axis="")
+        + joint("in", "revolute", "frame", "pinion")
+        + shaft
+        + joint(
+            "gears",
+            "gearbox",
+            "pinion",
+            "wheel",
+            more="<axis2><xyz>0 0 1</xyz></axis2><gearbox_ratio>0.25</gearbox_ratio>"
+            "<gearbox_reference_body>frame</gearbox_reference_body>",
+        )
+    )
+    machine = read(tmp_path, parts).load()
+    q = machine.configuration(machine.assemble(**{"in": 0.8}))
+    at = places(machine, q)
+    for name, angle in (("pinion", 0.8), ("wheel", -0.2)):
+        rotation = at[name][1]
+        found = np.arctan2(rotation[1, 0], rotation[0, 0])
+        assert found == pytest.approx(angle, abs=1e-12), name  # rounding of a linear row

@@ -17,21 +17,20 @@ from uk_dynamics.constraints.kinds import kind_called
 from uk_dynamics.constraints.kinds.pairs import Weld
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism.files import read_yaml
 from uk_dynamics.model.urdf import FAR, RobotDescription, read_urdf
 
 _LISTS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 _AXES = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}
 
 
-def read_gepetto(path: Path, urdf: Path | None = None) -> tuple[ImportedRobot, str]:
-    """Read the loops of a YAML file and the tree of a URDF, by default ``robot.urdf`` next to it.
+def read_gepetto(path: Path, data: object, urdf: Path) -> tuple[ImportedRobot, str]:
+    """Take the loops from the data of a YAML file, and the tree from a URDF.
 
     Returns:
         What goes into the mechanism file, and the URDF.
     """
-    lists = _read_lists(path)
-    description = read_urdf(_beside(path) if urdf is None else urdf)
+    lists = _checked_lists(path, data)
+    description = read_urdf(urdf)
     robot = ImportedRobot(description.name if description.name != "onshape" else path.parent.name)
     tree = ET.fromstring(description.text)
     frames = _frames(description)
@@ -51,10 +50,9 @@ def read_gepetto(path: Path, urdf: Path | None = None) -> tuple[ImportedRobot, s
     return robot, '<?xml version="1.0"?>\n' + ET.tostring(tree, encoding="unicode") + "\n"
 
 
-def _read_lists(path: Path) -> dict[str, list[object]]:
-    data = read_yaml(path, path.name)
+def _checked_lists(path: Path, data: object) -> dict[str, list[object]]:
     if not isinstance(data, dict) or "closed_loop" not in data:
-        raise InputError("there is no closed_loop: this lists no loops", file=path.name)
+        raise InputError("there is neither closed_loop nor closures: no loops", file=path.name)
     for key in _LISTS:
         if not isinstance(data.get(key, []), list):
             raise InputError("expected a list", file=path.name, place=key)
@@ -65,18 +63,6 @@ def _read_lists(path: Path) -> dict[str, list[object]]:
             problem = f"{counts[0]} in {one} and {counts[1]} in {other}; there is one for each"
             raise InputError(problem, file=path.name)
     return lists
-
-
-def _beside(path: Path) -> Path:
-    usual, found = path.with_name("robot.urdf"), sorted(path.parent.glob("*.urdf"))
-    if usual.is_file():
-        return usual
-    if len(found) == 1:
-        return found[0]
-    shown = ", ".join(urdf.name for urdf in found) or "none"
-    raise InputError(
-        f"name the URDF by --urdf; in the same folder there are: {shown}", file=path.name
-    )
 
 
 def _frames(description: RobotDescription) -> dict[str, str]:

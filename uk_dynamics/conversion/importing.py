@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.gepetto import read_gepetto
+from uk_dynamics.conversion.loop_closures import read_loop_closures
 from uk_dynamics.conversion.mjcf.reading import read_mjcf
 from uk_dynamics.conversion.robot.imported_robot import Remark
 from uk_dynamics.conversion.robot.mechanism_text import mechanism_text
@@ -15,7 +16,7 @@ from uk_dynamics.conversion.robot.urdf_text import urdf_text
 from uk_dynamics.conversion.sdf.reading import read_sdf
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.files import MechanismSpec
+from uk_dynamics.mechanism.files import MechanismSpec, read_yaml
 from uk_dynamics.model.urdf import LARGEST_DESCRIPTION, parse_xml
 
 _KINDS = "an SDF or MJCF file, or the YAML of closed loops next to a URDF"
@@ -47,7 +48,12 @@ def import_file(path: Path, *, model: str | None = None, urdf: Path | None = Non
         InputError: The file cannot be read, is of no such kind, or does not make sense.
     """
     if path.suffix in (".yaml", ".yml"):
-        robot, tree = read_gepetto(path, urdf)
+        data = read_yaml(path, path.name)
+        beside = urdf or urdf_next_to(path)
+        if isinstance(data, dict) and isinstance(data.get("closures"), list):
+            robot, tree = read_loop_closures(path, data, beside)
+        else:
+            robot, tree = read_gepetto(path, data, beside)
     else:
         root = _parse(path)
         if root.tag == "mujoco":
@@ -58,7 +64,10 @@ def import_file(path: Path, *, model: str | None = None, urdf: Path | None = Non
             except InputError as error:
                 raise error.located(file=path.name) from None
         elif root.tag == "robot":
-            problem = "this is a URDF, which closes no loops; uk_dynamics init drafts its file"
+            problem = (
+                "this is a URDF: one that closes its loops itself is given in the place of a"
+                " mechanism file, and uk_dynamics init drafts one for others"
+            )
             raise InputError(problem, file=path.name)
         else:
             raise InputError(f"the root element is <{root.tag}>; expected {_KINDS}", file=path.name)
@@ -66,6 +75,23 @@ def import_file(path: Path, *, model: str | None = None, urdf: Path | None = Non
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", robot.name).strip("_") or "robot"
     text = mechanism_text(robot, path.name, f"{name}.urdf")
     return Import(name, tree, text, tuple(robot.remarks))
+
+
+def urdf_next_to(path: Path) -> Path:
+    """The URDF in the folder of a YAML file: ``robot.urdf``, or the only one.
+
+    Raises:
+        InputError: There is none, or there are several.
+    """
+    usual, found = path.with_name("robot.urdf"), sorted(path.parent.glob("*.urdf"))
+    if usual.is_file():
+        return usual
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(urdf.name for urdf in found) or "none"
+    raise InputError(
+        f"name the URDF by --urdf; in the same folder there are: {shown}", file=path.name
+    )
 
 
 def _parse(path: Path) -> ET.Element:

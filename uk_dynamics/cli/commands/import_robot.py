@@ -1,4 +1,4 @@
-"""``uk_dynamics import``: mechanisms from SDF, MJCF and Gepetto's closed-loop YAML."""
+"""``uk_dynamics import``: mechanisms from SDF, MJCF, and YAML files of closed loops."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from uk_dynamics.conversion import Import
 
 _HELP = """\
-convert a mechanism from SDF, MJCF or Gepetto's YAML
+convert a mechanism from SDF, MJCF, or a YAML file of closed loops
 
 Convert a mechanism with closed loops from another format to a URDF and a mechanism file: from SDF
-(joints that close a loop), from MJCF (equality constraints connect, weld and joint; needs MuJoCo),
-or from the closed-loop YAML of Gepetto's parallel robots, next to their URDF. What cannot be
-converted is listed by name, on the screen and at the top of the mechanism file.
+(joints that close a loop, gearboxes), from MJCF (equality constraints; needs MuJoCo), or from a
+YAML file next to a URDF: Gepetto's closed_loop, or the closures that CAD exporters write. What
+cannot be converted is listed by name, on the screen and at the top of the mechanism file. A URDF
+that closes its loops itself needs no conversion: name it in the place of a mechanism file.
 
 examples:
   uk_dynamics import gripper.sdf --out gripper

@@ -63,6 +63,11 @@ def kind_called(word: str, by: str) -> type[Kind] | None:
     return next((kind for kind in kinds().values() if word in kind.called.get(by, ())), None)
 
 
+def words_of(by: str) -> list[str]:
+    """What a format or library calls kinds, in alphabetical order."""
+    return sorted({word for kind in kinds().values() for word in kind.called.get(by, ())})
+
+
 _COMMON = "common.schema.json#/definitions/"
 _CONSTRAINT = "constraint.schema.json#/definitions/"
 #: Keys that every kind has, in the order in which errors list them.

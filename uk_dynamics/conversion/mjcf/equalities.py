@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.constraints.kinds import kind_called
+from uk_dynamics.constraints.kinds.pairs import Point
 from uk_dynamics.conversion.mjcf.names import Names
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import compose, frame_data
-from uk_dynamics.model.urdf import Pose, from_quaternion
+from uk_dynamics.conversion.robot.poses import frame_data
+from uk_dynamics.model.urdf import Pose, compose, from_quaternion
 
 _POWERS = 5
+_TORQUE_SCALE = 10  # place in the data of a weld; 0 leaves rotations free
 
 
 def add_equalities(
@@ -47,9 +49,12 @@ class _Equalities:
         data: Data | None = None
         if kind is not None and set(kind.frames) == {"parent", "child"}:
             connect = model.eq_type[index] == kinds.mjEQ_CONNECT
-            data = self._frames(kind.name, index, connect=connect)
+            turns = not connect and not model.eq_data[index][_TORQUE_SCALE]
+            data = self._frames(Point.name if turns else kind.name, index, connect=connect)
         elif kind is not None:
             data = self._joints(index)
+        elif model.eq_type[index] == kinds.mjEQ_TENDON:
+            data = self._tendons(index)
         if data is None:
             self.robot.lost(f"equality {name}", f"no counterpart of {word}")
             return
@@ -89,27 +94,61 @@ class _Equalities:
         involved = [first] if second < 0 else [first, second]
         if not all(map(self.names.is_single, involved)):
             return None
-        drawn = [float(model.qpos0[model.jnt_qposadr[joint]]) for joint in involved]
-        names = [self.names.joint(joint) for joint in involved]
-        if second < 0 or not coefficients[2:].any():
-            joints: Data = {names[0]: 1.0}
-            offset = drawn[0] + float(coefficients[0])
-            if second >= 0:
-                ratio = float(coefficients[1])
-                joints[names[1]] = -ratio
-                offset -= ratio * drawn[1]
-            return {"type": "joint_coupling", "joints": joints, "offset": offset}
-        deviation = f"(b - {drawn[1]!r})"
-        terms = [
-            repr(float(c)) + (f"*{deviation}**{power}" if power else "")
-            for power, c in enumerate(coefficients.tolist())
-            if c
+        sides = [
+            ({self.names.joint(joint): 1.0}, float(model.qpos0[model.jnt_qposadr[joint]]))
+            for joint in involved
         ]
+        return _polynomial(sides, coefficients)
+
+    def _tendons(self, index: int) -> Data | None:
+        """The same between the lengths of fixed tendons, which are weighted sums of joints."""
+        model = self.model
+        ends = [int(model.eq_obj1id[index]), int(model.eq_obj2id[index])]
+        sides = []
+        for tendon in ends if ends[1] >= 0 else ends[:1]:
+            first = int(model.tendon_adr[tendon])
+            parts = range(first, first + int(model.tendon_num[tendon]))
+            if any(model.wrap_type[k] != self.mujoco.mjtWrap.mjWRAP_JOINT for k in parts):
+                return None
+            weights = {
+                self.names.joint(int(model.wrap_objid[k])): float(model.wrap_prm[k]) for k in parts
+            }
+            sides.append((weights, float(model.tendon_length0[tendon])))
+        return _polynomial(sides, np.array(model.eq_data[index][:_POWERS], dtype=float))
+
+
+Side = tuple[dict[str, float], float]  # factors of joints, and their sum in the drawn pose
+
+
+def _polynomial(sides: list[Side], coefficients: Any) -> Data:
+    """The first side, less its drawn value, is a polynomial of the second less its own."""
+    (joints, drawn), *others = sides
+    second, drawn_second = others[0] if others else ({}, 0.0)
+    if not second or not coefficients[2:].any():
+        weights = dict(joints)
+        offset, ratio = drawn + float(coefficients[0]), float(coefficients[1])
+        for name, factor in second.items():
+            weights[name] = weights.get(name, 0.0) - ratio * factor
         return {
-            "type": "expression",
-            "expression": f"a - {drawn[0]!r} - ({' + '.join(terms)})",
-            "names": {"a": names[0], "b": names[1]},
+            "type": "joint_coupling",
+            "joints": weights,
+            "offset": offset - ratio * drawn_second * bool(second),
         }
+    names = {f"x{k}": name for k, name in enumerate(dict.fromkeys((*joints, *second)))}
+    one, other = (
+        " + ".join(f"{side[name]!r}*{word}" for word, name in names.items() if name in side)
+        for side in (joints, second)
+    )
+    terms = [
+        repr(float(c)) + (f"*({other} - {drawn_second!r})**{power}" if power else "")
+        for power, c in enumerate(coefficients.tolist())
+        if c
+    ]
+    return {
+        "type": "expression",
+        "expression": f"{one} - {drawn!r} - ({' + '.join(terms)})",
+        "names": names,
+    }
 
 
 def _pose(position: Any, quaternion: Any) -> Pose:

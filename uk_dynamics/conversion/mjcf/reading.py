@@ -14,10 +14,11 @@ import numpy as np
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.mjcf.actuators import add_actuators
 from uk_dynamics.conversion.mjcf.equalities import add_equalities
+from uk_dynamics.conversion.mjcf.missing_files import without_missing_files
 from uk_dynamics.conversion.mjcf.names import Names
 from uk_dynamics.conversion.mjcf.remarks import add_remarks
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import compose, inverse, moved_link, moved_visual
+from uk_dynamics.conversion.robot.poses import moved_link, moved_visual
 from uk_dynamics.exceptions import InputError
 
 _LEAST = 1e-12  # of a spring or inertia: nothing
@@ -32,10 +33,15 @@ def read_mjcf(path: Path) -> ImportedRobot:
         )
     mujoco: Any = importlib.import_module("mujoco")
     try:
-        model = mujoco.MjModel.from_xml_path(str(path))
+        model, losses = without_missing_files(mujoco, path)
     except ValueError as error:
         raise InputError(" ".join(str(error).split()), file=path.name) from None
-    return _Reader(mujoco, model, path.stem).read()
+    except InputError as error:
+        raise error.located(file=path.name) from None
+    robot = _Reader(mujoco, model, path.stem).read()
+    for subject, reason in losses:
+        robot.lost(subject, reason)
+    return robot
 
 
 class _Reader:
@@ -87,7 +93,7 @@ class _Reader:
         parent = int(model.body_parentid[body])
         joints = range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body])
         pose = urdf.Pose(np.array(model.body_pos[body]), _rotation(model.body_quat[body]))
-        place = compose(self.moved[parent], pose)
+        place = urdf.compose(self.moved[parent], pose)
         moved = urdf.Pose()
         if len(joints) == 1 and model.jnt_type[joints[0]] == kinds.mjJNT_FREE:
             self._free(body, name, joints[0], floating)
@@ -133,8 +139,8 @@ class _Reader:
             child = name if last else f"{name}_part_{number}"
             if not last:
                 self.robot.links.append(urdf.Link(child))
-            self._joint(joint, parent, child, compose(before, anchor))
-            parent, before = child, inverse(anchor)
+            self._joint(joint, parent, child, urdf.compose(before, anchor))
+            parent, before = child, urdf.inverse(anchor)
         return before
 
     def _joint(self, joint: int, parent: str, child: str, pose: urdf.Pose) -> None:
@@ -170,7 +176,7 @@ class _Reader:
                 "prismatic" if slides else "revolute",
                 parent,
                 child,
-                compose(pose, back) if zero else pose,
+                urdf.compose(pose, back) if zero else pose,
                 axis,
                 lower,
                 upper,
@@ -216,7 +222,7 @@ def shapes(
             kind = kind.removeprefix("mjGEOM_").lower()
             robot.lost(f"geom {names.of('geom', index)}", f"its shape ({kind}) is not drawn")
         for offset, shape in parts:
-            yield body, urdf.Visual(names.body(body), compose(pose, offset), shape, colour)
+            yield body, urdf.Visual(names.body(body), urdf.compose(pose, offset), shape, colour)
 
 
 def _parts(kinds: Any, kind: int, size: Any) -> Iterator[tuple[urdf.Pose, urdf.Shape]]:

@@ -1,4 +1,4 @@
-"""Poses composed and inverted, and what is fixed in a link seen from another frame of it."""
+"""What is fixed in a link, seen from another frame of it; frames as a file declares them."""
 
 from __future__ import annotations
 
@@ -7,26 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from uk_dynamics.model.urdf import Array, Link, Pose, Visual
+from uk_dynamics.model.urdf import Array, Link, Pose, Visual, compose
 
 _IDENTITY = 1e-15  # of a rotation matrix: what is left of rounding
-
-
-def compose(first: Pose, second: Pose) -> Pose:
-    """The pose ``second`` of a frame that is given in ``first``, seen from where that is given."""
-    return Pose(
-        first.translation + first.rotation @ second.translation, first.rotation @ second.rotation
-    )
-
-
-def inverse(pose: Pose) -> Pose:
-    """The pose of the parent in the frame."""
-    return Pose(-pose.rotation.T @ pose.translation, pose.rotation.T)
-
-
-def relative(frame: Pose, seen: Pose) -> Pose:
-    """Pose of ``seen`` in ``frame``, both given in the same frame."""
-    return compose(inverse(frame), seen)
 
 
 def moved_link(link: Link, pose: Pose) -> Link:

@@ -8,9 +8,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.conversion.robot.poses import compose
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.urdf import WORLD, Array, Pose, from_quaternion, from_rpy
+from uk_dynamics.model.urdf import WORLD, Array, Pose, compose, from_quaternion, from_rpy
 
 MODEL = "__model__"
 

@@ -11,8 +11,12 @@ from uk_dynamics.conversion.sdf.frames import MODEL, Frames, handled, is_true, n
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import Array, Pose
 
-_HANDLED = ("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch")
-_AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2}
+_HANDLED = (
+    *("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch"),
+    *("gearbox_ratio", "gearbox_reference_body"),
+)
+_AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1}
+_AXES |= {"universal": 2, "revolute2": 2, "gearbox": 2}
 _ENDLESS = 1e16  # SDF's older word for no limit
 
 
@@ -41,6 +45,9 @@ class SdfJoint:
     pose: Pose  # of the joint in the model
     axes: tuple[Axis, ...]  # none, one or two
     pitch: float = 0.0  # of a screw, in m per turn, positive for a right-handed thread
+    # of a gearbox: both its links turn on this one, the child by −ratio times the parent
+    reference: str = ""
+    ratio: float = 1.0
 
 
 def read_joint(
@@ -58,7 +65,13 @@ def read_joint(
     for extra in handled(node, _HANDLED):
         label = extra.get("name") or ""
         robot.lost(f"joint {name}", f"<{extra.tag}> {label}".strip() + ": has no place here")
-    return SdfJoint(name, kind, parent, child, pose, tuple(axes), _pitch(node, kind))
+    reference, ratio = "", 1.0
+    if kind == "gearbox":
+        reference = _link(frames, text(node, "gearbox_reference_body"), "gearbox_reference_body")
+        ratio = number(node, "gearbox_ratio", 1.0)
+    return SdfJoint(
+        name, kind, parent, child, pose, tuple(axes), _pitch(node, kind), reference, ratio
+    )
 
 
 def _link(frames: Frames, name: str, tag: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
-from uk_dynamics.conversion.robot.poses import compose, moved_link
+from uk_dynamics.conversion.robot.poses import moved_link
 from uk_dynamics.conversion.sdf.frames import handled, is_true, number, numbers, read_pose
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import resolve
@@ -69,7 +69,7 @@ def read_visuals(node: ET.Element, robot: ImportedRobot, directory: Path) -> lis
         geometry = visual.find("geometry")
         shape = None if geometry is None else _shape(geometry, place, robot, directory)
         if shape is not None:
-            placed = compose(urdf.Pose(), read_pose(pose))
+            placed = urdf.compose(urdf.Pose(), read_pose(pose))
             found.append(urdf.Visual(link, placed, shape, _colour(visual)))
     return found
 

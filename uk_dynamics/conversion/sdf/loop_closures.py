@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
 
 from uk_dynamics.constraints.kinds import kind_called
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
-from uk_dynamics.conversion.robot.poses import compose, frame_data, relative
+from uk_dynamics.conversion.robot.poses import frame_data
 from uk_dynamics.conversion.sdf.joints import Axis, SdfJoint
-from uk_dynamics.model.urdf import Joint, JointType, Pose
+from uk_dynamics.conversion.sdf.spanning_tree import Branch
+from uk_dynamics.model.urdf import Joint, JointType, Pose, compose, relative
 
 
 def single_joints(joint: SdfJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:
@@ -65,6 +68,24 @@ def close_loop(
         if has:
             why = "it closes a loop and has no coordinate"
             robot.lost(f"joint {joint.name}", f"{', '.join(has)}: {why}")
+
+
+def couple_gears(gearbox: SdfJoint, branches: Sequence[Branch], robot: ImportedRobot) -> None:
+    """Couple the joints on which both wheels of a gearbox turn: theta_2 = -ratio theta_1 (SDF)."""
+    factors: dict[str, float] = {}
+    weights = (gearbox.ratio, 1.0)
+    wheels = (gearbox.parent, gearbox.child)
+    for wheel, axis, weight in zip(wheels, gearbox.axes, weights, strict=True):
+        ends = {gearbox.reference, wheel}
+        joint = next((b.joint for b in branches if {b.joint.parent, b.joint.child} == ends), None)
+        if joint is None or joint.kind not in ("revolute", "continuous"):
+            why = f"{wheel} does not turn on {gearbox.reference} by a joint of the tree"
+            robot.lost(f"joint {gearbox.name}", why)
+            return
+        shaft = joint.pose.rotation @ joint.axes[0].direction
+        along = float(np.sign(shaft @ gearbox.pose.rotation @ axis.direction))
+        factors[joint.name] = weight * along * (1.0 if joint.child == wheel else -1.0)
+    robot.add_constraint(gearbox.name, {"type": "joint_coupling", "joints": factors})
 
 
 def drop_dangling(robot: ImportedRobot) -> None:

@@ -17,10 +17,15 @@ from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers, read_pose
 from uk_dynamics.conversion.sdf.joints import SdfJoint, read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
-from uk_dynamics.conversion.sdf.loop_closures import close_loop, drop_dangling, single_joints
+from uk_dynamics.conversion.sdf.loop_closures import (
+    close_loop,
+    couple_gears,
+    drop_dangling,
+    single_joints,
+)
 from uk_dynamics.conversion.sdf.spanning_tree import Branch, spanning_tree
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose
+from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, compose, inverse, relative
 
 _HANDLED = ("link", "joint", "pose", "frame", "static", "self_collide", "allow_auto_disable")
 _AXES_IN_JOINT = 5  # since SDF 1.5
@@ -85,11 +90,13 @@ class _Reader:
             )
         if frame is None:
             return read_pose(pose)
-        return poses.compose(read_pose(pose), poses.inverse(self.frames.pose(frame)))
+        return compose(read_pose(pose), inverse(self.frames.pose(frame)))
 
     def read(self) -> None:
         self._remark_the_rest()
-        joints = [self._joint(node) for node in self.model.iterfind("joint")]
+        read = [self._joint(node) for node in self.model.iterfind("joint")]
+        gears = [joint for joint in read if joint.kind == "gearbox"]
+        joints = [joint for joint in read if joint.kind != "gearbox"]
         grounded = any(WORLD in (joint.parent, joint.child) for joint in joints)
         first = self.model.get("canonical_link") or next(iter(self.elements), "")
         if first not in self.elements:
@@ -111,6 +118,8 @@ class _Reader:
                 self._loose(link)
         for joint in closing:
             close_loop(joint, self.placed, self.where, self.robot)
+        for gearbox in gears:
+            couple_gears(gearbox, branches, self.robot)
         drop_dangling(self.robot)
 
     def _joint(self, node: ET.Element) -> SdfJoint:
@@ -151,7 +160,7 @@ class _Reader:
             return
         if floats:
             self.robot.root = "floating"
-            place = poses.compose(self.placed, self.frames.pose(root))
+            place = compose(self.placed, self.frames.pose(root))
             self.robot.place_root("root", place, poses.quaternion(place.rotation))
             self.where[root] = place
             self._body(root, Pose())
@@ -161,7 +170,7 @@ class _Reader:
 
     def _loose(self, link: str) -> None:
         """A part without a joint to the others floats in the world."""
-        place = poses.compose(self.placed, self.frames.pose(link))
+        place = compose(self.placed, self.frames.pose(link))
         self.where[link] = place
         self.robot.joints.append(Joint(f"{link}_free", "floating", WORLD, link, place))
         self.robot.changed(f"link {link}", f"no joint holds it: the floating joint {link}_free")
@@ -179,11 +188,11 @@ class _Reader:
 
     def _branch(self, branch: Branch) -> None:
         joint = branch.joint
-        place = poses.compose(self.placed, joint.pose)
+        place = compose(self.placed, joint.pose)
         self.where[branch.child] = place
-        own = poses.compose(self.placed, self.frames.pose(branch.child))
-        self._body(branch.child, poses.relative(place, own))
-        pose = poses.relative(self.where[branch.parent], place)
+        own = compose(self.placed, self.frames.pose(branch.child))
+        self._body(branch.child, relative(place, own))
+        pose = relative(self.where[branch.parent], place)
         whole = Joint(joint.name, "fixed", branch.parent, branch.child, pose)
         sign = -1.0 if branch.reversed else 1.0
         if branch.reversed:

@@ -24,6 +24,7 @@ from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.mechanism.files.wording import inside, located, place_text
 from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml
+from uk_dynamics.model.urdf import actuation_tags, read_urdf
 
 Numbers = tuple[tuple[str, float], ...]
 
@@ -114,15 +115,20 @@ class MechanismSpec:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> MechanismSpec:
-        """Read a mechanism file.
+        """Read a mechanism file, or a URDF that needs none: it closes its loops itself.
 
         Args:
-            path: Path, package:// URI, or the name of a shipped mechanism, such as ``five_bar``.
+            path: Path, package:// URI, or the name of a shipped mechanism, such as ``five_bar``;
+                of a ``.urdf`` or ``.xacro`` file, the motors are those that its
+                ``<ros2_control>`` or ``<transmission>`` command.
 
         Raises:
             MechanismFileError: The file is missing, unreadable or malformed.
+            UrdfError: The URDF is.
         """
         found, shown = find_file(path, "mechanism")
+        if found.suffix in (".urdf", ".xacro"):
+            return cls._from_urdf(found, shown)
         return cls._from_data(read_yaml(found, shown), shown, found.parent)
 
     @classmethod
@@ -140,6 +146,16 @@ class MechanismSpec:
             MechanismFileError: The text is malformed.
         """
         return cls._from_data(parse_yaml(text, file), file, Path(directory or "."))
+
+    @classmethod
+    def _from_urdf(cls, path: Path, shown: str) -> MechanismSpec:
+        try:
+            tags = actuation_tags(read_urdf(path))
+        except InputError as error:
+            raise error.located(file=shown) from None
+        motors = tuple(ActuatorSpec(tag.joint, ((tag.joint, 1.0),)) for tag in tags)
+        name, model = path.name.partition(".")[0], ModelSpec(urdf=path.name)
+        return cls(shown, name, path.parent.absolute(), model, actuators=motors)
 
     @classmethod
     def _from_data(cls, raw: object, file: str, directory: Path) -> MechanismSpec:

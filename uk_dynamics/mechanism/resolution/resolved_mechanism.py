@@ -19,6 +19,7 @@ from uk_dynamics.mechanism.resolution.constraint_resolution import (
     resolve_references,
     structural_constraints,
 )
+from uk_dynamics.mechanism.resolution.description_loops import with_loops
 from uk_dynamics.mechanism.resolution.force_resolution import (
     resolve_forces,
     resolve_friction,
@@ -77,7 +78,7 @@ class ResolvedMechanism:
         Raises:
             InputError: Names that do not exist, with file and place.
         """
-        self.spec = spec
+        self.spec = spec = with_loops(spec, description)
         self.name = spec.name
         self._description = description
         links = [link.name for link in description.links]

@@ -7,15 +7,24 @@ from uk_dynamics.model.urdf.description import (
     WORLD,
     Array,
     AttachedFrame,
+    Coupling,
     Joint,
     JointType,
     Link,
+    LoopJoint,
     Pose,
     RobotDescription,
 )
 from uk_dynamics.model.urdf.inertia import inertia_problem
+from uk_dynamics.model.urdf.poses import compose, inverse, relative
 from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
-from uk_dynamics.model.urdf.rotation import about_axis, from_quaternion, from_rpy, to_rpy
+from uk_dynamics.model.urdf.rotation import (
+    about_axis,
+    from_quaternion,
+    from_rpy,
+    to_rpy,
+    turning_to,
+)
 from uk_dynamics.model.urdf.source import LARGEST_DESCRIPTION, read_source
 from uk_dynamics.model.urdf.topology import moves_no_mass
 from uk_dynamics.model.urdf.visuals import (
@@ -43,10 +52,12 @@ __all__ = [
     "Array",
     "AttachedFrame",
     "Box",
+    "Coupling",
     "Cylinder",
     "Joint",
     "JointType",
     "Link",
+    "LoopJoint",
     "MeshFile",
     "Numbers",
     "Pose",
@@ -57,13 +68,17 @@ __all__ = [
     "about_axis",
     "actuation_tags",
     "appearance",
+    "compose",
     "from_quaternion",
     "from_rpy",
     "inertia_problem",
+    "inverse",
     "moves_no_mass",
     "parse_xml",
     "read_source",
     "read_urdf",
     "read_urdf_text",
+    "relative",
     "to_rpy",
+    "turning_to",
 ]

@@ -1,7 +1,7 @@
 """One description made of others: ``<include uri="..." prefix="left_"/>`` inside ``<robot>``.
 
-URDF has no way to use a finished robot twice. This element takes the links and joints of another
-description into this one, all names prefixed::
+URDF has no way to use a finished robot twice. This element takes the links, joints and loops of
+another description into this one, all names prefixed::
 
     <include uri="package://some_arm/urdf/arm.urdf" prefix="left_">
       <lock joint="finger" position="0.02"/>
@@ -20,6 +20,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS, prefixed
 from uk_dynamics.model.urdf.description import Array
 from uk_dynamics.model.urdf.rotation import about_axis, from_rpy, to_rpy
 from uk_dynamics.model.urdf.schema import finite_numbers
@@ -76,9 +77,12 @@ class _Composer:
         for lock in node.iterfind("lock"):
             _lock(other, lock, other_source.name)
         prefix = node.get("prefix", "")
-        parts = [copy.deepcopy(part) for part in other if part.tag in ("link", "joint", "material")]
+        kinds = ("link", "joint", "material", *LOOP_TAGS)
+        parts = [copy.deepcopy(part) for part in other if part.tag in kinds]
         for part in parts:
-            if part.tag != "material":
+            if part.tag in LOOP_TAGS:
+                prefixed(part, prefix)
+            elif part.tag != "material":
                 _rename(part, prefix)
         return parts
 

@@ -106,6 +106,61 @@ class Mimic:
 
 
 @dataclass(frozen=True)
+class LoopJoint:
+    """A joint that closes a loop: two frames, and what stays free between them.
+
+    Attributes:
+        name: Name of the element.
+        type: As the element has it: revolute, fixed, spherical …
+        parent: Name of a link.
+        parent_pose: Frame of the joint in it.
+        child: Name of another link.
+        child_pose: Frame of the joint in that; both frames coincide where the loop is closed,
+            but for the motion of the joint.
+        axes: Unit axes in the frame of the joint: the first fixed in the parent, a second one in
+            the child.
+        pitch: Of a screw, in m per turn, positive for a right-handed thread.
+    """
+
+    name: str
+    type: str
+    parent: str
+    parent_pose: Pose
+    child: str
+    child_pose: Pose
+    axes: tuple[Array, ...] = ()
+    pitch: float = 0.0
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """Joints that move in a fixed ratio: the weighted sum of their positions is zero.
+
+    Attributes:
+        name: Name of the element.
+        joints: Factor of each joint, by name.
+    """
+
+    name: str
+    joints: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class ClosedLoops:
+    """All that closes loops in a description.
+
+    Attributes:
+        joints: Joints of loops.
+        couplings: Joints that move in a fixed ratio.
+        warnings: What is not carried over, or stands there in another form.
+    """
+
+    joints: tuple[LoopJoint, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class RobotDescription:
     """A checked tree of links and joints.
 
@@ -116,6 +171,7 @@ class RobotDescription:
         links: In the order of the file.
         joints: Depth first from the root, siblings in the order of the file.
         mimics: The ``<mimic>`` records.
+        loops: What closes loops between the links.
         warnings: What is legal but probably not meant.
         text: The URDF text as read, xacro expanded.
     """
@@ -126,6 +182,7 @@ class RobotDescription:
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
     mimics: tuple[Mimic, ...] = ()
+    loops: ClosedLoops = ClosedLoops()
     warnings: tuple[str, ...] = ()
     text: str = ""
 

@@ -11,9 +11,11 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS, closed_loops
 from uk_dynamics.model.urdf.composition import expand_includes
 from uk_dynamics.model.urdf.description import (
     FAR,
+    WORLD,
     Joint,
     JointType,
     Link,
@@ -29,7 +31,7 @@ from uk_dynamics.model.urdf.topology import check_mimics, moves_no_mass, order_j
 from uk_dynamics.model.urdf.xml_text import parse_robot
 
 MOST_LINKS = 2000
-ELSEWHERE = ("material", "gazebo", "transmission", "ros2_control", "sensor")
+ELSEWHERE = ("material", "gazebo", "transmission", "ros2_control", "sensor", "frame", *LOOP_TAGS)
 
 
 def read_urdf(urdf: str | Path, *, arguments: Mapping[str, str] | None = None) -> RobotDescription:
@@ -74,10 +76,13 @@ class _Reader:
         self._check_top_level()
         links = [self._link(node) for node in self.robot.iterfind("link")]
         joints = [self._joint(node) for node in self.robot.iterfind("joint")]
+        self._stand_in_world(links, joints)
         _check_unique("link", (link.name for link in links))
         _check_unique("joint", (joint.name for joint in joints))
         root, ordered = order_joints(links, joints)
         check_mimics(self.mimics, joints)
+        loops = closed_loops(self.robot, root, ordered)
+        self.warnings += loops.warnings
         self.warnings += outweighed(links, joints, self.impossible)
         self.warnings += [_shared(text, places) for text, places in self.complaints.items()]
         for name in moves_no_mass(links, ordered):
@@ -92,6 +97,7 @@ class _Reader:
             links=tuple(links),
             joints=ordered,
             mimics=tuple(self.mimics),
+            loops=loops,
             warnings=tuple(f"{self.source}: {warning}" for warning in self.warnings),
             text=ET.tostring(self.robot, encoding="unicode"),
         )
@@ -105,6 +111,24 @@ class _Reader:
         for node in self.robot:
             if node.tag not in ("link", "joint", *ELSEWHERE) and not node.tag.startswith("{"):
                 self.warnings.append(f"<{node.tag}> is unknown and ignored")
+
+    def _stand_in_world(self, links: list[Link], joints: list[Joint]) -> None:
+        """A world that joints name need not be declared; what hangs on nothing then floats in it.
+
+        So Drake and Gazebo read such files.
+        """
+        if not any(joint.parent == WORLD for joint in joints):
+            return
+        if WORLD not in (link.name for link in links):
+            links.insert(0, Link(WORLD))
+        held = {WORLD} | {joint.child for joint in joints}
+        taken = {joint.name for joint in joints}
+        for link in links:
+            if link.name in held:
+                continue
+            name = f"{link.name}_floats" if link.name in taken else link.name
+            joints.append(Joint(name, "floating", WORLD, link.name))
+            self.warnings.append(f"link {link.name}: has no parent, and floats in the world")
 
     def _link(self, node: ET.Element) -> Link:
         element = self._element("link", node)

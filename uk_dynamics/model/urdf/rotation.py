@@ -55,6 +55,18 @@ def turning_z_to(axis: Array) -> Array:
     )
 
 
+def turning_to(first: Array, second: Array) -> Array:
+    """The shortest rotation that takes one unit vector to another, (3, 3)."""
+    cosine = float(first @ second)
+    if cosine <= -1.0 + 1e-12:  # half a turn about any direction across them
+        across = turning_z_to(first)[:, 0]
+        return about_axis(across, math.pi)
+    x, y, z = np.cross(first, second)
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    turned: Array = np.eye(3) + cross + cross @ cross / (1.0 + cosine)
+    return turned
+
+
 def about_axis(axis: Array, angle: float) -> Array:
     """Rotation by an angle in rad about a unit vector, (3, 3) (Rodrigues)."""
     x, y, z = axis

@@ -22,6 +22,7 @@ from uk_dynamics.exceptions import UrdfError
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 CLASSES = {"link": reference.Link, "joint": reference.Joint}
+# ``independent`` is an attribute of URDF+: which coordinates others follow from
 NOT_DYNAMICS = ("visual", "collision", "safety_controller", "calibration")
 REQUIRED = {
     "parent": ("link",),
@@ -95,6 +96,7 @@ def parse_element(kind: str, node: ET.Element) -> Element:
 
 def _dynamics_only(node: ET.Element) -> ET.Element:
     reduced = copy.copy(node)
+    reduced.attrib = {key: text for key, text in node.attrib.items() if key != "independent"}
     for child in list(reduced):
         if child.tag in NOT_DYNAMICS or child.tag.startswith("{"):
             reduced.remove(child)

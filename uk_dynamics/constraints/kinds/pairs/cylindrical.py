@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from uk_dynamics.constraints.kinds.kind import AxisKind, Friction, Setting
 from uk_dynamics.constraints.kinds.selections import aligned, on_axis
@@ -20,6 +21,7 @@ class Cylindrical(AxisKind):
         "cylindrical_joint: {type: cylindrical, axis: [0, 0, 1], parent: {link: base},"
         " child: {link: arm, xyz: [0.1, 0, 0]}}"
     )
+    called: ClassVar = {"URDF": ("cylindrical",)}
     friction = Friction("against sliding and turning together, by the force across the axis")
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:

@@ -27,7 +27,11 @@ class Hinge(AxisKind):
     friction = Friction(
         "a torque about the axis, by the force across it on a pin", turns_on="a pin"
     )
-    called: ClassVar = {"SDF": ("revolute", "continuous"), "Drake": ("RevoluteJoint",)}
+    called: ClassVar = {
+        "URDF": ("revolute", "continuous"),
+        "SDF": ("revolute", "continuous"),
+        "Drake": ("RevoluteJoint",),
+    }
     cuts: ClassVar = {
         f"hinge about {name}": {"axis": list(direction)} for name, direction in AXES.items()
     }

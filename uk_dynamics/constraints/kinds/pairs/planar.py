@@ -23,7 +23,7 @@ class Planar(AxisKind):
         " child: {link: arm, xyz: [0.1, 0, 0]}}"
     )
     friction = Friction("against sliding and turning together, by the force along the axis")
-    called: ClassVar = {"Drake": ("PlanarJoint",)}
+    called: ClassVar = {"URDF": ("planar",), "Drake": ("PlanarJoint",)}
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The child's origin is in the plane, and the normals agree."""

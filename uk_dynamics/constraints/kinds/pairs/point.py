@@ -22,6 +22,7 @@ class Point(Kind):
     )
     friction = Friction("a torque against the rotation, by the force on a ball", turns_on="a ball")
     called: ClassVar = {
+        "URDF": ("spherical", "ball"),
         "SDF": ("ball",),
         "MJCF": ("connect",),
         "Gepetto": ("3d",),

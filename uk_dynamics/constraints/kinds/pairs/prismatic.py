@@ -22,7 +22,7 @@ class Prismatic(AxisKind):
         " child: {link: arm, xyz: [0.1, 0, 0]}}"
     )
     friction = Friction("a force against sliding, by the force across the axis")
-    called: ClassVar = {"SDF": ("prismatic",), "Drake": ("PrismaticJoint",)}
+    called: ClassVar = {"URDF": ("prismatic",), "SDF": ("prismatic",), "Drake": ("PrismaticJoint",)}
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The child's origin is on the axis, and the frames are parallel."""

@@ -73,7 +73,11 @@ class Universal(Kind):
         " both arms of its cross, parent_axis: [0, 1, 0] and child_axis: [0, 0, 1]",
     }
     friction = Friction("a torque about both arms, by the force on their pins", turns_on="a pin")
-    called: ClassVar = {"SDF": ("universal",), "Drake": ("UniversalJoint",)}
+    called: ClassVar = {
+        "URDF": ("universal",),
+        "SDF": ("universal", "revolute2"),
+        "Drake": ("UniversalJoint",),
+    }
 
     @classmethod
     def from_data(cls, data: Data) -> Universal:

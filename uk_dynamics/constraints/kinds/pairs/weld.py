@@ -23,6 +23,7 @@ class Weld(Kind):
         refusal="a weld does not move, so it has no friction; remove the key, or use another type",
     )
     called: ClassVar = {
+        "URDF": ("fixed",),
         "SDF": ("fixed",),
         "MJCF": ("weld",),
         "Gepetto": ("6d",),

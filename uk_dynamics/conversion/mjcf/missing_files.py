@@ -1,0 +1,65 @@
+"""MJCF models whose meshes or textures are not there: the dynamics rarely needs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from uk_dynamics.exceptions import InputError
+
+# In the place of a mesh: one that MuJoCo's compiler accepts
+_CORNERS = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+_FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
+
+
+def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str, str]]]:
+    """Compile a model; where files of shapes are missing, with others in their place.
+
+    Returns:
+        The model, and what is missing, each with what that means.
+
+    Raises:
+        InputError: A moving body takes its mass from a mesh that is missing.
+        ValueError: MuJoCo refuses the model.
+    """
+    spec = mujoco.MjSpec.from_file(str(path))
+    folder = Path(spec.modelfiledir)
+    meshes = {}
+    for mesh in spec.meshes:
+        file = folder / spec.meshdir / mesh.file
+        if not mesh.file or file.is_file():
+            continue
+        mesh.name = mesh.name or Path(mesh.file).stem
+        meshes[mesh.name] = mesh.file
+        mesh.file = ""
+        mesh.uservert, mesh.userface, mesh.scale = _CORNERS, _FACES, [1.0, 1.0, 1.0]
+    missing = list(meshes.values())
+    for texture in spec.textures:
+        if texture.file and not (folder / spec.texturedir / texture.file).is_file():
+            texture.name = texture.name or Path(texture.file).stem
+            missing.append(texture.file)
+            texture.file = ""
+            texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
+            texture.width = texture.height = 1
+    losses = [(f"files {', '.join(missing)}", "are not there: not drawn")] if missing else []
+    for geom in spec.geoms:
+        if geom.meshname in meshes and _gives_mass(mujoco, spec, geom):
+            name, file = geom.parent.name, meshes[geom.meshname]
+            if len(geom.parent.joints):
+                problem = f"its mass comes from the mesh {file}, which is missing"
+                raise InputError(f"{problem}; add the file, or an <inertial>", place=f"body {name}")
+            losses.append((f"body {name}", f"its mass comes from {file}, which is missing: 0 here"))
+        if geom.meshname in meshes:
+            geom.mass = 0.0
+    return spec.compile(), losses
+
+
+def _gives_mass(mujoco: Any, spec: Any, geom: Any) -> bool:
+    """Whether the inertia of its body comes from a geom."""
+    kinds, rule, body = mujoco.mjtInertiaFromGeom, spec.compiler.inertiafromgeom, geom.parent
+    if rule == kinds.mjINERTIAFROMGEOM_FALSE or body.name == "world":
+        return False
+    if rule == kinds.mjINERTIAFROMGEOM_AUTO and body.explicitinertial:
+        return False
+    first, last = spec.compiler.inertiagrouprange
+    return bool(first <= geom.group <= last and geom.mass != 0.0 and geom.density != 0.0)
