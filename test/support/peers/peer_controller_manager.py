@@ -150,6 +150,8 @@ def spawner() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("controllers", nargs="+")
     parser.add_argument("--param-file", action="append")
+    for patience in ("--switch-timeout", "--service-call-timeout"):
+        parser.add_argument(patience, type=float)
     given = parser.parse_args(rclpy.utilities.remove_ros_args(sys.argv)[2:])
     node = rclpy.create_node("spawner")
     for name in given.controllers:
