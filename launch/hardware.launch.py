@@ -42,7 +42,8 @@ ARGUMENTS = (
     ("tasks", "", "Tasks file, or the name of a shipped one; empty: no servo_controller."),
     ("hardware", MOCK, "Hardware plugin of ros2_control, package/Class."),
     ("namespace", "", "Namespace of all nodes, so that machines can run side by side."),
-    ("rate", "500", "Updates of controller_manager per second."),
+    ("rate", "500", "States and commands per second."),
+    ("updates", "1", "Updates of controller_manager per state that is published."),
     ("autostart", "false", "Activate servo_controller once the controllers are active."),
     ("state_timeout", "0.1", "Time without a state after which servo_controller stops, in s."),
     (
@@ -75,7 +76,8 @@ def nodes(given):
     text = {"robot_description": ParameterValue(description, value_type=str)}
     name = "_".join([*given["namespace"].strip("/").split("/"), mechanism.name, "controllers.yaml"])
     file = Path(launch_config.log_dir) / name.lstrip("_")
-    file.write_text(controllers(mechanism, rate, given["namespace"]))
+    updates = int(number(given, "updates", 1.0, whole=True))
+    file.write_text(controllers(mechanism, rate, given["namespace"], updates))
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     machine = {"mechanism": files["mechanism"]}
 

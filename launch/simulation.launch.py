@@ -25,6 +25,7 @@ PACKAGE = "uk_dynamics"
 PATIENCE = 1.0  # s without a state: a simulation on a busy computer may stall longer than a machine
 # s; time stands still while somebody is waited for, so nothing is late before a process has ended
 UNHURRIED = {"state_timeout": "3600", "heartbeat_timeout": "2.0"}
+UPDATES = 10  # of controller_manager per step, in lockstep: at most; two are usual
 
 # to hardware.launch.py, which also starts viewers and recorders
 PASSED_ON = ("mechanism", "tasks", "namespace", "rviz", "view", "record")
@@ -86,7 +87,7 @@ def nodes(given):
         "real_time_factor": number(given, "real_time_factor"),
         "paused": switched_on(given, "paused"),
         "publish_clock": clock,
-        "manager_lockstep": lockstep,
+        "manager_updates": UPDATES if lockstep else 0,
         # or it would fall while its controller starts
         "brakes": bool(given["tasks"]),
         "tasks": files["tasks"],
@@ -117,7 +118,7 @@ def nodes(given):
 
 def behind_ros2_control(node, mechanism, simulation, given):
     """The simulator as the machine, and everything that a machine has."""
-    real_time = not simulation["manager_lockstep"]
+    real_time = not simulation["manager_updates"]
     for name, only in (("real_time_factor", 1.0), ("publish_clock", False)):
         if real_time and simulation[name] != only:
             raise InputError("goes with real_time:=false", place=name)
@@ -127,6 +128,7 @@ def behind_ros2_control(node, mechanism, simulation, given):
         "hardware": TOPIC,
         "rate": str(round(simulation["rate"])),
         "autostart": "true",
+        "updates": str(simulation["manager_updates"] or 1),
         "use_sim_time": str(not real_time).lower(),
         **({"state_timeout": str(PATIENCE)} if real_time else UNHURRIED),
     }

@@ -175,8 +175,16 @@ def _param(parent: ET.Element, name: str, value: str) -> None:
     ET.SubElement(parent, "param", name=name).text = value
 
 
-def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> str:
+def controllers(
+    mechanism: Mechanism, rate: int = 500, namespace: str = "", updates: int = 1
+) -> str:
     """Parameters of controller_manager and its controllers, as YAML.
+
+    Args:
+        mechanism: Whose motors are commanded.
+        rate: States per second.
+        namespace: Namespace of all nodes.
+        updates: Updates of controller_manager per state.
 
     Raises:
         InputError: A motor cannot be commanded through one joint.
@@ -184,7 +192,7 @@ def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> s
     driven = [joint.name for joint in hardware_joints(mechanism) if joint.driven]
     base = f"/{namespace.strip('/')}/" if namespace.strip("/") else ""
     manager = {
-        "update_rate": rate,
+        "update_rate": rate * updates,
         BROADCASTER: {
             "type": CONTROLLER_TYPES[BROADCASTER],
             # joint_states itself has all joints and is published by joint_state_completer
@@ -198,6 +206,8 @@ def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> s
             "ros__parameters": {"joints": driven, "interface_name": "effort"}
         },
     }
+    if updates > 1:
+        parameters[f"{base}{BROADCASTER}"] = {"ros__parameters": {"update_rate": rate}}
     text: str = yaml.safe_dump(parameters, sort_keys=False)
     return text
 

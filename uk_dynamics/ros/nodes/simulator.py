@@ -83,23 +83,21 @@ class Simulator(Node):
         return Lockstep(self, lambda: self._run.publish())
 
     def _make_manager_lockstep(self) -> ManagerLockstep | None:
-        settings = self._settings
-        if not settings["manager_lockstep"]:
+        settings, place = self._settings, "manager_updates"
+        if not settings["manager_updates"]:
             return None
+        if settings["manager_updates"] < 2:
+            raise InputError("expected 0, or a whole number from 2 on, found 1", place=place)
         if not settings["publish_clock"] or settings["command_mode"] != JOINT_STATE:
-            raise InputError(
-                "needs publish_clock and command_mode joint_state", place="manager_lockstep"
-            )
+            raise InputError("needs publish_clock and command_mode joint_state", place=place)
         if settings["lockstep"] or settings["publish_rate"] not in (0.0, settings["rate"]):
-            raise InputError(
-                "goes without lockstep, and publishes the state of every step",
-                place="manager_lockstep",
-            )
+            raise InputError("needs lockstep false and publish_rate 0", place=place)
         return ManagerLockstep(
             self,
-            patience=lambda: settings["answer_timeout"],
+            settings,
             step=self._advance,
             tick=lambda: self._run.tick(),
+            tick_ahead=lambda ahead: self._run.tick_again(ahead),
             repeat=self._repeat,
         )
 
@@ -150,7 +148,7 @@ class Simulator(Node):
     def _repeat(self) -> None:
         self._run.publish()
         if self._manager is not None:
-            self._run.tick()
+            self._run.tick_again()
 
     def _answer(self) -> None:
         """In lockstep: go on to the next state after the expected command."""

@@ -1,4 +1,4 @@
-"""Simulated time for a controller_manager: one step of the machine for each of its updates."""
+"""Simulated time for a controller_manager: one step of the machine for each state it reads."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from std_msgs.msg import Bool, Float64MultiArray
 
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import Report
+from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
@@ -23,28 +24,34 @@ _LARGEST_LAG = 0.05  # s of real time that is caught up
 
 
 class ManagerLockstep:
-    """Decides when ``/clock`` goes on by one step.
+    """Decides when ``/clock`` goes on.
 
     On simulated time controller_manager sleeps until the clock has gone on by its period, reads the
-    states, updates its controllers once and sends commands. The clock goes on when these have
-    come and, while servo_controller drives, its answer to the states too: a busy computer slows
-    the run and changes nothing in it. It never goes faster than ``real_time_factor``, and at that
-    pace before the manager has been heard for the first time, since the manager needs time to go on
-    while it activates controllers.
+    states, updates its controllers once and sends commands. The clock goes on by a step of the
+    machine when these have come and, while servo_controller drives, its answer to the states
+    too: a busy computer slows the run and changes nothing in it. It never goes faster than
+    ``real_time_factor``, and at that pace before the manager has been heard for the first time,
+    since the manager needs time to go on while it activates controllers.
+
+    An answer of servo_controller that has come here may not have come to effort_controller yet. So
+    the manager, whose period is a fraction of a step, is woken for another update in between, again
+    and again, until its commands contain that answer; the machine takes it with the next step, as
+    a real one does.
 
     Attributes:
         unexpected: Commands of controller_manager that answer no update that was waited for.
-        delayed: Updates that did not pass on the last command of servo_controller, which had been
-            sent before; the efforts at the machine are one period older then.
+        delayed: Steps whose commands did not contain the last answer of servo_controller.
+        again: Updates that were repeated.
     """
 
     def __init__(
         self,
         node: Node,
+        settings: Parameters,
         *,
-        patience: Callable[[], float],
         step: Callable[[], bool],
         tick: Callable[[], None],
+        tick_ahead: Callable[[int], None],
         repeat: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -52,17 +59,20 @@ class ManagerLockstep:
 
         Args:
             node: Node to subscribe with.
-            patience: Real time after which an answer that has not come is an error, in s.
+            settings: Parameters of the simulator.
             step: Moves the machine by one step, publishes its state, and returns whether it
                 succeeded.
             tick: Publishes the time of the machine on ``/clock``.
+            tick_ahead: Publishes a time on ``/clock`` that is ahead of the last tick, in ns.
             repeat: Publishes state and time once more.
             clock: Real time in s.
         """
-        self.unexpected = self.delayed = 0
+        self.unexpected = self.delayed = self.again = 0
         self.period = 0.0  # s of real time that a step takes at least
         self._log = node.get_logger()
-        self._patience, self._step, self._tick, self._repeat = patience, step, tick, repeat
+        self._settings = settings
+        self._step, self._tick, self._repeat = step, tick, repeat
+        self._tick_ahead = tick_ahead
         self._clock = clock
         self._known: set[str] = set()
         self._awaited: set[str] = set()
@@ -70,8 +80,12 @@ class ManagerLockstep:
         self._paused = False
         self._late = False
         self._settled = self._due = self._since = self._repeated = 0.0
-        self._newest: Array | None = None
-        self._passed_on: Array | None = None
+        self._update = 0  # number of the update in this step
+        self._answer: Array | None = None  # of servo_controller, not yet passed on by the manager
+        self._before = np.zeros(0)  # what the manager commanded in the first update of this step
+        self._updates: int = settings["manager_updates"]
+        # whole periods of the manager, and 1 ns for what it rounds
+        self._fraction = int(1e9 / settings["rate"] / self._updates) + 1
         node.create_subscription(Float64MultiArray, EFFORT_COMMANDS, self._on_efforts, COMMAND_QOS)
         node.create_subscription(Bool, HEARTBEAT, self._on_heartbeat, COMMAND_QOS)
 
@@ -81,40 +95,44 @@ class ManagerLockstep:
         return " and ".join(name for name in (MANAGER, SERVO) if name in self._awaited)
 
     def pause(self, paused: bool) -> None:
-        """Let time stand still, or go on."""
+        """Let time stand still after this step, or go on."""
         self._paused = paused
         self._since = self._repeated = self._due = self._clock()
         self._late = False
 
     def single(self) -> bool:
         """Let a paused time go on by one step; return whether all have answered the last one."""
-        if self._awaited or self._clock() < self._settled:
+        if self._awaited or self._answer is not None or self._clock() < self._settled:
             return False
         return self._go()
 
     def on_update(self, efforts: Array) -> None:
         """controller_manager has sent its commands; ``efforts`` (motors,) are the valid ones."""
-        if self._join(MANAGER, "one step for each of its updates"):
+        if self._join(MANAGER, "simulated time waits for its updates"):
             return
         if MANAGER not in self._awaited:
             self.unexpected += self._clock() >= self._settled
             return
         self._awaited.discard(MANAGER)
-        if self._passed_on is not None and not np.array_equal(self._passed_on, efforts):
-            self.delayed += 1
-        self._moved = self._step()
+        if not self._update:
+            self._before = efforts.copy()
+            self._moved = self._step()
+        elif self._passed_on(efforts):
+            self._answer = None
         self.look()
 
     def look(self) -> None:
         """Let time go on if it may."""
         now = self._clock()
-        if self._paused or now < self._settled or now < self._due:
+        if now < self._settled:
             return
-        if now >= self._settled > self._since:  # a servo_controller that has just begun is quiet
+        if self._settled > self._since:  # a servo_controller that has just begun is quiet now
             self._awaited.discard(SERVO)
         if self._awaited:
             self._wait(now)
-        elif self._go():
+        elif self._answer is not None and MANAGER in self._known:
+            self._update_again()
+        elif not self._paused and now >= self._due and self._go():
             self._due = max(self._due, now - _LARGEST_LAG) + self.period
 
     def report(self, report: Report) -> None:
@@ -122,33 +140,54 @@ class ManagerLockstep:
         report.add("waiting_for", self.waiting_for or "nobody")
         report.add("unexpected_commands", self.unexpected)
         report.add("delayed_commands", self.delayed)
+        report.add("updates_again", self.again)
         if self._late:
             report.error(self._overdue)
 
-    @property
-    def _overdue(self) -> str:
-        return f"no answer of {self.waiting_for} for {self._age:.3g} s: time stands still"
-
     def _go(self) -> bool:
+        """Take the next step, if it has not been taken, and begin the one after that."""
         if not self._moved and not self._step():
             return False
         self._moved = False
-        self._awaited = set(self._known)
-        self._passed_on = self._newest if SERVO in self._known else None
-        self._since = self._repeated = self._clock()
-        self._late = False
+        self._update = 0
+        self._expect(self._known)
         self._tick()
         return True
+
+    def _update_again(self) -> None:
+        """Wake the manager within this step, so that it passes on the last answer."""
+        self._update += 1
+        if self._update == self._updates:
+            self.delayed += 1
+            self._answer = None
+            self.look()
+            return
+        self.again += self._update > 1
+        self._expect({MANAGER})
+        self._tick_ahead(self._update * self._fraction)
+
+    def _passed_on(self, efforts: Array) -> bool:
+        """Whether commands (motors,) contain the last answer, be it cut at limits."""
+        return np.array_equal(efforts, self._answer) or not np.array_equal(efforts, self._before)
+
+    def _expect(self, names: set[str]) -> None:
+        self._awaited = set(names)
+        self._since = self._repeated = self._clock()
+        self._late = False
 
     @property
     def _age(self) -> float:
         return self._clock() - self._since
 
+    @property
+    def _overdue(self) -> str:
+        return f"no answer of {self.waiting_for} for {self._age:.3g} s: time stands still"
+
     def _wait(self, now: float) -> None:
         if now - self._repeated > _REPEAT:
             self._repeated = now
             self._repeat()
-        if self._late or self._age <= self._patience():
+        if self._late or self._age <= self._settings["answer_timeout"]:
             return
         if self._awaited == {SERVO}:
             self._log.error(f"no answer of {SERVO} for {self._age:.3g} s: time goes on without it")
@@ -158,7 +197,7 @@ class ManagerLockstep:
         self._log.error(self._overdue)
 
     def _join(self, name: str, what: str) -> bool:
-        """Whether it is heard for the first time; time stands still until it is quiet."""
+        """Whether it is heard for the first time; time stands still until all are quiet."""
         first = name not in self._known
         now = self._clock()
         if first:
@@ -171,16 +210,15 @@ class ManagerLockstep:
     def _leave(self) -> None:
         self._known.discard(SERVO)
         self._awaited.discard(SERVO)
-        self._newest = None
 
     def _on_efforts(self, message: Float64MultiArray) -> None:
-        self._newest = np.array(message.data)
-        if not self._join(SERVO, f"each step waits for {EFFORT_COMMANDS}"):
+        self._answer = np.array(message.data)
+        if not self._join(SERVO, "simulated time waits for its commands"):
             self._awaited.discard(SERVO)
             self.look()
 
     def _on_heartbeat(self, message: Bool) -> None:
         if not message.data and SERVO in self._known:
-            self._log.info(f"{SERVO} is inactive: time goes on without it")
+            self._log.info(f"{SERVO} is inactive: simulated time goes on without it")
             self._leave()
             self.look()

@@ -136,6 +136,10 @@ class SimulatedRun:
         """Publish ``/clock``, if requested."""
         self._time.publish()
 
+    def tick_again(self, ahead: int = 0) -> None:
+        """Publish the last time of ``/clock`` again, or a time some ns ahead of it."""
+        self._time.repeat(ahead)
+
     def reset(self) -> None:
         """Return to the start, and forget all commands and references.
 
