@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import yaml
@@ -119,13 +120,15 @@ def _zero_limits(mechanism: Mechanism) -> set[str]:
 def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:
     """The ``<ros2_control>`` elements in a ``<robot>``, for ``xacro:include``.
 
-    Passive joints are left out.
+    Passive joints are left out. Mock hardware starts where the loops are closed: it reports what it
+    was given, which by itself is 0 for all joints, where loops are often open.
 
     Raises:
         InputError: A motor cannot be commanded through one joint.
     """
     joints = hardware_joints(mechanism)
     robot = ET.Element("robot", name=mechanism.model.name)
+    start = _start(mechanism) if plugin == MOCK else {}
     if plugin == TOPIC:
         # Its commands name every joint of the block, but contain efforts of driven ones only.
         _system(robot, mechanism.name, plugin, [j for j in joints if j.driven], namespace, "")
@@ -134,9 +137,15 @@ def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> st
             name = f"{mechanism.name}_encoders"
             _system(robot, name, plugin, encoders, namespace, "encoders_")
     else:
-        _system(robot, mechanism.name, plugin, joints, namespace, "")
+        _system(robot, mechanism.name, plugin, joints, namespace, "", start)
     ET.indent(robot)
     return ET.tostring(robot, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _start(mechanism: Mechanism) -> dict[str, float]:
+    """Positions of single joints in the assembled start."""
+    q, model = mechanism.start().q, mechanism.model
+    return {name: float(q[model.position_index(name)]) for name in mechanism.measured.names}
 
 
 def _system(
@@ -146,6 +155,7 @@ def _system(
     joints: Iterable[HardwareJoint],
     namespace: str,
     prefix: str,
+    start: Mapping[str, float] = MappingProxyType({}),
 ) -> None:
     system = ET.SubElement(robot, "ros2_control", name=name, type="system")
     hardware = ET.SubElement(system, "hardware")
@@ -160,7 +170,7 @@ def _system(
         if joint.mimics:
             element.set("mimic", "false")
         if not joint.limited:
-            # controller_manager enforces limits from Kilted on, and would clip efforts to 0
+            # with enforce_command_limits, the default from Kilted on, efforts would be cut to 0
             ET.SubElement(element, "limits", enable="false")
         if joint.effort_limit is not None:
             command = ET.SubElement(element, "command_interface", name="effort")
@@ -168,7 +178,9 @@ def _system(
                 _param(command, "min", f"{-joint.effort_limit!r}")
                 _param(command, "max", f"{joint.effort_limit!r}")
         for state in joint.states(plugin):
-            ET.SubElement(element, "state_interface", name=state)
+            interface = ET.SubElement(element, "state_interface", name=state)
+            if state == "position" and joint.name in start:
+                _param(interface, "initial_value", repr(start[joint.name]))
 
 
 def _param(parent: ET.Element, name: str, value: str) -> None:

@@ -53,6 +53,7 @@ class ServoLoop:
         self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism)
         self.command: MotorCommand | None = None
         self.running = False
+        self._log = node.get_logger()
         self._settings = settings
         self._stop = stop
         self._dynamics: Dynamics = InterpretedDynamics(mechanism)
@@ -210,6 +211,8 @@ class ServoLoop:
         """Start at the first measured state, with joint efforts (nv,), zero where not measured."""
         self.controller.reset(self._to_motors @ efforts)
         self._desired.reset()
+        rate = self._settings["update_rate"]
+        self._log.info("driving" + (f" at {rate:g} Hz" if rate else ""))
 
     def _decide(self, state: State) -> tuple[MotorCommand, Setpoint]:
         """Command and setpoint for a measured state."""
