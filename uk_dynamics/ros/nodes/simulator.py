@@ -98,7 +98,7 @@ class Simulator(Node):
             step=self._advance,
             tick=lambda: self._run.tick(),
             tick_ahead=lambda ahead: self._run.tick_again(ahead),
-            repeat=self._repeat,
+            publish=lambda: self._run.publish(),
         )
 
     def _publish_description(self, text: str) -> object:
@@ -143,12 +143,7 @@ class Simulator(Node):
 
     def _tick_paused(self) -> None:
         if self._paused and self._lockstep is None:  # in lockstep it would be answered
-            self._repeat()
-
-    def _repeat(self) -> None:
-        self._run.publish()
-        if self._manager is not None:
-            self._run.tick_again()
+            (self._manager.repeat if self._manager else self._run.publish)()
 
     def _answer(self) -> None:
         """In lockstep: go on to the next state after the expected command."""

@@ -19,7 +19,8 @@ MANAGER, SERVO = "controller_manager", "servo_controller"
 HEARTBEAT = "servo_controller/heartbeat"
 
 _SETTLING = 0.2  # s of real time without a message, after which no answer is under way any more
-_REPEAT = 0.1  # s of real time; /clock is best effort, and may be lost
+_REPEAT = 0.05  # s of real time; /clock is best effort, and may be lost
+_HANDED_OVER = 0.0002  # s of real time in which an answer usually comes to effort_controller
 _LARGEST_LAG = 0.05  # s of real time that is caught up
 
 
@@ -52,7 +53,7 @@ class ManagerLockstep:
         step: Callable[[], bool],
         tick: Callable[[], None],
         tick_ahead: Callable[[int], None],
-        repeat: Callable[[], None],
+        publish: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Subscribe to what servo_controller sends.
@@ -64,14 +65,14 @@ class ManagerLockstep:
                 succeeded.
             tick: Publishes the time of the machine on ``/clock``.
             tick_ahead: Publishes a time on ``/clock`` that is ahead of the last tick, in ns.
-            repeat: Publishes state and time once more.
+            publish: Publishes the state once more.
             clock: Real time in s.
         """
         self.unexpected = self.delayed = self.again = 0
         self.period = 0.0  # s of real time that a step takes at least
         self._log = node.get_logger()
         self._settings = settings
-        self._step, self._tick, self._repeat = step, tick, repeat
+        self._step, self._tick, self._publish = step, tick, publish
         self._tick_ahead = tick_ahead
         self._clock = clock
         self._known: set[str] = set()
@@ -81,10 +82,11 @@ class ManagerLockstep:
         self._late = False
         self._settled = self._due = self._since = self._repeated = 0.0
         self._update = 0  # number of the update in this step
+        self._ahead = 0  # ns since the last tick
         self._answer: Array | None = None  # of servo_controller, not yet passed on by the manager
         self._before = np.zeros(0)  # what the manager commanded in the first update of this step
         self._updates: int = settings["manager_updates"]
-        # whole periods of the manager, and 1 ns for what it rounds
+        # a period of the manager, and 1 ns for what is rounded
         self._fraction = int(1e9 / settings["rate"] / self._updates) + 1
         node.create_subscription(Float64MultiArray, EFFORT_COMMANDS, self._on_efforts, COMMAND_QOS)
         node.create_subscription(Bool, HEARTBEAT, self._on_heartbeat, COMMAND_QOS)
@@ -135,6 +137,16 @@ class ManagerLockstep:
         elif not self._paused and now >= self._due and self._go():
             self._due = max(self._due, now - _LARGEST_LAG) + self.period
 
+    def repeat(self) -> None:
+        """Publish state and time once more.
+
+        The time is 1 ns later: a manager that was about to fall asleep may have missed the last one
+        and rclcpp wakes it only when time has changed.
+        """
+        self._publish()
+        self._ahead += MANAGER in self._awaited
+        self._tick_ahead(self._ahead)
+
     def report(self, report: Report) -> None:
         """Add who is waited for, an error where that takes too long, and the counts."""
         report.add("waiting_for", self.waiting_for or "nobody")
@@ -149,7 +161,7 @@ class ManagerLockstep:
         if not self._moved and not self._step():
             return False
         self._moved = False
-        self._update = 0
+        self._update = self._ahead = 0
         self._expect(self._known)
         self._tick()
         return True
@@ -157,14 +169,17 @@ class ManagerLockstep:
     def _update_again(self) -> None:
         """Wake the manager within this step, so that it passes on the last answer."""
         self._update += 1
-        if self._update == self._updates:
+        if self._update == self._updates - 1:  # the next step must be a whole period away
             self.delayed += 1
             self._answer = None
             self.look()
             return
         self.again += self._update > 1
+        # nothing else is to be done, and effort_controller needs the processor
+        time.sleep(_HANDED_OVER * 2.0 ** (self._update - 1))
         self._expect({MANAGER})
-        self._tick_ahead(self._update * self._fraction)
+        self._ahead += self._fraction
+        self._tick_ahead(self._ahead)
 
     def _passed_on(self, efforts: Array) -> bool:
         """Whether commands (motors,) contain the last answer, be it cut at limits."""
@@ -186,7 +201,7 @@ class ManagerLockstep:
     def _wait(self, now: float) -> None:
         if now - self._repeated > _REPEAT:
             self._repeated = now
-            self._repeat()
+            self.repeat()
         if self._late or self._age <= self._settings["answer_timeout"]:
             return
         if self._awaited == {SERVO}:
