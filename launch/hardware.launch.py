@@ -14,6 +14,7 @@ from uk_dynamics.conversion.ros2_control_files import (
     EFFORT_CONTROLLER,
     MOCK,
     TOPIC,
+    UPDATE_BROADCASTER,
     complete_description,
     controllers,
 )
@@ -129,7 +130,8 @@ def nodes(given):
         "spawner",
         ends=False,
         arguments=[
-            *(BROADCASTER, EFFORT_CONTROLLER, "--param-file", str(file)),
+            *(BROADCASTER, *([UPDATE_BROADCASTER] if updates > 1 else []), EFFORT_CONTROLLER),
+            *("--param-file", str(file)),
             *(UNHURRIED if wanted["use_sim_time"] else ()),
         ],
     )

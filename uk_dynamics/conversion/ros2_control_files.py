@@ -22,6 +22,9 @@ CONTROLLER_TYPES = {
     BROADCASTER: "joint_state_broadcaster/JointStateBroadcaster",
     EFFORT_CONTROLLER: "forward_command_controller/ForwardCommandController",
 }
+# publishes in every update of a manager that has several per state
+UPDATE_BROADCASTER = "update_broadcaster"
+UPDATE_STATES = "update_joint_states"
 MEASURED_STATES = "measured_joint_states"
 COMMANDS_TOPIC = "joint_commands"
 MACHINE_STATES_TOPIC = "machine_joint_states"
@@ -196,7 +199,8 @@ def controllers(
         mechanism: Whose motors are commanded.
         rate: States per second.
         namespace: Namespace of all nodes.
-        updates: Updates of controller_manager per state.
+        updates: Updates of controller_manager per state, as the lockstep of the simulator needs
+            them; with more than one another broadcaster publishes in every update.
 
     Raises:
         InputError: A motor cannot be commanded through one joint.
@@ -219,6 +223,10 @@ def controllers(
         },
     }
     if updates > 1:
+        manager[UPDATE_BROADCASTER] = {
+            "type": CONTROLLER_TYPES[BROADCASTER],
+            "node_options_args": ["--ros-args", "-r", f"joint_states:={UPDATE_STATES}"],
+        }
         parameters[f"{base}{BROADCASTER}"] = {"ros__parameters": {"update_rate": rate}}
     text: str = yaml.safe_dump(parameters, sort_keys=False)
     return text

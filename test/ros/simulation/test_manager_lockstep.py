@@ -25,6 +25,7 @@ from uk_dynamics.conversion.ros2_control_files import (
     BROADCASTER,
     EFFORT_CONTROLLER,
     TOPIC,
+    UPDATE_BROADCASTER,
     complete_description,
     controllers,
 )
@@ -86,7 +87,7 @@ def test_the_machine_moves_by_each_command_for_one_period_and_by_none_twice(
     )
     start_node("joint_state_completer", parameters={"mechanism": "five_bar", **simulated})
     ros.until(lambda: peer.hardware and states, "a machine")
-    for name in (BROADCASTER, EFFORT_CONTROLLER):
+    for name in (BROADCASTER, UPDATE_BROADCASTER, EFFORT_CONTROLLER):
         peer.load(name)
         peer.activate(name)
     tasks = {"tasks": "five_bar_sweep", "autostart": True, "update_rate": float(RATE)}

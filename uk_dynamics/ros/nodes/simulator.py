@@ -99,6 +99,7 @@ class Simulator(Node):
             tick=lambda: self._run.tick(),
             tick_ahead=lambda ahead: self._run.tick_again(ahead),
             publish=lambda: self._run.publish(),
+            position=lambda: self._run.position,
         )
 
     def _publish_description(self, text: str) -> object:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 
 from uk_dynamics.mechanism.resolution import Array
@@ -16,11 +17,14 @@ from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 MANAGER, SERVO = "controller_manager", "servo_controller"
+BROADCASTER = "the broadcaster of every update"
+UPDATE_STATES = "update_joint_states"
 HEARTBEAT = "servo_controller/heartbeat"
 
 _SETTLING = 0.2  # s of real time without a message, after which no answer is under way any more
 _REPEAT = 0.05  # s of real time; /clock is best effort, and may be lost
 _HANDED_OVER = 0.0002  # s of real time in which an answer usually comes to effort_controller
+_DROPPED = 0.05  # s of real time
 _LARGEST_LAG = 0.05  # s of real time that is caught up
 
 
@@ -34,14 +38,15 @@ class ManagerLockstep:
     ``real_time_factor``, and at that pace before the manager has been heard for the first time,
     since the manager needs time to go on while it activates controllers.
 
-    An answer of servo_controller that has come here may not have come to effort_controller yet. So
-    the manager, whose period is a fraction of a step, is woken for another update in between, again
-    and again, until its commands contain that answer; the machine takes it with the next step, as
-    a real one does.
+    An answer of servo_controller that has come here may not have come to effort_controller yet, nor
+    the last state to the hardware plugin. So the manager, whose period is a fraction of a step, is
+    woken for another update in between, again and again, until its commands contain that answer,
+    and a broadcaster that publishes in each update that state; the machine takes the answer with
+    the next step, as a real one does.
 
     Attributes:
         unexpected: Commands of controller_manager that answer no update that was waited for.
-        delayed: Steps whose commands did not contain the last answer of servo_controller.
+        delayed: Steps in which the manager did not pass on the last answer, or read the last state.
         again: Updates that were repeated.
     """
 
@@ -54,6 +59,7 @@ class ManagerLockstep:
         tick: Callable[[], None],
         tick_ahead: Callable[[int], None],
         publish: Callable[[], None],
+        position: Callable[[], Mapping[str, float]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Subscribe to what servo_controller sends.
@@ -66,6 +72,7 @@ class ManagerLockstep:
             tick: Publishes the time of the machine on ``/clock``.
             tick_ahead: Publishes a time on ``/clock`` that is ahead of the last tick, in ns.
             publish: Publishes the state once more.
+            position: Positions of the last state by joint.
             clock: Real time in s.
         """
         self.unexpected = self.delayed = self.again = 0
@@ -73,7 +80,7 @@ class ManagerLockstep:
         self._log = node.get_logger()
         self._settings = settings
         self._step, self._tick, self._publish = step, tick, publish
-        self._tick_ahead = tick_ahead
+        self._tick_ahead, self._position = tick_ahead, position
         self._clock = clock
         self._known: set[str] = set()
         self._awaited: set[str] = set()
@@ -84,17 +91,20 @@ class ManagerLockstep:
         self._update = 0  # number of the update in this step
         self._ahead = 0  # ns since the last tick
         self._answer: Array | None = None  # of servo_controller, not yet passed on by the manager
+        self._read = True  # whether the manager has read the last state
+        self._read = True  # whether the manager has read the last state
         self._before = np.zeros(0)  # what the manager commanded in the first update of this step
         self._updates: int = settings["manager_updates"]
         # a period of the manager, and 1 ns for what is rounded
         self._fraction = int(1e9 / settings["rate"] / self._updates) + 1
         node.create_subscription(Float64MultiArray, EFFORT_COMMANDS, self._on_efforts, COMMAND_QOS)
+        node.create_subscription(JointState, UPDATE_STATES, self._on_states, COMMAND_QOS)
         node.create_subscription(Bool, HEARTBEAT, self._on_heartbeat, COMMAND_QOS)
 
     @property
     def waiting_for(self) -> str:
         """Who has not answered the present time, as text; empty where nobody is waited for."""
-        return " and ".join(name for name in (MANAGER, SERVO) if name in self._awaited)
+        return " and ".join(name for name in (MANAGER, BROADCASTER, SERVO) if name in self._awaited)
 
     def pause(self, paused: bool) -> None:
         """Let time stand still after this step, or go on."""
@@ -119,6 +129,7 @@ class ManagerLockstep:
         if not self._update:
             self._before = efforts.copy()
             self._moved = self._step()
+            self._read = BROADCASTER not in self._known
         elif self._passed_on(efforts):
             self._answer = None
         self.look()
@@ -132,7 +143,7 @@ class ManagerLockstep:
             self._awaited.discard(SERVO)
         if self._awaited:
             self._wait(now)
-        elif self._answer is not None and MANAGER in self._known:
+        elif SERVO in self._known and not (self._answer is None and self._read):
             self._update_again()
         elif not self._paused and now >= self._due and self._go():
             self._due = max(self._due, now - _LARGEST_LAG) + self.period
@@ -162,7 +173,7 @@ class ManagerLockstep:
             return False
         self._moved = False
         self._update = self._ahead = 0
-        self._expect(self._known)
+        self._expect(self._known - {BROADCASTER})
         self._tick()
         return True
 
@@ -171,13 +182,13 @@ class ManagerLockstep:
         self._update += 1
         if self._update == self._updates - 1:  # the next step must be a whole period away
             self.delayed += 1
-            self._answer = None
+            self._answer, self._read = None, True
             self.look()
             return
         self.again += self._update > 1
         # nothing else is to be done, and effort_controller needs the processor
         time.sleep(_HANDED_OVER * 2.0 ** (self._update - 1))
-        self._expect({MANAGER})
+        self._expect(self._known - {SERVO})
         self._ahead += self._fraction
         self._tick_ahead(self._ahead)
 
@@ -202,6 +213,9 @@ class ManagerLockstep:
         if now - self._repeated > _REPEAT:
             self._repeated = now
             self.repeat()
+        if self._awaited == {BROADCASTER} and self._age > _DROPPED:
+            self._awaited.clear()  # it drops a message while it sends another
+            return
         if self._late or self._age <= self._settings["answer_timeout"]:
             return
         if self._awaited == {SERVO}:
@@ -230,6 +244,18 @@ class ManagerLockstep:
         self._answer = np.array(message.data)
         if not self._join(SERVO, "simulated time waits for its commands"):
             self._awaited.discard(SERVO)
+            self.look()
+
+    def _on_states(self, message: JointState) -> None:
+        self._known.add(BROADCASTER)
+        position = self._position()
+        self._read |= all(
+            position[name] == value
+            for name, value in zip(message.name, message.position, strict=True)
+            if name in position
+        )
+        if BROADCASTER in self._awaited:
+            self._awaited.discard(BROADCASTER)
             self.look()
 
     def _on_heartbeat(self, message: Bool) -> None:

@@ -161,6 +161,12 @@ class SimulatedRun:
         self._switches.publish()
 
     @property
+    def position(self) -> dict[str, float]:
+        """Positions of the present state by joint."""
+        names = self._states.message.name
+        return dict(zip(names, self.machine.state.q.tolist(), strict=True))
+
+    @property
     def driven(self) -> bool:
         """Whether any motor has an effort."""
         return bool(self._commands.efforts.any())
