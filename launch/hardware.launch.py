@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from launch.actions import RegisterEventHandler
+from launch.actions import LogInfo, RegisterEventHandler
 from launch.event_handlers import OnProcessExit
 from launch.logging import launch_config
 from launch_ros.actions import Node
@@ -14,6 +14,7 @@ from uk_dynamics.conversion.ros2_control_files import (
     EFFORT_CONTROLLER,
     MOCK,
     TOPIC,
+    UPDATE_BROADCASTER,
     complete_description,
     controllers,
 )
@@ -33,13 +34,17 @@ from uk_dynamics.ros.process.launch_files import (
 )
 
 PACKAGE = "uk_dynamics"
+ACTIVATED = f"{BROADCASTER} and {EFFORT_CONTROLLER}"
+# of the spawner, s: simulated time begins when the simulator has compiled, and may be paused
+UNHURRIED = ("--switch-timeout", "3600", "--service-call-timeout", "3600")
 
 ARGUMENTS = (
     ("mechanism", "five_bar", "Mechanism file, or the name of a shipped one."),
     ("tasks", "", "Tasks file, or the name of a shipped one; empty: no servo_controller."),
     ("hardware", MOCK, "Hardware plugin of ros2_control, package/Class."),
     ("namespace", "", "Namespace of all nodes, so that machines can run side by side."),
-    ("rate", "500", "Updates of controller_manager per second."),
+    ("rate", "500", "States and commands per second."),
+    ("updates", "1", "Updates of controller_manager per state that is published."),
     ("autostart", "false", "Activate servo_controller once the controllers are active."),
     ("state_timeout", "0.1", "Time without a state after which servo_controller stops, in s."),
     (
@@ -47,6 +52,7 @@ ARGUMENTS = (
         "true",
         "Start command_watchdog: zero efforts when the heartbeat of servo_controller ends.",
     ),
+    ("heartbeat_timeout", "0.1", "Time without a heartbeat after which the watchdog acts, in s."),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
     ("rviz", "false", RVIZ),
     VIEW,
@@ -71,20 +77,26 @@ def nodes(given):
     text = {"robot_description": ParameterValue(description, value_type=str)}
     name = "_".join([*given["namespace"].strip("/").split("/"), mechanism.name, "controllers.yaml"])
     file = Path(launch_config.log_dir) / name.lstrip("_")
-    file.write_text(controllers(mechanism, rate, given["namespace"]))
+    updates = int(number(given, "updates", 1.0, whole=True))
+    file.write_text(controllers(mechanism, rate, given["namespace"], updates))
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     machine = {"mechanism": files["mechanism"]}
 
-    def node(package, executable, *parameters, kind=Node, **options):
+    def node(package, executable, *parameters, kind=Node, ends=True, **options):
+        if ends:
+            options["on_exit"] = ends_all(f"{executable} has ended")
         return kind(
             package=package,
             executable=executable,
             namespace=given["namespace"],
             parameters=[*parameters, {"use_sim_time": wanted["use_sim_time"]}],
-            remappings=[("/tf", "tf"), ("/tf_static", "tf_static")],
             output="screen",
             **options,
         )
+
+    def watcher(package, executable, *parameters, **options):
+        tf = [("/tf", "tf"), ("/tf_static", "tf_static")]
+        return node(package, executable, *parameters, ends=False, remappings=tf, **options)
 
     driving = []
     if given["tasks"]:
@@ -98,7 +110,10 @@ def nodes(given):
     if wanted["watchdog"]:
         # needs the messages of controller_manager to deactivate, and commands zeros without them
         deactivated = EFFORT_CONTROLLER if installed("controller_manager_msgs") else ""
-        watchdog = {"controller": deactivated}
+        watchdog = {
+            "controller": deactivated,
+            "timeout": number(given, "heartbeat_timeout", 0.03),
+        }
         guarding.append(
             node(PACKAGE, "command_watchdog", machine, watchdog, kind=LastToEnd, after=driving)
         )
@@ -109,12 +124,16 @@ def nodes(given):
         kind=LastToEnd,
         # the last effort is zero, and has reached the drives, before controllers are deactivated
         after=[*driving, *guarding],
-        on_exit=ends_all("controller_manager has ended"),
     )
     spawner = node(
         "controller_manager",
         "spawner",
-        arguments=[BROADCASTER, EFFORT_CONTROLLER, "--param-file", str(file)],
+        ends=False,
+        arguments=[
+            *(BROADCASTER, *([UPDATE_BROADCASTER] if updates > 1 else []), EFFORT_CONTROLLER),
+            *("--param-file", str(file)),
+            *(UNHURRIED if wanted["use_sim_time"] else ()),
+        ],
     )
 
     def controllers_done(event, context):
@@ -122,12 +141,13 @@ def nodes(given):
             return []
         if event.returncode:
             return ends_all("the controllers did not start")(event, context)
-        return driving
+        return [LogInfo(msg=f"{ACTIVATED} are active"), *driving]
 
     root = mechanism.model.description.root
     return [
-        *watchers(node, given, files, root, after=[*driving, *guarding]),
-        node("robot_state_publisher", "robot_state_publisher", text),
+        LogInfo(msg=f"waiting for controller_manager to activate {ACTIVATED}"),
+        *watchers(watcher, given, files, root, after=[*driving, *guarding]),
+        watcher("robot_state_publisher", "robot_state_publisher", text),
         manager,
         *guarding,
         node(PACKAGE, "joint_state_completer", machine),

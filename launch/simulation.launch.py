@@ -23,6 +23,9 @@ from uk_dynamics.ros.process.launch_files import (
 
 PACKAGE = "uk_dynamics"
 PATIENCE = 1.0  # s without a state: a simulation on a busy computer may stall longer than a machine
+# s; time stands still while somebody is waited for, so nothing is late before a process has ended
+UNHURRIED = {"state_timeout": "3600", "heartbeat_timeout": "2.0"}
+UPDATES = 10  # of controller_manager per step, in lockstep: at most; two are usual
 
 # to hardware.launch.py, which also starts viewers and recorders
 PASSED_ON = ("mechanism", "tasks", "namespace", "rviz", "view", "record")
@@ -32,6 +35,11 @@ ARGUMENTS = (
     ("tasks", "", "Tasks file, or the name of a shipped one; empty: no servo_controller."),
     ("start_on_tasks", "false", "Start where the references of the tasks begin; needs tasks."),
     ("ros2_control", "false", "Put ros2_control between simulator and nodes, as on the machine."),
+    (
+        "real_time",
+        "false",
+        "With ros2_control: controller_manager counts real time; else simulator and nodes wait.",
+    ),
     ("namespace", "", "Namespace of all nodes, so that mechanisms can run side by side."),
     ("rate", "500.0", "Steps, states and commands per second."),
     ("real_time_factor", "1.0", "Simulated time per real time; 0: as fast as possible."),
@@ -50,8 +58,12 @@ def generate_launch_description():
 def nodes(given):
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     mechanism = {"mechanism": files["mechanism"]}
-    clock = switched_on(given, "publish_clock")
     ros2_control = switched_on(given, "ros2_control")
+    real_time = switched_on(given, "real_time")
+    if real_time and not ros2_control:
+        raise InputError("goes with ros2_control:=true", place="real_time")
+    lockstep = ros2_control and not real_time
+    clock = lockstep or switched_on(given, "publish_clock")
     on_tasks = switched_on(given, "start_on_tasks")
     if on_tasks and not given["tasks"]:
         raise InputError("needs tasks: without them there is no reference", place="start_on_tasks")
@@ -75,6 +87,7 @@ def nodes(given):
         "real_time_factor": number(given, "real_time_factor"),
         "paused": switched_on(given, "paused"),
         "publish_clock": clock,
+        "manager_updates": UPDATES if lockstep else 0,
         # or it would fall while its controller starts
         "brakes": bool(given["tasks"]),
         "tasks": files["tasks"],
@@ -105,20 +118,19 @@ def nodes(given):
 
 def behind_ros2_control(node, mechanism, simulation, given):
     """The simulator as the machine, and everything that a machine has."""
-    if simulation["real_time_factor"] != 1.0 and not simulation["publish_clock"]:
-        raise InputError(
-            "controller_manager counts real time; with ros2_control:=true give publish_clock:=true"
-            " too, or leave it at 1",
-            place="real_time_factor",
-        )
+    real_time = not simulation["manager_updates"]
+    for name, only in (("real_time_factor", 1.0), ("publish_clock", False)):
+        if real_time and simulation[name] != only:
+            raise InputError("goes with real_time:=false", place=name)
     machine = str(share_directory() / "launch" / "hardware.launch.py")
     arguments = {
         **{name: given[name] for name in PASSED_ON},
         "hardware": TOPIC,
         "rate": str(round(simulation["rate"])),
         "autostart": "true",
-        "state_timeout": str(PATIENCE),
-        "use_sim_time": str(simulation["publish_clock"]).lower(),
+        "updates": str(simulation["manager_updates"] or 1),
+        "use_sim_time": str(not real_time).lower(),
+        **({"state_timeout": str(PATIENCE)} if real_time else UNHURRIED),
     }
     states = [("joint_states", MACHINE_STATES_TOPIC)]
     by_joint = {"command_mode": "joint_state"}

@@ -6,6 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xacro
 import yaml
@@ -14,6 +15,7 @@ from support.mechanism_builder import joint as urdf_joint
 from urdf_parser_py.urdf import URDF
 
 from uk_dynamics.cli.main import main
+from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
 from uk_dynamics.conversion.ros2_control_files import (
     MOCK,
     TOPIC,
@@ -50,7 +52,8 @@ def test_motors_have_commands_encoders_have_states_passive_joints_are_left_out(
         assert interfaces(joint, "command") == ["effort"]
         # an effort state beside the effort command, as JointStateTopicSystem wants
         assert interfaces(joint, "state") == ["position", "velocity", "effort"]
-        bounds = {p.attrib["name"]: float(p.text or "") for p in joint.iter("param")}
+        parameters = joint.iterfind("command_interface/param")
+        bounds = {p.attrib["name"]: float(p.text or "") for p in parameters}
         assert bounds == {"min": -limit, "max": limit}
 
 
@@ -145,6 +148,35 @@ def test_controllers_take_the_motors_in_the_order_of_the_mechanism(name: str) ->
         for interface in interfaces(joint, "command")
     }
     assert {f"{joint}/effort" for joint in controller["joints"]} == exported
+
+
+@pytest.mark.parametrize("name", ["parallel_2dof", "excavator", "five_bar"])
+def test_mock_hardware_starts_where_the_loops_are_closed(name: str) -> None:
+    machine = shipped(name)
+    values = {
+        joint.attrib["name"]: float(value.text or "nan")
+        for joint in ET.fromstring(hardware_block(machine, MOCK)).iter("joint")
+        for value in joint.iterfind(
+            "state_interface[@name='position']/param[@name='initial_value']"
+        )
+    }
+    completion = StateCompletion(machine)
+    positions = np.array([values[name] for name in completion.encoders.names])
+    found = completion.complete(positions, np.zeros(len(positions)))
+    assert found.status is EstimationStatus.COMPLETE
+    assert found.residual < 1e-9
+    # real hardware reports nothing before it has measured
+    assert "initial_value" not in hardware_block(machine, TOPIC)
+
+
+def test_a_manager_may_update_more_often_than_states_are_published() -> None:
+    parameters = yaml.safe_load(controllers(shipped("five_bar"), 200, updates=10))
+    rates = {name: of["ros__parameters"].get("update_rate") for name, of in parameters.items()}
+    assert rates == {
+        "controller_manager": 2000,
+        "effort_controller": None,  # every update
+        "joint_state_broadcaster": 200,
+    }
 
 
 def test_names_of_nodes_in_a_namespace() -> None:

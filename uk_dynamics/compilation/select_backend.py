@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -16,6 +17,7 @@ from uk_dynamics.compilation.runtime.deferred import (
     DeferredDynamics,
     Log,
     not_compiled,
+    title,
 )
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
@@ -116,12 +118,23 @@ def chosen(
         return deferred(Deferred(interpreted, compiled, subject, asked.log, asked.after))
     if choice == "compiled":
         try:
-            return compiled()
+            return _compiled_now(subject, asked.log, compiled)
         except CompilationError as error:
             if asked.backend == "compiled":
                 raise
             asked.log.warning(not_compiled(subject, str(error)))
     return interpreted
+
+
+def _compiled_now(subject: ResolvedMechanism | Tasks, log: Log, compiled: Callable[[], T]) -> T:
+    """The compiled evaluator; the log says what the caller waits for."""
+    if is_cached(subject):
+        return compiled()
+    start = time.monotonic()
+    log.info(f"compiling {title(subject)}: seconds to a minute, at the first start only")
+    evaluator = compiled()
+    log.info(f"compiled {title(subject)} in {time.monotonic() - start:.1f} s")
+    return evaluator
 
 
 def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import yaml
@@ -21,6 +22,9 @@ CONTROLLER_TYPES = {
     BROADCASTER: "joint_state_broadcaster/JointStateBroadcaster",
     EFFORT_CONTROLLER: "forward_command_controller/ForwardCommandController",
 }
+# publishes in every update of a manager that has several per state
+UPDATE_BROADCASTER = "update_broadcaster"
+UPDATE_STATES = "update_joint_states"
 MEASURED_STATES = "measured_joint_states"
 COMMANDS_TOPIC = "joint_commands"
 MACHINE_STATES_TOPIC = "machine_joint_states"
@@ -119,13 +123,15 @@ def _zero_limits(mechanism: Mechanism) -> set[str]:
 def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:
     """The ``<ros2_control>`` elements in a ``<robot>``, for ``xacro:include``.
 
-    Passive joints are left out.
+    Passive joints are left out. Mock hardware starts where the loops are closed: it reports what it
+    was given, which by itself is 0 for all joints, where loops are often open.
 
     Raises:
         InputError: A motor cannot be commanded through one joint.
     """
     joints = hardware_joints(mechanism)
     robot = ET.Element("robot", name=mechanism.model.name)
+    start = _start(mechanism) if plugin == MOCK else {}
     if plugin == TOPIC:
         # Its commands name every joint of the block, but contain efforts of driven ones only.
         _system(robot, mechanism.name, plugin, [j for j in joints if j.driven], namespace, "")
@@ -134,9 +140,15 @@ def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> st
             name = f"{mechanism.name}_encoders"
             _system(robot, name, plugin, encoders, namespace, "encoders_")
     else:
-        _system(robot, mechanism.name, plugin, joints, namespace, "")
+        _system(robot, mechanism.name, plugin, joints, namespace, "", start)
     ET.indent(robot)
     return ET.tostring(robot, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _start(mechanism: Mechanism) -> dict[str, float]:
+    """Positions of single joints in the assembled start."""
+    q, model = mechanism.start().q, mechanism.model
+    return {name: float(q[model.position_index(name)]) for name in mechanism.measured.names}
 
 
 def _system(
@@ -146,6 +158,7 @@ def _system(
     joints: Iterable[HardwareJoint],
     namespace: str,
     prefix: str,
+    start: Mapping[str, float] = MappingProxyType({}),
 ) -> None:
     system = ET.SubElement(robot, "ros2_control", name=name, type="system")
     hardware = ET.SubElement(system, "hardware")
@@ -160,7 +173,7 @@ def _system(
         if joint.mimics:
             element.set("mimic", "false")
         if not joint.limited:
-            # controller_manager enforces limits from Kilted on, and would clip efforts to 0
+            # with enforce_command_limits, the default from Kilted on, efforts would be cut to 0
             ET.SubElement(element, "limits", enable="false")
         if joint.effort_limit is not None:
             command = ET.SubElement(element, "command_interface", name="effort")
@@ -168,15 +181,26 @@ def _system(
                 _param(command, "min", f"{-joint.effort_limit!r}")
                 _param(command, "max", f"{joint.effort_limit!r}")
         for state in joint.states(plugin):
-            ET.SubElement(element, "state_interface", name=state)
+            interface = ET.SubElement(element, "state_interface", name=state)
+            if state == "position" and joint.name in start:
+                _param(interface, "initial_value", repr(start[joint.name]))
 
 
 def _param(parent: ET.Element, name: str, value: str) -> None:
     ET.SubElement(parent, "param", name=name).text = value
 
 
-def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> str:
+def controllers(
+    mechanism: Mechanism, rate: int = 500, namespace: str = "", updates: int = 1
+) -> str:
     """Parameters of controller_manager and its controllers, as YAML.
+
+    Args:
+        mechanism: Whose motors are commanded.
+        rate: States per second.
+        namespace: Namespace of all nodes.
+        updates: Updates of controller_manager per state, as the lockstep of the simulator needs
+            them; with more than one another broadcaster publishes in every update.
 
     Raises:
         InputError: A motor cannot be commanded through one joint.
@@ -184,7 +208,7 @@ def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> s
     driven = [joint.name for joint in hardware_joints(mechanism) if joint.driven]
     base = f"/{namespace.strip('/')}/" if namespace.strip("/") else ""
     manager = {
-        "update_rate": rate,
+        "update_rate": rate * updates,
         BROADCASTER: {
             "type": CONTROLLER_TYPES[BROADCASTER],
             # joint_states itself has all joints and is published by joint_state_completer
@@ -198,6 +222,12 @@ def controllers(mechanism: Mechanism, rate: int = 500, namespace: str = "") -> s
             "ros__parameters": {"joints": driven, "interface_name": "effort"}
         },
     }
+    if updates > 1:
+        manager[UPDATE_BROADCASTER] = {
+            "type": CONTROLLER_TYPES[BROADCASTER],
+            "node_options_args": ["--ros-args", "-r", f"joint_states:={UPDATE_STATES}"],
+        }
+        parameters[f"{base}{BROADCASTER}"] = {"ros__parameters": {"update_rate": rate}}
     text: str = yaml.safe_dump(parameters, sort_keys=False)
     return text
 

@@ -131,10 +131,20 @@ def test_one_argument_puts_ros2_control_between_machine_and_nodes(launch_file: A
     arguments = dict(nodes["included"].launch_arguments)  # RViz and its like are started there
     expected = {"hardware": TOPIC, "rate": "250", "namespace": "left", "tasks": "five_bar_sweep"}
     assert expected.items() <= arguments.items()
-    for factor in ("0.5", "0"):
-        with pytest.raises(InputError, match="publish_clock"):
-            started(launch_file, ros2_control="true", real_time_factor=factor)
-    started(launch_file, ros2_control="true", real_time_factor="0.5", publish_clock="true")
+    assert arguments["use_sim_time"] == "true"
+
+
+def test_real_time_goes_with_a_manager_and_at_its_own_pace(launch_file: Any) -> None:
+    nodes = started(launch_file, ros2_control="true", real_time="true")
+    assert dict(nodes["included"].launch_arguments)["use_sim_time"] == "false"
+    started(launch_file, ros2_control="true", real_time_factor="0")
+    for given, place in (
+        ({"ros2_control": "true", "real_time_factor": "0.5"}, "real_time_factor"),
+        ({"ros2_control": "true", "publish_clock": "true"}, "publish_clock"),
+        ({}, "real_time"),
+    ):
+        with pytest.raises(InputError, match=f"^{place}: goes with"):
+            started(launch_file, real_time="true", **given)
 
 
 @pytest.mark.parametrize(

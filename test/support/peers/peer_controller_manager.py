@@ -60,6 +60,7 @@ class ControllerManager:
         self.hardware: list[JointStateTopicSystem] = []
         self.controllers: dict[str, Any] = {}
         self.active: list[str] = []
+        self._updated: dict[str, float] = {}
         self.order: Any = None
         self.node.create_subscription(String, "robot_description", self._describe, LATCHED)
         self.period = 1.0 / self.node.get_parameter("update_rate").value
@@ -83,6 +84,8 @@ class ControllerManager:
         node = self._make_node(name, **_with_parameters(given))
         more = (self.order,) if kind is JointStateBroadcaster else ()
         self.controllers[name] = kind(node, self.hardware, *more)
+        own = node.has_parameter("update_rate")
+        self.controllers[name].rate = own and node.get_parameter("update_rate").value
         return self.controllers[name]
 
     def activate(self, name: str) -> None:
@@ -98,12 +101,25 @@ class ControllerManager:
             return
         for system in self.hardware:
             system.read()
-        stamp = self.node.get_clock().now().to_msg()
+        now = self.node.get_clock().now()
+        stamp = now.to_msg()
         for name in list(self.active):
+            if not self._due(name, now.nanoseconds * 1e-9):
+                continue
             if not self.controllers[name].update(stamp, self.period):
                 self.deactivate(name)
         for system in self.hardware:
             system.write()
+
+    def _due(self, name: str, now: float) -> bool:
+        """Whether a controller with an update rate of its own is nearest to it in this update."""
+        rate = self.controllers[name].rate
+        if rate and name in self._updated:
+            passed = (now - self._updated[name]) * rate
+            if abs(passed - 1.0) > abs(passed + self.period * rate - 1.0):
+                return False
+        self._updated[name] = now
+        return True
 
 
 def _with_parameters(options: dict[str, Any]) -> dict[str, Any]:
@@ -150,6 +166,8 @@ def spawner() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("controllers", nargs="+")
     parser.add_argument("--param-file", action="append")
+    for patience in ("--switch-timeout", "--service-call-timeout"):
+        parser.add_argument(patience, type=float)
     given = parser.parse_args(rclpy.utilities.remove_ros_args(sys.argv)[2:])
     node = rclpy.create_node("spawner")
     for name in given.controllers:

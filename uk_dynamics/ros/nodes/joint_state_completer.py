@@ -27,6 +27,8 @@ from uk_dynamics.ros.topics.messages import JointStateMessage
 from uk_dynamics.ros.topics.qos import JOINT_STATE_QOS, MEASURED_QOS
 
 MEASURED = "measured_joint_states"
+_ERRORS = (EstimationStatus.LOST, EstimationStatus.CONTRADICTING)
+_SAID = 1.0  # s between two lines about a problem
 
 
 class JointStateCompleter(Node):
@@ -114,6 +116,7 @@ class JointStateCompleter(Node):
             self._failure = str(error)
             return
         self._solve_time = time.perf_counter() - start
+        self._say(found)
         self._found = found
         self._failure = ""
         self._jumps += found.status is EstimationStatus.JUMP
@@ -122,6 +125,18 @@ class JointStateCompleter(Node):
             self._failure = "the estimated state is not finite"
         if found.usable and finite:
             self._publish(found)
+
+    def _say(self, found: JointStateEstimate) -> None:
+        """Say on the console what has changed: that states are published, and what is wrong."""
+        log, before = self.get_logger(), self._found
+        if found.usable and (before is None or not before.usable):
+            count = len(self._measurements.names)
+            log.info(f"publishing {len(self._names)} joints, of which {count} are measured")
+        if before is None or before.status is not found.status:
+            if found.status in _ERRORS:
+                log.error(_problem(found), throttle_duration_sec=_SAID)
+            elif problem := _problem(found):
+                log.warning(problem, throttle_duration_sec=_SAID)
 
     def _publish(self, found: JointStateEstimate) -> None:
         measurements = self._measurements
@@ -168,7 +183,6 @@ class JointStateCompleter(Node):
             self._report_found(report, self._found)
 
     def _report_found(self, report: Report, found: JointStateEstimate) -> None:
-        joints = ", ".join(found.joints)
         misfit = float(np.abs(found.misfit).max(initial=0.0)) if found.usable else float("nan")
         report.add("status", found.status.value)
         report.add("residual", found.residual)
@@ -177,17 +191,23 @@ class JointStateCompleter(Node):
         report.add("branch_doubtful", found.branch_doubtful)
         report.add("jumps", self._jumps)
         report.add("solve_time", self._solve_time)
-        if found.status is EstimationStatus.LOST:
-            report.error(f"the loops do not close with the measurements, among them {joints}")
-        elif found.status is EstimationStatus.CONTRADICTING:
-            report.error(f"measurements contradict each other, most of all {joints}")
-        elif found.status is EstimationStatus.SINGULAR:
-            report.warn(f"singular: the measurements do not determine {joints}")
-        elif found.status is EstimationStatus.JUMP:
-            report.warn(f"jumped: {joints}")
+        if problem := _problem(found):
+            (report.error if found.status in _ERRORS else report.warn)(problem)
         if found.usable and self._settings["condition_warning"] < found.condition < np.inf:
             report.warn(f"measurement errors are amplified {found.condition:.3g} times")
         if found.usable and found.residual > self._settings["residual_warning"]:
             report.warn(f"loop-closure error of {found.residual:.3g}")
         if found.branch_doubtful:
             report.warn("after a singular configuration the branch is doubtful until ~/reset")
+
+
+def _problem(found: JointStateEstimate) -> str:
+    """What is wrong with an estimate, or empty."""
+    joints = ", ".join(found.joints)
+    texts = {
+        EstimationStatus.LOST: "the loops do not close with the measurements, among them",
+        EstimationStatus.CONTRADICTING: "measurements contradict each other, most of all",
+        EstimationStatus.SINGULAR: "singular: the measurements do not determine",
+        EstimationStatus.JUMP: "jumped:",
+    }
+    return f"{texts[found.status]} {joints}" if found.status in texts else ""

@@ -15,15 +15,17 @@ from uk_dynamics.ros.diagnostics.dynamics import report_rate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES
+from uk_dynamics.ros.simulation.manager_lockstep import ManagerLockstep
 from uk_dynamics.ros.simulation.pacing import Lockstep, Pacer
 from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
-from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.qos import LATCHED_QOS
 
 _PAUSED_PERIOD = 0.02  # s; late subscribers receive the state of a paused simulation too
 _UNPACED_PERIOD = 0.001  # s; as fast as possible, with pauses for messages
 _UNPACED_WORK = 0.005  # s of steps between two pauses
+_LONGEST_END = 2.0  # s
 
 
 class Simulator(Node):
@@ -34,6 +36,7 @@ class Simulator(Node):
         self._settings = Parameters(self, TABLES["simulator"])
         self._problems = MessageProblems(self.get_logger())
         self._lockstep = self._make_lockstep()
+        self._manager = self._make_manager_lockstep()
         self._run = SimulatedRun(
             self,
             self._settings,
@@ -41,9 +44,11 @@ class Simulator(Node):
             accept=self._lockstep.accept if self._lockstep else None,
             on_command=self._answer if self._lockstep else None,
             on_state=self._expect if self._lockstep else None,
+            on_update=self._manager.on_update if self._manager else None,
         )
         mechanism = self._run.machine.mechanism
         self._description_publisher = self._publish_description(mechanism.model.description.text)
+        self._end_requested = Watchdog()
         self._paused: bool = self._settings["paused"]
         self._monitor = RateMonitor()
         self._tick_timer = self._start_ticking()
@@ -57,6 +62,17 @@ class Simulator(Node):
         self._diagnostics = DiagnosticsPublisher(self, "simulation", self._report)
         self._diagnostics.hardware = mechanism.name
 
+    def may_end(self) -> bool:
+        """Whether the efforts are zero, or nobody waits for time to go on.
+
+        The final message of servo_controller reaches the machine in the next update.
+        """
+        if self._manager is None or not self._run.driven:
+            return True
+        if not self._end_requested.fed:
+            self._end_requested.feed()
+        return self._end_requested.age > _LONGEST_END
+
     def _make_lockstep(self) -> Lockstep | None:
         if not self._settings["lockstep"]:
             return None
@@ -65,6 +81,26 @@ class Simulator(Node):
                 "needs command_mode joint_state: other commands have no stamp", place="lockstep"
             )
         return Lockstep(self, lambda: self._run.publish())
+
+    def _make_manager_lockstep(self) -> ManagerLockstep | None:
+        settings, place = self._settings, "manager_updates"
+        if not settings["manager_updates"]:
+            return None
+        if settings["manager_updates"] < 2:
+            raise InputError("expected 0, or a whole number from 2 on, found 1", place=place)
+        if not settings["publish_clock"] or settings["command_mode"] != JOINT_STATE:
+            raise InputError("needs publish_clock and command_mode joint_state", place=place)
+        if settings["lockstep"] or settings["publish_rate"] not in (0.0, settings["rate"]):
+            raise InputError("needs lockstep false and publish_rate 0", place=place)
+        return ManagerLockstep(
+            self,
+            settings,
+            step=self._advance,
+            tick=lambda: self._run.tick(),
+            tick_ahead=lambda ahead: self._run.tick_again(ahead),
+            publish=lambda: self._run.publish(),
+            position=lambda: self._run.position,
+        )
 
     def _publish_description(self, text: str) -> object:
         if not self._settings["publish_robot_description"]:
@@ -79,6 +115,9 @@ class Simulator(Node):
         period = self._pacer.period if self._pacer else _UNPACED_PERIOD
         self._monitor.nominal_period = self._pacer.period if self._pacer else None
         self._monitor.pause()
+        if self._manager is not None:
+            self._manager.period = self._pacer.period if self._pacer else 0.0
+            self._manager.pause(self._paused)
         return self.create_timer(period, self._tick, clock=steady_clock())
 
     def _change_pace(self) -> None:
@@ -86,6 +125,9 @@ class Simulator(Node):
         self._tick_timer = self._start_ticking()
 
     def _tick(self) -> None:
+        if self._manager is not None:
+            self._manager.look()
+            return
         if self._paused or self._lockstep is not None:
             return
         if self._pacer is None:
@@ -102,7 +144,7 @@ class Simulator(Node):
 
     def _tick_paused(self) -> None:
         if self._paused and self._lockstep is None:  # in lockstep it would be answered
-            self._run.publish()
+            (self._manager.repeat if self._manager else self._run.publish)()
 
     def _answer(self) -> None:
         """In lockstep: go on to the next state after the expected command."""
@@ -114,6 +156,8 @@ class Simulator(Node):
     def _advance(self) -> bool:
         """Take a step; return whether it succeeded."""
         if self._run.advance():
+            if self._manager is not None:
+                self._monitor.tick()
             return True
         self._set_paused(True)
         self.get_logger().error(f"{self._run.failure}; call ~/reset to start again")
@@ -131,6 +175,8 @@ class Simulator(Node):
             self._lockstep.pause()
             if not paused:
                 self._run.publish()
+        if self._manager is not None:
+            self._manager.pause(paused)
         if self._pacer is not None:
             self._pacer.restart()
 
@@ -144,6 +190,12 @@ class Simulator(Node):
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if not self._paused:
             response.message = "the simulation is running; pause it first"
+            return response
+        if self._manager is not None:
+            response.success = not self._run.failure and self._manager.single()
+            response.message = self._run.failure or f"waiting for {self._manager.waiting_for}"
+            if response.success:
+                response.message = f"t = {self._run.machine.state.t:.9g} s"
             return response
         response.success = not self._run.failure and self._advance()
         if response.success:
@@ -164,6 +216,8 @@ class Simulator(Node):
         report_rate(report, self._monitor)
         if self._lockstep is not None:
             report.add("unexpected_commands", self._lockstep.unexpected)
+        if self._manager is not None:
+            self._manager.report(report)
         report.add("steps_given_up", self._pacer.missed if self._pacer else 0)
         self._problems.report(report)
         self._run.report_machine(report)

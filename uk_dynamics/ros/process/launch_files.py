@@ -12,7 +12,6 @@ from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
-    LogInfo,
     OpaqueFunction,
     RegisterEventHandler,
     Shutdown,
@@ -110,16 +109,23 @@ def read_files(given: Mapping[str, str]) -> Mechanism:
 
 
 def ends_all(what: str) -> Callable[[ProcessExited, LaunchContext], list[Action]]:
-    """Event handler that shuts everything down when a process ends; ``what`` is the reason."""
+    """Event handler that shuts everything down when a process ends; ``what`` is the reason.
+
+    launch shows the reason, and its exit code is not 0.
+    """
 
     def ended(event: ProcessExited, context: LaunchContext) -> list[Action]:
         if context.is_shutdown:
             return []
         reason = f"{what} (exit code {event.returncode})"
-        # launch does not show the reason of a shutdown
-        return [LogInfo(msg=f"{reason}: everything ends"), Shutdown(reason=reason)]
+        return [OpaqueFunction(function=_fail, args=[reason]), Shutdown(reason=reason)]
 
     return ended
+
+
+def _fail(context: LaunchContext, reason: str) -> None:
+    """Show the reason, and let launch end with exit code 1: a shutdown alone does neither."""
+    context.asyncio_loop.call_exception_handler({"message": f"{reason}: everything ends"})
 
 
 class LastToEnd(Node):

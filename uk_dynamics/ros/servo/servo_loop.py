@@ -66,6 +66,7 @@ class ServoLoop:
         self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism)
         self.command: MotorCommand | None = None
         self.running = False
+        self._log = node.get_logger()
         self._settings = settings
         self._stop = stop
         self._interpreted = InterpretedDynamics(mechanism)
@@ -256,6 +257,8 @@ class ServoLoop:
         self.controller.reset(self._to_motors @ efforts)
         if self._desired is not None:
             self._desired.reset()
+        rate = self._settings["update_rate"]
+        self._log.info("driving" + (f" at {rate:g} Hz" if rate else ""))
 
     def _decide(self, state: State) -> tuple[MotorCommand, list[Setpoint]]:
         """Command and setpoints for a measured state."""

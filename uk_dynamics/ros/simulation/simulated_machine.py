@@ -44,14 +44,20 @@ class SimulatedMachine:
         self.efforts = np.zeros(len(mechanism.actuators))
         self.saturated = np.zeros(len(mechanism.actuators), dtype=bool)
         self.tau = np.zeros(mechanism.model.nv)
-        self._set_active(mechanism.hierarchy.initial)
+        self.steps = 0
         self.reset()
 
-    def reset(self) -> None:
-        """Return to the start: t = 0, motors off, constraints as in the mechanism file."""
-        self.steps = 0
+    def reset(self, *, keep_time: bool = False) -> None:
+        """Return to the start: t = 0, motors off, constraints as in the mechanism file.
+
+        With ``keep_time`` t goes on, and constraints that depend on it are closed at that time.
+        """
+        self.steps *= keep_time
         self._set_active(self.mechanism.hierarchy.initial)
-        self.state = State(0.0, self._start.q.copy(), self._start.v.copy())
+        t = self.steps * self.step_size
+        self.state = State(t, self._start.q.copy(), self._start.v.copy())
+        if t and self.mechanism.driven_by_time:
+            self.state = self.dynamics.project(self.state, self.inputs)
         self.command(np.zeros(len(self.efforts)))
 
     def command(self, efforts: Array) -> None:

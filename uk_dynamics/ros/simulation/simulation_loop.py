@@ -9,6 +9,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
@@ -45,26 +46,31 @@ class SimulatedRun:
         accept: Callable[[Time], str] | None = None,
         on_command: Callable[[], None] | None = None,
         on_state: Callable[[Time], None] | None = None,
+        on_update: Callable[[Array], None] | None = None,
     ) -> None:
-        """Read the mechanism, publish and subscribe; in lockstep with the three functions.
+        """Read the mechanism, publish and subscribe; in lockstep with the functions.
 
         ``accept`` returns what is wrong with the stamp of a command, ``on_command`` is called after
-        each valid one, ``on_state`` with the stamp before each state is published.
+        each valid one, ``on_state`` with the stamp before each state is published. ``on_update`` is
+        called with the efforts (motors,) after each message, valid or not; :meth:`tick` publishes
+        the time then, and states alone do not.
         """
         mechanism = load_mechanism(node, settings)
         rate = settings["rate"]
         self._settings = settings
+        self._ticks = on_update is not None
+        self._by_stamp = accept is not None
+        self._waits = self._by_stamp or self._ticks
         self._references = structural_references(node, mechanism, problems)
         self.machine = SimulatedMachine(
             mechanism,
             1.0 / rate,
             settings["integrator"],
-            make_dynamics(mechanism, selection(node, settings, lockstep=accept is not None)),
+            make_dynamics(mechanism, selection(node, settings, lockstep=self._waits)),
             self._references.followed,
             start_state(settings, mechanism),
         )
         self.failure = ""
-        self._waits = accept is not None
         self._last_reset = Watchdog()
         self._on_state = on_state
         self._time = SimulationTime(node, publish=settings["publish_clock"], from_zero=self._waits)
@@ -76,6 +82,7 @@ class SimulatedRun:
             by_joint=settings["command_mode"] == JOINT_STATE,
             accept=accept,
             on_command=on_command,
+            on_message=on_update and (lambda: on_update(self._commands.efforts)),
         )
         self._states = JointStateMessage(
             mechanism.joint_names, position=True, velocity=True, effort=True
@@ -113,7 +120,8 @@ class SimulatedRun:
     def publish(self) -> None:
         """Publish the present state and solution."""
         machine, states = self.machine, self._states
-        self._time.publish()
+        if not self._ticks:
+            self.tick()
         stamp = states.message.header.stamp = self._time.stamp
         states.position[:] = machine.state.q
         states.velocity[:] = machine.state.v
@@ -124,18 +132,44 @@ class SimulatedRun:
         if self._topics.wanted and not self.failure:
             self._topics.publish(stamp, machine.state, machine.solution(), machine.inputs)
 
+    def tick(self) -> None:
+        """Publish ``/clock``, if requested."""
+        self._time.publish()
+
+    def tick_again(self, ahead: int = 0) -> None:
+        """Publish the last time of ``/clock`` again, or a time some ns ahead of it."""
+        self._time.repeat(ahead)
+
     def reset(self) -> None:
-        """Return to the start, and forget all commands and references."""
+        """Return to the start, and forget all commands and references.
+
+        A controller_manager that sleeps on ``/clock`` would not wake for a long time if that were
+        set back: there time goes on.
+        """
         self.failure = ""
-        if not self._waits:  # in lockstep every command answers a state, and none is left over
+        if (
+            not self._by_stamp
+        ):  # in that lockstep every command answers a state, and none is left over
             self._last_reset.feed()
         self._commands.efforts[:] = 0.0
         self._commands.watchdog.forget()
         self._references.followed.clear()
-        self.machine.reset()
-        self._time.reset()
+        self.machine.reset(keep_time=self._ticks)
+        if not self._ticks:
+            self._time.reset()
         self._publish_origin()
         self._switches.publish()
+
+    @property
+    def position(self) -> dict[str, float]:
+        """Positions of the present state by joint."""
+        names = self._states.message.name
+        return dict(zip(names, self.machine.state.q.tolist(), strict=True))
+
+    @property
+    def driven(self) -> bool:
+        """Whether any motor has an effort."""
+        return bool(self._commands.efforts.any())
 
     @property
     def brakes_hold(self) -> bool:

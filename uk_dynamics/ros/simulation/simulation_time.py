@@ -9,7 +9,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 
-from uk_dynamics.ros.timing.clock import runs_on_simulated_time, write_stamp
+from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
 
 
 class SimulationTime:
@@ -30,6 +30,7 @@ class SimulationTime:
 
     def reset(self) -> None:
         """Back to t = 0."""
+        self._last = 0
         self._origin = 0 if self._counts_from_zero else self._wall.now().nanoseconds
         self._t = 0.0
         self._seen = (0.0, time.perf_counter())
@@ -49,8 +50,13 @@ class SimulationTime:
 
     def publish(self) -> None:
         """Publish ``/clock``, if requested."""
+        self._last = nanoseconds(self.stamp)
+        self.repeat()
+
+    def repeat(self, ahead: int = 0) -> None:
+        """Publish ``/clock`` as before, or some ns ahead of that."""
         if self._publisher is not None:
-            self._message.clock = self.stamp
+            write_stamp(self._message.clock, self._last + ahead)
             self._publisher.publish(self._message)
 
     def factor(self) -> float:

@@ -176,8 +176,12 @@ class EffortInput:
         by_joint: bool = False,
         accept: Callable[[Time], str] | None = None,
         on_command: Callable[[], None] | None = None,
+        on_message: Callable[[], None] | None = None,
     ) -> None:
-        """``accept`` returns what is wrong with the stamp of a command ``by_joint``."""
+        """``accept`` returns what is wrong with the stamp of a command ``by_joint``.
+
+        ``on_command`` is called after each valid command, ``on_message`` after each message.
+        """
         reader = EffortReader(mechanism.actuators, mechanism.model.velocity_names)
         self.efforts = reader.efforts
         self.watchdog = Watchdog()
@@ -185,6 +189,7 @@ class EffortInput:
         self._topic = topic
         self._accept = accept
         self._on_command = on_command
+        self._on_message = on_message
         self._read = reader.read_joint_state if by_joint else reader.read_array
         self.subscription = node.create_subscription(
             JointState if by_joint else Float64MultiArray, topic, self._receive, COMMAND_QOS
@@ -196,7 +201,9 @@ class EffortInput:
             problem = self._accept(message.header.stamp)
         if problem:
             self._problems.note(self._topic, problem)
-            return
-        self.watchdog.feed()
-        if self._on_command is not None:
-            self._on_command()
+        else:
+            self.watchdog.feed()
+            if self._on_command is not None:
+                self._on_command()
+        if self._on_message is not None:
+            self._on_message()
