@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,27 @@ from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
+from uk_dynamics.ros.servo.command_authority import CommandAuthority
 from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 
 class MotorCommands(ABC):
-    """Publisher of the commands, on the topic of ``command_mode`` and ``command_topic``."""
+    """Publisher of the commands, on the topic of ``command_mode`` and ``command_topic``.
+
+    What is not the final message is published only with authority.
+    """
 
     def __init__(
-        self, node: Node, settings: Parameters, mechanism: Mechanism, kind: type[Any]
+        self,
+        node: Node,
+        settings: Parameters,
+        mechanism: Mechanism,
+        authority: CommandAuthority,
+        kind: type[Any],
     ) -> None:
         self._node = node
+        self._authority = authority
         self._settings = settings
         self._idle = np.zeros(len(mechanism.actuators))
         topic = command_topic(settings)
@@ -46,17 +57,40 @@ class MotorCommands(ABC):
         """Number of subscribers of the topic."""
         return int(self._publisher.get_subscription_count())
 
-    @abstractmethod
     def send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts, (motors,), in N or N·m, as the answer to the state of a stamp."""
+        self._with_authority(lambda: self._send(efforts, stamp))
 
     def drive(self, setpoint: Setpoint, stamp: Time) -> None:
         """Command a setpoint, as the answer to the state of a stamp."""
-        self.send(setpoint.efforts, stamp)
+        self._with_authority(lambda: self._drive(setpoint, stamp))
 
     def finish(self, stamp: Time) -> None:
-        """Send the final message: zero efforts, or a stop."""
-        self.send(self._idle, stamp)
+        """Send the final message: zero efforts, or a stop; nothing where nothing was granted."""
+        if not self._authority.waiting:
+            self._finish(stamp)
+
+    def _with_authority(self, publish: Callable[[], None]) -> None:
+        """Publish a command between two looks at the clock.
+
+        The process may be suspended in between; then the second look sends the final message right
+        after a command that is out of date.
+        """
+        if self._authority.check():
+            publish()
+            self._authority.check()
+
+    @abstractmethod
+    def _send(self, efforts: Array, stamp: Time) -> None:
+        """Publish efforts."""
+
+    def _drive(self, setpoint: Setpoint, stamp: Time) -> None:
+        """Publish a setpoint."""
+        self._send(setpoint.efforts, stamp)
+
+    def _finish(self, stamp: Time) -> None:
+        """Publish the final message."""
+        self._send(self._idle, stamp)
 
     def wait(self, longest: Duration) -> None:
         """Wait until the subscribers have received everything."""
@@ -70,11 +104,17 @@ class MotorCommands(ABC):
 class EffortArrayCommands(MotorCommands):
     """One number per motor in declared order, for forward_command_controller; without stamp."""
 
-    def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
-        super().__init__(node, settings, mechanism, Float64MultiArray)
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        mechanism: Mechanism,
+        authority: CommandAuthority,
+    ) -> None:
+        super().__init__(node, settings, mechanism, authority, Float64MultiArray)
         self._message = EffortsMessage(len(mechanism.actuators))
 
-    def send(self, efforts: Array, stamp: Time) -> None:
+    def _send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts."""
         self._message.efforts[:] = efforts
         self._publisher.publish(self._message.message)
@@ -83,12 +123,18 @@ class EffortArrayCommands(MotorCommands):
 class JointStateCommands(MotorCommands):
     """Efforts of the driven joints, with the stamp of the state that they answer."""
 
-    def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
-        super().__init__(node, settings, mechanism, JointState)
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        mechanism: Mechanism,
+        authority: CommandAuthority,
+    ) -> None:
+        super().__init__(node, settings, mechanism, authority, JointState)
         _, names, self._matrix = _driven_joints(mechanism)
         self._message = JointStateMessage(names, effort=True)
 
-    def send(self, efforts: Array, stamp: Time) -> None:
+    def _send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts."""
         np.matmul(self._matrix, efforts, out=self._message.effort)
         self._message.message.header.stamp = stamp
@@ -102,24 +148,30 @@ class TrajectoryCommands(MotorCommands):
     the final message stops them.
     """
 
-    def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
-        super().__init__(node, settings, mechanism, JointTrajectory)
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        mechanism: Mechanism,
+        authority: CommandAuthority,
+    ) -> None:
+        super().__init__(node, settings, mechanism, authority, JointTrajectory)
         self._joints, names, self._matrix = _driven_joints(mechanism)
         self._last: tuple[Array, Array] | None = None
         self._point = JointTrajectoryPoint()
         self._message = JointTrajectory(joint_names=names, points=[self._point])
 
-    def drive(self, setpoint: Setpoint, stamp: Time) -> None:
+    def _drive(self, setpoint: Setpoint, stamp: Time) -> None:
         """Command a setpoint."""
         # nq = nv, and a joint has the same index in both
         q, v, qdd = (part[self._joints] for part in (setpoint.q, setpoint.v, setpoint.qdd))
         self._publish(q, v, qdd, self._matrix @ setpoint.efforts, setpoint.duration)
         self._last = (q, v)
 
-    def send(self, efforts: Array, stamp: Time) -> None:
+    def _send(self, efforts: Array, stamp: Time) -> None:
         """Do nothing: efforts alone are not a trajectory."""
 
-    def finish(self, stamp: Time) -> None:
+    def _finish(self, stamp: Time) -> None:
         """Stop the joints within ``ramp_time``, without feed-forward efforts."""
         if self._last is None:
             return

@@ -23,6 +23,7 @@ from uk_dynamics.ros.process.mechanism_source import (
     make_servo,
     selection,
 )
+from uk_dynamics.ros.servo.command_authority import CommandAuthority
 from uk_dynamics.ros.servo.decision_report import report_decision
 from uk_dynamics.ros.servo.faults import Fault
 from uk_dynamics.ros.servo.live_settings import LiveSettings
@@ -43,6 +44,7 @@ class ServoLoop:
         node: Node,
         settings: Parameters,
         problems: MessageProblems,
+        authority: CommandAuthority,
         stop: Callable[[Fault, str], None],
     ) -> None:
         """Read mechanism and tasks, and subscribe; a fault and its reason are given to ``stop``."""
@@ -50,7 +52,7 @@ class ServoLoop:
         self.mechanism = mechanism
         rate = settings["update_rate"]
         self.controller = make_servo(node, settings, mechanism, 1.0 / rate if rate else None)
-        self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism)
+        self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism, authority)
         self.command: MotorCommand | None = None
         self.running = False
         self._settings = settings
