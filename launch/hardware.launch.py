@@ -45,7 +45,8 @@ ARGUMENTS = (
     (
         "watchdog",
         "true",
-        "Start command_watchdog: zero efforts when the heartbeat of servo_controller ends.",
+        "Start command_watchdog: zero efforts when the heartbeat of servo_controller ends;"
+        " servo_controller drives only while it answers.",
     ),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
     ("rviz", "false", RVIZ),
@@ -92,13 +93,14 @@ def nodes(given):
             "autostart": wanted["autostart"],
             "state_timeout": number(given, "state_timeout", 0.001),
             "update_rate": float(rate),
+            "watchdog": "required" if wanted["watchdog"] else "optional",
         }
         driving.append(node(PACKAGE, "servo_controller", files, settings))
     guarding = []
     if wanted["watchdog"]:
         # needs the messages of controller_manager to deactivate, and commands zeros without them
         deactivated = EFFORT_CONTROLLER if installed("controller_manager_msgs") else ""
-        watchdog = {"controller": deactivated}
+        watchdog = {"controller": deactivated, "effort_topic": "measured_joint_states"}
         guarding.append(
             node(PACKAGE, "command_watchdog", machine, watchdog, kind=LastToEnd, after=driving)
         )

@@ -2,7 +2,7 @@
 
 ``python peer_controller_manager.py ros2_control_node ...`` takes the arguments of its namesake, as
 does ``spawner``. controller_manager_msgs is in no package that pip installs, so the two agree on
-services of their own. A controller is deactivated by ``controller_manager/<controller>/deactivate``.
+services of their own, as does what deactivates: ``controller_manager/<controller>/deactivate``.
 """
 
 from __future__ import annotations

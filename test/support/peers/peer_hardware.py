@@ -95,7 +95,7 @@ class EchoingDrives(Drives):
     """Drives that apply the last command for ever, and report it as the effort of their joints.
 
     Attributes:
-        applied: When the efforts changed, by the steady clock in s, and the largest of the new ones.
+        applied: When efforts changed, by the steady clock in s, and the largest of the new ones.
     """
 
     def __init__(self, node: Node, block: ET.Element) -> None:

@@ -24,6 +24,7 @@ from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, STATE_QOS
 
+_SETTLED = 0.2  # s for which the controller has been connected
 _LONGEST_END = 1.0  # s that the end may take after the heartbeat has stopped
 _ACKNOWLEDGED = Duration(seconds=0.5)  # longest wait for subscribers to receive the final message
 _TAKEN_OVER, _UNFINISHED = 3, 4  # exit codes
@@ -55,7 +56,8 @@ class CommandWatchdog(Node):
         self._switched: Future | None = None
         self._takeover = CommandTakeover(deactivates=self._switch is not None)
         self._problems = MessageProblems(self.get_logger())
-        self._end_requested = Watchdog()
+        self._end_requested, self._unheard = Watchdog(), Watchdog()
+        self._unheard.feed()
         topic = self._settings["heartbeat_topic"]
         self._grants = self.create_publisher(UInt64MultiArray, f"{topic}/acknowledged", COMMAND_QOS)
         self.create_subscription(UInt64MultiArray, topic, self._on_heartbeat, COMMAND_QOS)
@@ -68,6 +70,8 @@ class CommandWatchdog(Node):
         self.create_timer(LOOK_PERIOD, self._look, clock=steady_clock())
         self._diagnostics = DiagnosticsPublisher(self, "heartbeat", self._report)
         self._diagnostics.hardware = spec.name
+        # the first message of a logger takes a tenth of a second, which an emergency has not
+        self.get_logger().info(f"waiting for a heartbeat on {topic}")
 
     def _make_switch(self) -> Any:
         """Client that deactivates the controller of ros2_control, None where none is named."""
@@ -97,9 +101,29 @@ class CommandWatchdog(Node):
         if len(message.data) != len(Heartbeat._fields):
             self._problems.note(self._settings["heartbeat_topic"], "expected three numbers")
             return
-        grant = self._takeover.heartbeat(Heartbeat(*message.data), self._settings["timeout"])
+        grant = self._takeover.heartbeat(
+            Heartbeat(*message.data), self._settings["timeout"], connected=self._connected()
+        )
         if grant is not None:
             self._grants.publish(UInt64MultiArray(data=grant))
+
+    def _connected(self) -> bool:
+        """Whether zeros reach the controller of ros2_control, or a subscriber if none is named.
+
+        The subscriber's side of a connection may take a little longer than this one.
+        """
+        if not self._listens():
+            self._unheard.feed()
+        return self._unheard.age > _SETTLED
+
+    def _listens(self) -> bool:
+        if not self._publisher.get_subscription_count():
+            return False
+        name = self._settings["controller"]
+        topic = self._publisher.topic_name
+        return not name or any(
+            end.node_name == name for end in self.get_subscriptions_info_by_topic(topic)
+        )
 
     def _on_efforts(self, data: bytes) -> None:
         if self._reported and not self._takeover.taken_over:
@@ -172,6 +196,8 @@ class CommandWatchdog(Node):
         report.add("driving", self._takeover.phase is not Phase.IDLE)
         report.add("heartbeat_age", self._takeover.silence)
         self._problems.report(report)
+        if self._takeover.phase is Phase.WATCHING and not self._connected():
+            report.warn(f"no subscriber of {self._publisher.topic_name} that would take the zeros")
         if self._takeover.taken_over:
             report.error(
                 f"the heartbeat of the controller has stopped; {self._takeover.phase.value}"

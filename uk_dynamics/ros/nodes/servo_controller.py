@@ -70,6 +70,7 @@ class ServoControllerNode(LifecycleNode):
         """Start; the next state is t = 0 of the tasks, unless the mechanism depends on time."""
         if self.loop is None:
             return FAILURE
+        self.loop.prepare()
         self._authority.begin()
         self._stop.reason = ""
         self.active = True

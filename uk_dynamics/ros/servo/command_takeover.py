@@ -82,11 +82,12 @@ class CommandTakeover:
         """Whether nobody relies on this watchdog."""
         return self.phase in (Phase.IDLE, Phase.RELEASED)
 
-    def heartbeat(self, beat: Heartbeat, timeout: float) -> Grant | None:
+    def heartbeat(self, beat: Heartbeat, timeout: float, *, connected: bool = True) -> Grant | None:
         """Answer a heartbeat; it is missed after ``timeout`` s.
 
         Another generation is not answered until the present one has ended or its hand-over is
-        complete, so at most one controller drives.
+        complete, so at most one controller drives. Nothing is granted where zeros would not arrive,
+        because the controller of the motors is not ``connected``.
         """
         self._heard = now = self._clock()
         if beat.generation != self._generation or self.phase is Phase.IDLE:
@@ -102,6 +103,8 @@ class CommandTakeover:
         self._silent = None
         if self.taken_over:
             return Grant(beat.generation, beat.sent, 0)
+        if not connected:
+            return None
         # it ends early: a command that was decided within the lease arrives before the first zero
         return Grant(beat.generation, beat.sent, duration - round(LOOK_PERIOD * _SECOND))
 
@@ -161,8 +164,11 @@ class CommandTakeover:
                 self._asked = now
                 return self._deactivates
         elif self.phase is Phase.SWITCHING and now - self._asked > _ASK_AGAIN * _SECOND:
-            self._asked = now
-            return True
+            if self._ended:  # the request was lost, and nobody needs it any more
+                self.phase = Phase.IDLE
+            elif now > self._deadline:
+                self._asked = now
+                return True
         return False
 
     def _confirmed(self, now: int) -> bool:

@@ -84,6 +84,10 @@ class ServoLoop:
         self._live_settings = LiveSettings(settings, self.controller)
         self._topics = TaskTopics(node, self.controller.servo)
 
+    def prepare(self) -> None:
+        """Do what takes long, some tenths of a second, before :meth:`start`."""
+        self._timing.start()
+
     def start(self) -> None:
         """Answer states from now on; nothing is commanded before the first one."""
         self._states.origin.reset()
@@ -93,7 +97,6 @@ class ServoLoop:
         self._subscribed.forget()
         self.command = None
         self._answered = None
-        self._timing.start()
         self.running = True
 
     @property
