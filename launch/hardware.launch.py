@@ -45,8 +45,7 @@ ARGUMENTS = (
     (
         "watchdog",
         "true",
-        "Start command_watchdog: zero efforts when the heartbeat of servo_controller ends;"
-        " servo_controller drives only while it answers.",
+        "Start command_watchdog, which commands zero efforts when servo_controller fails.",
     ),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
     ("rviz", "false", RVIZ),
