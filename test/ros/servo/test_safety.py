@@ -297,7 +297,7 @@ def test_before_the_first_state_nothing_is_stale(ros: Ros) -> None:
     assert node.active
 
 
-def test_a_watchdog_cannot_be_required_where_drives_hold_positions() -> None:
+def test_a_watchdog_cannot_be_required_where_drives_hold_positions(ros: Ros) -> None:
     with pytest.raises(InputError, match=r"parameter watchdog: .*command_mode trajectory"):
         ServoControllerNode(
             **overrides(
