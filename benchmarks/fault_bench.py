@@ -16,7 +16,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from state_relay import StateRelay, healthy
-from std_msgs.msg import Bool, Float64MultiArray
+from std_msgs.msg import Float64MultiArray, UInt64MultiArray
 from std_srvs.srv import Trigger
 
 import uk_dynamics as ukd
@@ -90,7 +90,9 @@ class FaultBench:
         node.create_subscription(
             Float64MultiArray, "effort_controller/commands", self._on_command, 1000
         )
-        node.create_subscription(Bool, "servo_controller/heartbeat", self._on_heartbeat, 10)
+        node.create_subscription(
+            UInt64MultiArray, "servo_controller/heartbeat", self._on_heartbeat, 10
+        )
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         self._change = node.create_client(ChangeState, "servo_controller/change_state")
         self._triggers = {
@@ -233,8 +235,8 @@ class FaultBench:
     def _on_command(self, message: Float64MultiArray) -> None:
         self._commands.append((time.monotonic(), max(map(abs, message.data))))
 
-    def _on_heartbeat(self, message: Bool) -> None:
-        self.active = message.data
+    def _on_heartbeat(self, message: UInt64MultiArray) -> None:
+        self.active = bool(message.data[2])
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:

@@ -20,7 +20,7 @@ import rclpy
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
+from std_msgs.msg import UInt64MultiArray
 from std_srvs.srv import SetBool
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -79,8 +79,8 @@ def _listen() -> tuple[MarkerArray, JointState]:
         return bool(stamps) and stamps[-1].sec + 1e-9 * stamps[-1].nanosec > MOVING
 
     pause = node.create_client(SetBool, "simulator/pause")
-    active: list[Bool] = []
-    node.create_subscription(Bool, "servo_controller/heartbeat", active.append, 10)
+    active: list[UInt64MultiArray] = []
+    node.create_subscription(UInt64MultiArray, "servo_controller/heartbeat", active.append, 10)
     until(pause.service_is_ready, "the simulator")
     until(lambda: bool(active), "the controller")
     until(lambda: node.count_publishers("mechanism_markers") > 0, "the node markers")

@@ -50,7 +50,7 @@ ARGUMENTS = (
     (
         "watchdog",
         "true",
-        "Start command_watchdog: zero efforts when the heartbeat of servo_controller ends.",
+        "Start command_watchdog, which commands zero efforts when servo_controller fails.",
     ),
     ("heartbeat_timeout", "0.1", "Time without a heartbeat after which the watchdog acts, in s."),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
@@ -104,6 +104,7 @@ def nodes(given):
             "autostart": wanted["autostart"],
             "state_timeout": number(given, "state_timeout", 0.001),
             "update_rate": float(rate),
+            "watchdog": "required" if wanted["watchdog"] else "optional",
         }
         driving.append(node(PACKAGE, "servo_controller", files, settings))
     guarding = []
@@ -112,7 +113,8 @@ def nodes(given):
         deactivated = EFFORT_CONTROLLER if installed("controller_manager_msgs") else ""
         watchdog = {
             "controller": deactivated,
-            "timeout": number(given, "heartbeat_timeout", 0.03),
+            "effort_topic": "measured_joint_states",
+            "timeout": number(given, "heartbeat_timeout", 0.05),
         }
         guarding.append(
             node(PACKAGE, "command_watchdog", machine, watchdog, kind=LastToEnd, after=driving)

@@ -11,12 +11,13 @@ import pytest
 pytest.importorskip("rclpy")
 
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64MultiArray
-from support.nodes.ros_ears import DiagnosticsEar, overrides
+from std_msgs.msg import Float64MultiArray, UInt64MultiArray
+from support.nodes.ros_ears import DiagnosticsEar, Ear, overrides
 from support.nodes.ros_fixtures import Ros
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.nodes.command_watchdog import CommandWatchdog
+from uk_dynamics.ros.servo.command_takeover import Phase
 
 pytestmark = pytest.mark.ros
 
@@ -86,12 +87,26 @@ class Bench:
         self.ros = ros
         self.ears = Ears(ros)
         self.watchdog = ros.add(CommandWatchdog(**overrides(**MECHANISM, timeout=0.1)))
-        self._beat = self.ears.node.create_publisher(Bool, "servo_controller/heartbeat", 10)
+        topic = "servo_controller/heartbeat"
+        self._beat = self.ears.node.create_publisher(UInt64MultiArray, topic, 10)
+        self.grants = Ear(self.ears.node, UInt64MultiArray, f"{topic}/acknowledged")
         ros.until(self._beat.get_subscription_count, "the watchdog")
+        self.answered()
+
+    def answered(self) -> None:
+        """Wait until the watchdog answers, which is when it is connected, and rest."""
+
+        def answer() -> bool:
+            self._beat.publish(UInt64MultiArray(data=[1, time.monotonic_ns(), 1]))
+            return bool(self.grants.messages)
+
+        self.ros.until(answer, "an answer")
+        self.beat(False)
+        self.ros.until(lambda: self.watchdog._takeover.phase is Phase.IDLE, "rest")
+        self.ears.efforts.clear()
 
     def beat(self, driving: bool) -> None:
-        self._beat.publish(Bool(data=driving))
-        self.ros.until(lambda: self.watchdog._driving is driving, "the heartbeat")
+        self._beat.publish(UInt64MultiArray(data=[1, time.monotonic_ns(), driving]))
 
 
 def test_it_is_silent_before_the_first_heartbeat_and_after_the_last_word(ros: Ros) -> None:
@@ -108,8 +123,7 @@ def test_it_falls_silent_when_the_heartbeat_is_back(ros: Ros) -> None:
     bench.beat(True)
     ros.until(lambda: bench.ears.zero, "zero efforts")
     bench.beat(False)
-    for _ in range(3):
-        ros.spin_once()
+    ros.until(lambda: bench.watchdog._takeover.phase is Phase.IDLE, "the tenth zero")
     heard = len(bench.ears.efforts)
     end = time.monotonic() + 0.3
     ros.until(lambda: time.monotonic() > end, "three timeouts")

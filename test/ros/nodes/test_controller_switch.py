@@ -10,7 +10,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("controller_manager_msgs")
 
 from controller_manager_msgs.srv import SwitchController
-from std_msgs.msg import Bool, Float64MultiArray
+from std_msgs.msg import Float64MultiArray, UInt64MultiArray
 from support.nodes.ros_ears import Ear, overrides
 from support.nodes.ros_fixtures import Ros
 
@@ -22,20 +22,22 @@ pytestmark = pytest.mark.ros
 def test_the_controller_is_deactivated_once_and_zeros_go_on(ros: Ros) -> None:
     manager = ros.node("controller_manager")
     requests: list[Any] = []
+    zeros: list[int] = []
 
     def switch(request: Any, response: Any) -> Any:
         requests.append(request)
+        zeros.append(len(commands.messages))
         response.ok = True
         return response
 
     manager.create_service(SwitchController, "~/switch_controller", switch)
     parameters = {"mechanism": "five_bar", "timeout": 0.1, "controller": "effort_controller"}
     watchdog = ros.add(CommandWatchdog(**overrides(**parameters)))
-    beat = manager.create_publisher(Bool, "servo_controller/heartbeat", 10)
+    beat = manager.create_publisher(UInt64MultiArray, "servo_controller/heartbeat", 10)
     commands = Ear(manager, Float64MultiArray, "effort_controller/commands")
     ros.until(beat.get_subscription_count, "the watchdog")
     ros.until(watchdog._switch.service_is_ready, "the manager")
-    beat.publish(Bool(data=True))
+    beat.publish(UInt64MultiArray(data=[1, 0, 1]))
     ros.until(lambda: requests, "the request")
     (request,) = requests
     assert list(request.deactivate_controllers) == ["effort_controller"]
@@ -44,4 +46,5 @@ def test_the_controller_is_deactivated_once_and_zeros_go_on(ros: Ros) -> None:
     heard = len(commands.messages)
     ros.until(lambda: len(commands.messages) > heard + 5, "zeros")
     assert len(requests) == 1
+    assert zeros[0] >= 10, "zeros first"
     assert watchdog.may_end(), "the controller is deactivated, and the manager has said so"

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64MultiArray
+from std_msgs.msg import Float64MultiArray, UInt64MultiArray
 from support.mechanism_builder import shipped
 from support.nodes.ros_ears import Ear
 from support.nodes.ros_fixtures import Ros, StartProcess
@@ -51,7 +51,7 @@ def test_the_last_command_of_a_controller_is_zero(ros: Ros, start_node: StartPro
             remappings={"joint_states": "/joint_states"},
         )
         commands[mode] = Ear(node, kind, f"/{mode}/{topic}")
-        beats[mode] = Ear(node, Bool, f"/{mode}/servo_controller/heartbeat")
+        beats[mode] = Ear(node, UInt64MultiArray, f"/{mode}/servo_controller/heartbeat")
     mechanism = shipped("five_bar")
     states = node.create_publisher(JointState, "joint_states", 10)
     rest = JointState(name=list(mechanism.joint_names))
@@ -73,7 +73,7 @@ def test_the_last_command_of_a_controller_is_zero(ros: Ros, start_node: StartPro
     for mode, ear in commands.items():
         ros.until(lambda ear=ear: effort(ear.messages[-1]) == 0.0, f"zero by {mode}")
     for mode, ear in beats.items():
-        ros.until(lambda ear=ear: not ear.messages[-1].data, f"the last heartbeat of {mode}")
+        ros.until(lambda ear=ear: not ear.messages[-1].data[2], f"the last heartbeat of {mode}")
     last = commands["trajectory"].messages[-1].points[0]
     assert list(last.velocities) == [0.0]
     assert list(last.accelerations) == [0.0]
@@ -90,17 +90,22 @@ def test_a_watchdog_that_is_told_to_end_takes_the_command_of_a_dead_controller_b
             parameters={"mechanism": "five_bar", "timeout": 0.3},
             namespace=name,
         )
-        beats[name] = node.create_publisher(Bool, f"/{name}/servo_controller/heartbeat", 10)
+        topic = f"/{name}/servo_controller/heartbeat"
+        beats[name] = node.create_publisher(UInt64MultiArray, topic, 10)
         commands[name] = Ear(node, Float64MultiArray, f"/{name}/effort_controller/commands")
     ros.until(lambda: all(b.get_subscription_count() for b in beats.values()), "both watchdogs")
-    beats["dead"].publish(Bool(data=True))
-    ros.until(lambda: commands["dead"].messages, "a bark")  # the heartbeat has been heard
-    beats["dead"].publish(Bool(data=True))
-    beats["done"].publish(Bool(data=True))
-    beats["done"].publish(Bool(data=False))
+
+    def beat(name: str, generation: int, driving: int) -> None:
+        beats[name].publish(UInt64MultiArray(data=[generation, 0, driving]))
+
+    beat("dead", 1, 1)
+    ros.until(lambda: len(commands["dead"].messages) > 20, "zeros")  # the hand-over is complete
+    beat("dead", 2, 1)
+    beat("done", 1, 1)
+    beat("done", 1, 0)
     heard = len(commands["dead"].messages)
     assert watchdogs["done"].stop(signal.SIGINT) == 0
     assert not commands["done"].messages
-    assert watchdogs["dead"].stop(signal.SIGINT) == 0
-    ros.until(lambda: len(commands["dead"].messages) > heard, "another bark")
+    assert watchdogs["dead"].stop(signal.SIGINT) == 3, "taken over"
+    ros.until(lambda: len(commands["dead"].messages) > heard, "zeros again")
     assert all(effort(message) == 0.0 for message in commands["dead"].messages)

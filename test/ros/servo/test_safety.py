@@ -18,7 +18,7 @@ from lifecycle_msgs.srv import ChangeState
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, UInt64MultiArray
 from std_srvs.srv import Trigger
 from support import readme_parts
 from support.nodes.ros_ears import DiagnosticsEar, overrides
@@ -26,7 +26,7 @@ from support.nodes.ros_fixtures import Ros
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics import Mechanism, simulate
-from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.ros.nodes.servo_controller import ServoControllerNode
 from uk_dynamics.ros.servo.faults import REACTIONS, EffortRamp, Fault, Reaction
 
@@ -164,6 +164,19 @@ def _press(bench: Bench) -> None:
     assert bench.ros.call(client, Trigger.Request()).success
 
 
+def _answer_no_more(bench: Bench) -> None:
+    """A watchdog that has acknowledged one heartbeat, and no other."""
+    topic = "servo_controller/heartbeat"
+    grants = bench.node.create_publisher(UInt64MultiArray, f"{topic}/acknowledged", 10)
+
+    def acknowledge(beat: UInt64MultiArray) -> None:
+        grants.publish(UInt64MultiArray(data=[beat.data[0], beat.data[1], 10**9]))
+        bench.node.destroy_subscription(ear)
+
+    bench.ros.until(grants.get_subscription_count, "the controller")
+    ear = bench.node.create_subscription(UInt64MultiArray, topic, acknowledge, 10)
+
+
 CAUSES: dict[Fault, tuple[Callable[[Bench], None], str, dict[str, Any]]] = {
     Fault.STALE_STATE: (_freeze, "no usable joint_states for", {"state_timeout": 0.3}),
     Fault.PAUSE: (_pause, "this process did not run for 0.", {"state_timeout": 0.3}),
@@ -179,6 +192,7 @@ CAUSES: dict[Fault, tuple[Callable[[Bench], None], str, dict[str, Any]]] = {
     Fault.OPEN_LOOP: (_open, "constraints are violated by 0.", {"position_jump": 1.0}),
     Fault.SOLVER_FAILURE: (_break, "nothing to be solved", {}),
     Fault.NO_LISTENER: (_leave, "no subscriber of", {"listener_timeout": 0.2}),
+    Fault.WATCHDOG_LOST: (_answer_no_more, "command_watchdog does not answer", {}),
     Fault.EMERGENCY_STOP: (_press, "stopped by ~/emergency_stop", {}),
 }
 
@@ -301,6 +315,19 @@ def test_before_the_first_state_nothing_is_stale(ros: Ros) -> None:
     diagnostics = DiagnosticsEar(ros.node(), "servo_controller")
     diagnostics.until(ros, "no usable joint_states yet")
     assert node.active
+
+
+def test_a_watchdog_cannot_be_required_where_drives_hold_positions(ros: Ros) -> None:
+    with pytest.raises(InputError, match=r"parameter watchdog: .*command_mode trajectory"):
+        ServoControllerNode(
+            **overrides(
+                mechanism="five_bar",
+                tasks="five_bar_sweep",
+                command_mode="trajectory",
+                watchdog="required",
+                autostart=True,
+            )
+        )
 
 
 def test_a_fast_motion_is_no_jump(ros: Ros) -> None:

@@ -14,7 +14,7 @@ pytest.importorskip("rclpy")
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64MultiArray, String
+from std_msgs.msg import Float64MultiArray, String, UInt64MultiArray
 from std_srvs.srv import SetBool, Trigger
 from support.nodes.ros_ears import DiagnosticsEar, overrides
 from support.nodes.ros_fixtures import Ros, StartProcess
@@ -126,7 +126,9 @@ class Hand:
         self._efforts = self.node.create_publisher(
             Float64MultiArray, "effort_controller/commands", 10
         )
-        self._heartbeat = self.node.create_publisher(Bool, "servo_controller/heartbeat", 10)
+        self._heartbeat = self.node.create_publisher(
+            UInt64MultiArray, "servo_controller/heartbeat", 10
+        )
         self.diagnostics = DiagnosticsEar(self.node, "simulator")
         self.simulator = ros.add(Simulator(**overrides(**{**SIMULATOR, **parameters})))
         self.lockstep = self.simulator._manager
@@ -150,7 +152,7 @@ class Hand:
         self._efforts.publish(Float64MultiArray(data=[effort]))
 
     def beat(self, *, active: bool) -> None:
-        self._heartbeat.publish(Bool(data=active))
+        self._heartbeat.publish(UInt64MultiArray(data=[1, 1, int(active)]))
 
     def join(self) -> None:
         """Be heard for the first time as a manager that answers from now on."""

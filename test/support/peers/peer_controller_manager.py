@@ -2,7 +2,7 @@
 
 ``python peer_controller_manager.py ros2_control_node ...`` takes the arguments of its namesake, as
 does ``spawner``. controller_manager_msgs is in no package that pip installs, so the two agree on
-services of their own.
+services of their own, as does what deactivates: ``controller_manager/<controller>/deactivate``.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
-from std_srvs.srv import SetBool
+from std_srvs.srv import SetBool, Trigger
 from support.peers.peer_controllers import ForwardCommandController, JointStateBroadcaster
-from support.peers.peer_hardware import Drives, JointStateTopicSystem
+from support.peers.peer_hardware import Drives, EchoingDrives, JointStateTopicSystem
 from support.peers.peer_joint_trajectory_controller import JointTrajectoryController
 
 TYPES: dict[str, Callable[..., Any]] = {
@@ -35,6 +35,7 @@ TYPES: dict[str, Callable[..., Any]] = {
 PLUGINS = {
     "joint_state_topic_hardware_interface/JointStateTopicSystem": JointStateTopicSystem,
     "my_drives/Drives": Drives,
+    "my_drives/EchoingDrives": EchoingDrives,
 }
 
 
@@ -51,6 +52,8 @@ class ControllerManager:
         hardware: The systems of the URDF; empty before it has come.
         controllers: By name, since they were asked for.
         active: Names of those that are updated.
+        switches: Names of those whose deactivation was asked for, in order.
+        before_switch: Called when it is asked for.
     """
 
     def __init__(self, make_node: Callable[..., Node], **options: Any) -> None:
@@ -61,6 +64,8 @@ class ControllerManager:
         self.controllers: dict[str, Any] = {}
         self.active: list[str] = []
         self._updated: dict[str, float] = {}
+        self.switches: list[str] = []
+        self.before_switch: Callable[[], None] = lambda: None
         self.order: Any = None
         self.node.create_subscription(String, "robot_description", self._describe, LATCHED)
         self.period = 1.0 / self.node.get_parameter("update_rate").value
@@ -86,6 +91,7 @@ class ControllerManager:
         self.controllers[name] = kind(node, self.hardware, *more)
         own = node.has_parameter("update_rate")
         self.controllers[name].rate = own and node.get_parameter("update_rate").value
+        self.node.create_service(Trigger, f"~/{name}/deactivate", partial(self._switch, name))
         return self.controllers[name]
 
     def activate(self, name: str) -> None:
@@ -95,6 +101,19 @@ class ControllerManager:
     def deactivate(self, name: str) -> None:
         self.active.remove(name)
         self.controllers[name].deactivate()
+
+    def _switch(self, name: str, request: Any, response: Trigger.Response) -> Trigger.Response:
+        """Deactivate now, before anything else is heard; asked again it is done already.
+
+        The real one takes until the end of its control cycle, 3 to 8 ms, in which it may or may not
+        hear commands that came after the request.
+        """
+        self.switches.append(name)
+        self.before_switch()
+        if name in self.active:
+            self.deactivate(name)
+        response.success = True
+        return response
 
     def cycle(self) -> None:
         if not self.hardware:

@@ -46,8 +46,9 @@ class JointStateBroadcaster:
 class ForwardCommandController:
     """Passes ``~/commands`` on to one interface of its joints, as long as it is active.
 
-    There is no timeout: what came last stays. Messages that are not finite are dropped; one of a
-    wrong length ends the controller.
+    There is no timeout: what came last stays, after the end of the controller too, since nothing
+    writes to the interface then. Messages that are not finite are dropped; one of a wrong length
+    ends the controller.
     """
 
     def __init__(self, node: Node, hardware: list[JointStateTopicSystem]) -> None:
@@ -71,6 +72,7 @@ class ForwardCommandController:
         self._latest = []
 
     def deactivate(self) -> None:
+        """Hear no more; the interface keeps the last command."""
         self._latest = []
 
     def update(self, stamp: Any, period: float) -> bool:

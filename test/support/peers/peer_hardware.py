@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import xml.etree.ElementTree as ET
 from array import array
 
@@ -88,6 +89,25 @@ class Drives(JointStateTopicSystem):
 
     def write(self) -> None:
         """Commands go to motors, of which there are none here."""
+
+
+class EchoingDrives(Drives):
+    """Drives that apply the last command for ever, and report it as the effort of their joints.
+
+    Attributes:
+        applied: When efforts changed, by the steady clock in s, and the largest of the new ones.
+    """
+
+    def __init__(self, node: Node, block: ET.Element) -> None:
+        super().__init__(node, block)
+        self.applied: list[tuple[float, float]] = []
+
+    def write(self) -> None:
+        efforts = [value for value in self.commands.values() if math.isfinite(value)]
+        self.states.update({key: v for key, v in self.commands.items() if math.isfinite(v)})
+        largest = max(map(abs, efforts), default=0.0)
+        if not self.applied or self.applied[-1][1] != largest:
+            self.applied.append((time.monotonic(), largest))
 
 
 def owner_of(hardware: list[JointStateTopicSystem], key: str) -> JointStateTopicSystem:

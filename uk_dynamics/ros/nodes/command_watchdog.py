@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from typing import Any
 
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.serialization import deserialize_message
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64MultiArray
+from std_msgs.msg import Float64MultiArray, UInt64MultiArray
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.files import MechanismSpec
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, Report
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES, command_topic
+from uk_dynamics.ros.servo.command_authority import Heartbeat
+from uk_dynamics.ros.servo.command_takeover import LOOK_PERIOD, CommandTakeover, Phase
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
-from uk_dynamics.ros.topics.qos import COMMAND_QOS
+from uk_dynamics.ros.topics.qos import COMMAND_QOS, STATE_QOS
 
-_LOOK_PERIOD = 0.01  # s
+_SETTLED = 0.2  # s for which the controller has been connected
 _LONGEST_END = 1.0  # s that the end may take after the heartbeat has stopped
 _ACKNOWLEDGED = Duration(seconds=0.5)  # longest wait for subscribers to receive the final message
+_TAKEN_OVER, _UNFINISHED = 3, 4  # exit codes
 
 
 class CommandWatchdog(Node):
@@ -33,31 +38,40 @@ class CommandWatchdog(Node):
     """
 
     def __init__(self, **options: Any) -> None:
-        self._triggered = False  # before anything can fail: rclpy destroys a node that has failed
+        self._takeover = CommandTakeover(deactivates=False)  # rclpy destroys a node that has failed
         super().__init__("command_watchdog", **options)
         self._settings = Parameters(self, TABLES["command_watchdog"])
         if not self._settings["mechanism"]:
             raise InputError("name a mechanism file", place="parameter mechanism")
         spec = MechanismSpec.from_file(self._settings["mechanism"])
+        self._driven = dict.fromkeys(joint for motor in spec.actuators for joint, _ in motor.joints)
         self._zero: Float64MultiArray | JointState
         if self._settings["command_mode"] == JOINT_STATE:
-            driven = dict.fromkeys(joint for motor in spec.actuators for joint, _ in motor.joints)
-            self._zero = JointStateMessage(list(driven), effort=True).message
+            self._zero = JointStateMessage(list(self._driven), effort=True).message
         else:
             self._zero = EffortsMessage(len(spec.actuators)).message
         topic = command_topic(self._settings)
         self._publisher = self.create_publisher(type(self._zero), topic, COMMAND_QOS)
-        self._heartbeat = Watchdog()
-        self._end_requested = Watchdog()
-        self._driving = False
-        self.create_subscription(
-            Bool, self._settings["heartbeat_topic"], self._on_heartbeat, COMMAND_QOS
-        )
-        self.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
         self._switch = self._make_switch()
         self._switched: Future | None = None
+        self._takeover = CommandTakeover(deactivates=self._switch is not None)
+        self._problems = MessageProblems(self.get_logger())
+        self._end_requested, self._unheard = Watchdog(), Watchdog()
+        self._unheard.feed()
+        topic = self._settings["heartbeat_topic"]
+        self._grants = self.create_publisher(UInt64MultiArray, f"{topic}/acknowledged", COMMAND_QOS)
+        self.create_subscription(UInt64MultiArray, topic, self._on_heartbeat, COMMAND_QOS)
+        self._reported = False
+        if self._settings["effort_topic"]:
+            # read only when it matters: a controller_manager publishes a thousand times per second
+            self.create_subscription(
+                JointState, self._settings["effort_topic"], self._on_efforts, STATE_QOS, raw=True
+            )
+        self.create_timer(LOOK_PERIOD, self._look, clock=steady_clock())
         self._diagnostics = DiagnosticsPublisher(self, "heartbeat", self._report)
         self._diagnostics.hardware = spec.name
+        # the first message of a logger takes a tenth of a second, which an emergency has not
+        self.get_logger().info(f"waiting for a heartbeat on {topic}")
 
     def _make_switch(self) -> Any:
         """Client that deactivates the controller of ros2_control, None where none is named."""
@@ -74,55 +88,117 @@ class CommandWatchdog(Node):
         manager = self._settings["controller_manager"]
         return self.create_client(SwitchController, f"{manager}/switch_controller")
 
-    def _on_heartbeat(self, message: Bool) -> None:
-        if self._triggered:
-            self.get_logger().info("the heartbeat is back")
-            self._triggered = False
-        self._driving = message.data
-        self._heartbeat.feed()
-
-    def _look(self) -> None:
-        if not self._driving or self._heartbeat.age <= self._settings["timeout"]:
-            return
-        if not self._triggered:
-            self._triggered = True
-            self.get_logger().error(
-                f"no heartbeat for {self._heartbeat.age:.3g} s: commanding zero efforts"
-            )
-            self._deactivate()
-        if isinstance(self._zero, JointState):
-            self._zero.header.stamp = self.get_clock().now().to_msg()
-        self._publisher.publish(self._zero)
-
-    def _deactivate(self) -> None:
-        if self._switch is None:
-            return
+    def _switch_request(self) -> Any:
+        """What asks for the deactivation."""
         from controller_manager_msgs.srv import SwitchController
 
         request = SwitchController.Request()
         request.deactivate_controllers = [self._settings["controller"]]
         request.strictness = SwitchController.Request.BEST_EFFORT
-        self._switched = self._switch.call_async(request)
+        return request
+
+    def _on_heartbeat(self, message: UInt64MultiArray) -> None:
+        if len(message.data) != len(Heartbeat._fields):
+            self._problems.note(self._settings["heartbeat_topic"], "expected three numbers")
+            return
+        grant = self._takeover.heartbeat(
+            Heartbeat(*message.data), self._settings["timeout"], connected=self._connected()
+        )
+        if grant is not None:
+            self._grants.publish(UInt64MultiArray(data=grant))
+
+    def _connected(self) -> bool:
+        """Whether zeros reach the controller of ros2_control, or a subscriber if none is named.
+
+        The subscriber's side of a connection may take a little longer than this one.
+        """
+        if not self._listens():
+            self._unheard.feed()
+        return self._unheard.age > _SETTLED
+
+    def _listens(self) -> bool:
+        if not self._publisher.get_subscription_count():
+            return False
+        name = self._settings["controller"]
+        topic = self._publisher.topic_name
+        return not name or any(
+            end.node_name == name for end in self.get_subscriptions_info_by_topic(topic)
+        )
+
+    def _on_efforts(self, data: bytes) -> None:
+        if self._reported and not self._takeover.taken_over:
+            return
+        message = deserialize_message(data, JointState)
+        efforts = dict(zip(message.name, message.effort, strict=False))
+        driven = [efforts.get(joint, math.nan) for joint in self._driven]
+        if all(map(math.isfinite, driven)):
+            self._reported = True
+            largest = max(map(abs, driven), default=0.0)
+            self._takeover.effort(zero=largest <= self._settings["effort_tolerance"])
+
+    def _look(self) -> None:
+        before = self._takeover.phase
+        action = self._takeover.look()
+        if action.zero:
+            if isinstance(self._zero, JointState):
+                self._zero.header.stamp = self.get_clock().now().to_msg()
+            self._publisher.publish(self._zero)
+        if self._takeover.phase is not before:
+            self._tell()
+        if action.deactivate:
+            self._deactivate()
+
+    def _tell(self) -> None:
+        """Say in the log that the phase has changed."""
+        phase = self._takeover.phase
+        if phase is Phase.ZEROING:
+            timeout = self._settings["timeout"]
+            self.get_logger().error(f"no heartbeat for {timeout:.3g} s: commanding zero efforts")
+        else:
+            self.get_logger().info(phase.value)
+
+    def _deactivate(self) -> None:
+        """Ask the controller manager, in the place of an earlier request."""
+        if self._switched is not None:
+            self._switch.remove_pending_request(self._switched)
+        self._switched = self._switch.call_async(self._switch_request())
+        self._switched.add_done_callback(self._on_answer)
+
+    def _on_answer(self, future: Future) -> None:
+        self._takeover.answered(ok=bool(future.result().ok))
+        self._tell()
 
     def may_end(self) -> bool:
-        """Whether the controller is inactive, or its commands have been replaced by zeros.
+        """Whether the controller is inactive, or its hand-over is complete.
 
         A controller that was killed cannot report that it is inactive, so the wait is limited.
         """
         if not self._end_requested.fed:
             self._end_requested.feed()
-        if not self._driving or self._end_requested.age > self._settings["timeout"] + _LONGEST_END:
-            return True
-        return self._triggered and (self._switched is None or self._switched.done())
+        longest = self._settings["timeout"] + _LONGEST_END
+        return self._takeover.may_end or self._end_requested.age > longest
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the process, as documented in ``docs/command_path.md``."""
+        if not self._takeover.may_end:
+            return _UNFINISHED
+        return _TAKEN_OVER if self._takeover.taken_over else 0
 
     def destroy_node(self) -> None:
         """End, after the subscribers have received the final message."""
-        if self._triggered and self.context.ok():
+        if self._takeover.taken_over and self.context.ok():
             self._publisher.wait_for_all_acked(_ACKNOWLEDGED)
         super().destroy_node()
 
     def _report(self, report: Report) -> None:
-        report.add("driving", self._driving)
-        report.add("heartbeat_age", self._heartbeat.age if self._heartbeat.fed else -1.0)
-        if self._triggered:
-            report.error("the heartbeat of the controller has stopped; zero efforts are commanded")
+        report.add("phase", self._takeover.phase.name.lower())
+        report.add("driving", self._takeover.phase is not Phase.IDLE)
+        report.add("heartbeat_age", self._takeover.silence)
+        self._problems.report(report)
+        if self._takeover.phase is Phase.WATCHING and not self._connected():
+            report.warn(f"no subscriber of {self._publisher.topic_name} that would take the zeros")
+        if self._takeover.taken_over:
+            report.error(
+                f"the heartbeat of the controller has stopped; {self._takeover.phase.value}"
+            )

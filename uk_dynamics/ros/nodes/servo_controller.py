@@ -6,15 +6,16 @@ from typing import Any
 
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from std_msgs.msg import Bool
+from std_msgs.msg import UInt64MultiArray
 from std_srvs.srv import Trigger
 
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import CONFIGURED, TABLES
+from uk_dynamics.ros.parameters.tables import CONFIGURED, TABLES, TRAJECTORY
 from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_memory
+from uk_dynamics.ros.servo.command_authority import CommandAuthority, Grant
 from uk_dynamics.ros.servo.faults import Fault, SafeStop
 from uk_dynamics.ros.servo.servo_loop import ServoLoop
 from uk_dynamics.ros.timing.clock import steady_clock
@@ -22,6 +23,9 @@ from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 _WATCH_PERIOD = 0.02  # s
 _ACKNOWLEDGED = Duration(seconds=0.5)  # longest wait for subscribers to receive the final message
+
+_REQUIRED = "required"
+_STOPPED = 3  # exit code: ended by a fault, and not activated since
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -38,6 +42,10 @@ class ServoControllerNode(LifecycleNode):
         for name in CONFIGURED:
             self._settings.refuse(name, lambda value: self._too_late())
         self._problems = MessageProblems(self.get_logger())
+        self._authority = CommandAuthority(
+            required=self._settings["watchdog"] == _REQUIRED,
+            on_loss=lambda reason: self._on_fault(Fault.WATCHDOG_LOST, reason),
+        )
         self._stop = SafeStop(self, self._settings, self._send, self.trigger_deactivate)
         self._diagnostics = DiagnosticsPublisher(self, "control", self._report)
         answer_invalid_transitions(self)
@@ -62,9 +70,15 @@ class ServoControllerNode(LifecycleNode):
         """Start; the next state is t = 0 of the tasks, unless the mechanism depends on time."""
         if self.loop is None:
             return FAILURE
-        self.loop.start()
+        self.loop.prepare()
+        self._authority.begin()
         self._stop.reason = ""
         self.active = True
+        if self._authority.waiting:
+            self.get_logger().info("waiting for command_watchdog")
+        else:
+            self.loop.start()
+        self._beat()
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -94,13 +108,28 @@ class ServoControllerNode(LifecycleNode):
         self._finish()
         super().destroy_node()
 
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the process, as documented in ``docs/command_path.md``."""
+        return _STOPPED if self._stop.reason else 0
+
     def _too_late(self) -> str:
         return "" if self.loop is None else "it was read by configure; clean up first"
 
     def _configure(self) -> None:
-        loop = ServoLoop(self, self._settings, self._problems, self._on_fault)
+        settings = self._settings
+        if settings["watchdog"] == _REQUIRED and settings["command_mode"] == TRAJECTORY:
+            raise InputError(
+                "command_watchdog commands efforts; with command_mode trajectory the timeout of "
+                "joint_trajectory_controller does its work",
+                place="parameter watchdog",
+            )
+        loop = ServoLoop(self, settings, self._problems, self._authority, self._on_fault)
         self.loop = loop
-        self._heartbeat = self.create_publisher(Bool, "~/heartbeat", COMMAND_QOS)
+        self._heartbeat = self.create_publisher(UInt64MultiArray, "~/heartbeat", COMMAND_QOS)
+        self._grants = self.create_subscription(
+            UInt64MultiArray, "~/heartbeat/acknowledged", self._on_grant, COMMAND_QOS
+        )
         self._watch = self.create_timer(_WATCH_PERIOD, self._look, clock=steady_clock())
         self._stop_service = self.create_service(
             Trigger, "~/emergency_stop", self._on_emergency_stop
@@ -115,6 +144,7 @@ class ServoControllerNode(LifecycleNode):
         self.destroy_service(self._stop_service)
         self.loop.destroy()
         self.loop = None
+        self.destroy_subscription(self._grants)
         self.destroy_publisher(self._heartbeat)
 
     def _finish(self) -> None:
@@ -131,19 +161,31 @@ class ServoControllerNode(LifecycleNode):
         if self.active and self.loop is not None and self.context.ok():
             self.loop.relax()
         self.active = False
+        self._authority.end()
 
     def _send(self, efforts: Array) -> None:
         if self.loop is not None:
             self.loop.send(efforts)
 
     def _look(self) -> None:
+        self._authority.check()  # first: the heartbeat says what has come of it
         self._beat()
         if self.loop is not None:
             self.loop.look()
 
     def _beat(self) -> None:
         """Tell command_watchdog that the process is alive, and whether it drives the motors."""
-        self._heartbeat.publish(Bool(data=self.active))
+        self._heartbeat.publish(UInt64MultiArray(data=self._authority.heartbeat))
+
+    def _on_grant(self, message: UInt64MultiArray) -> None:
+        if len(message.data) != len(Grant._fields):
+            self._problems.note("~/heartbeat/acknowledged", "expected three numbers")
+            return
+        waited = self._authority.waiting
+        self._authority.receive(Grant(*message.data))
+        if waited and self.active and self.loop is not None and self._authority.held:
+            self.get_logger().info("command_watchdog is there: driving")
+            self.loop.start()
 
     def _on_fault(self, fault: Fault, reason: str) -> None:
         if not self.active or self.loop is None:
@@ -164,5 +206,7 @@ class ServoControllerNode(LifecycleNode):
         if self._stop.reason:
             report.error(self._stop.reason)
         self._problems.report(report)
+        if self.active and self._authority.waiting:
+            report.warn("waiting for command_watchdog")
         if self.active and self.loop is not None:
             self.loop.report(report)

@@ -59,14 +59,14 @@ def run_node(factory: Callable[[], Node]) -> int:
         factory: Makes the node; called inside a ROS context.
 
     Returns:
-        Exit code: 0 after SIGINT, SIGTERM, SIGHUP or the end of the context, 2 for a mistake of the
-        user.
+        Exit code: the node's ``exit_code``, if it has one, or 0 after SIGINT, SIGTERM, SIGHUP or
+        the end of the context; 2 for a mistake of the user.
     """
     stop = _Stop()
     stop.install()
     try:
         _initialize()
-        _spin(factory, stop)
+        return _spin(factory, stop)
     except (UkDynamicsError, NameValidationException) as error:
         line = str(error).replace("\n", " ")
         sys.stderr.write(f"error: {line}\n")
@@ -133,7 +133,7 @@ def _initialize() -> None:
         raise InputError(reason, place="--ros-args") from None
 
 
-def _spin(factory: Callable[[], Node], stop: _Stop) -> None:
+def _spin(factory: Callable[[], Node], stop: _Stop) -> int:
     node = factory()
     may_end: Callable[[], bool] = getattr(node, "may_end", lambda: True)
     executor = make_executor()
@@ -145,5 +145,7 @@ def _spin(factory: Callable[[], Node], stop: _Stop) -> None:
             executor.spin_once(timeout_sec=_LONGEST_WAIT)
     finally:
         executor.remove_node(node)
+        code: int = getattr(node, "exit_code", 0)
         node.destroy_node()
         executor.shutdown()
+    return code

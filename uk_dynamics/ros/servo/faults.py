@@ -31,6 +31,7 @@ class Fault(Enum):
     OPEN_LOOP = "a structural constraint is violated by more than residual_limit"
     SOLVER_FAILURE = "no efforts could be computed, or they are not finite"
     NO_LISTENER = "the command topic has had no subscriber for listener_timeout"
+    WATCHDOG_LOST = "command_watchdog does not acknowledge the heartbeat, or has taken over"
     EMERGENCY_STOP = "the service ~/emergency_stop was called"
 
 
@@ -59,6 +60,8 @@ REACTIONS: dict[Fault, dict[str, Reaction]] = {
     Fault.OPEN_LOOP: _RAMP,
     Fault.SOLVER_FAILURE: _RAMP,
     Fault.NO_LISTENER: _ZERO,
+    # the watchdog may be commanding zeros at this very time, and a ramp would contradict them
+    Fault.WATCHDOG_LOST: _ZERO,
     Fault.EMERGENCY_STOP: _ZERO,
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,18 +21,28 @@ from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
+from uk_dynamics.ros.servo.command_authority import CommandAuthority
 from uk_dynamics.ros.timing.clock import nanoseconds, write_stamp
 from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 
 class MotorCommands(ABC):
-    """Publisher of the commands, on the topic of ``command_mode`` and ``command_topic``."""
+    """Publisher of the commands, on the topic of ``command_mode`` and ``command_topic``.
+
+    What is not the final message is published only with authority.
+    """
 
     def __init__(
-        self, node: Node, settings: Parameters, mechanism: Mechanism, kind: type[Any]
+        self,
+        node: Node,
+        settings: Parameters,
+        mechanism: Mechanism,
+        authority: CommandAuthority,
+        kind: type[Any],
     ) -> None:
         self._node = node
+        self._authority = authority
         self._settings = settings
         self._idle = np.zeros(len(mechanism.actuators))
         topic = command_topic(settings)
@@ -48,17 +58,40 @@ class MotorCommands(ABC):
         """Number of subscribers of the topic."""
         return int(self._publisher.get_subscription_count())
 
-    @abstractmethod
     def send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts, (motors,), in N or N·m, as the answer to the state of a stamp."""
+        self._with_authority(lambda: self._send(efforts, stamp))
 
     def drive(self, setpoints: Sequence[Setpoint], stamp: Time) -> None:
         """Command the desired motion, as the answer to the state of a stamp."""
-        self.send(setpoints[0].efforts, stamp)
+        self._with_authority(lambda: self._drive(setpoints, stamp))
 
     def finish(self, stamp: Time) -> None:
-        """Send the final message: zero efforts, or a stop."""
-        self.send(self._idle, stamp)
+        """Send the final message: zero efforts, or a stop; nothing where nothing was granted."""
+        if not self._authority.waiting:
+            self._finish(stamp)
+
+    def _with_authority(self, publish: Callable[[], None]) -> None:
+        """Publish a command between two looks at the clock.
+
+        The process may be suspended in between; then the second look sends the final message right
+        after a command that is out of date.
+        """
+        if self._authority.check():
+            publish()
+            self._authority.check()
+
+    @abstractmethod
+    def _send(self, efforts: Array, stamp: Time) -> None:
+        """Publish efforts."""
+
+    def _drive(self, setpoints: Sequence[Setpoint], stamp: Time) -> None:
+        """Publish the desired motion."""
+        self._send(setpoints[0].efforts, stamp)
+
+    def _finish(self, stamp: Time) -> None:
+        """Publish the final message."""
+        self._send(self._idle, stamp)
 
     def wait(self, longest: Duration) -> None:
         """Wait until the subscribers have received everything."""
@@ -72,11 +105,17 @@ class MotorCommands(ABC):
 class EffortArrayCommands(MotorCommands):
     """One number per motor in declared order, for forward_command_controller; without stamp."""
 
-    def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
-        super().__init__(node, settings, mechanism, Float64MultiArray)
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        mechanism: Mechanism,
+        authority: CommandAuthority,
+    ) -> None:
+        super().__init__(node, settings, mechanism, authority, Float64MultiArray)
         self._message = EffortsMessage(len(mechanism.actuators))
 
-    def send(self, efforts: Array, stamp: Time) -> None:
+    def _send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts."""
         self._message.efforts[:] = efforts
         self._publisher.publish(self._message.message)
@@ -85,12 +124,18 @@ class EffortArrayCommands(MotorCommands):
 class JointStateCommands(MotorCommands):
     """Efforts of the driven joints, with the stamp of the state that they answer."""
 
-    def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
-        super().__init__(node, settings, mechanism, JointState)
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        mechanism: Mechanism,
+        authority: CommandAuthority,
+    ) -> None:
+        super().__init__(node, settings, mechanism, authority, JointState)
         _, names, self._matrix = _driven_joints(mechanism)
         self._message = JointStateMessage(names, effort=True)
 
-    def send(self, efforts: Array, stamp: Time) -> None:
+    def _send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts."""
         np.matmul(self._matrix, efforts, out=self._message.effort)
         self._message.message.header.stamp = stamp
@@ -107,13 +152,19 @@ class TrajectoryCommands(MotorCommands):
     whatever happens to the node, so the final message stops them.
     """
 
-    def __init__(self, node: Node, settings: Parameters, mechanism: Mechanism) -> None:
-        super().__init__(node, settings, mechanism, JointTrajectory)
+    def __init__(
+        self,
+        node: Node,
+        settings: Parameters,
+        mechanism: Mechanism,
+        authority: CommandAuthority,
+    ) -> None:
+        super().__init__(node, settings, mechanism, authority, JointTrajectory)
         self._joints, names, self._matrix = _driven_joints(mechanism)
         self._last: tuple[Array, Array] | None = None
         self._message = JointTrajectory(joint_names=names)
 
-    def drive(self, setpoints: Sequence[Setpoint], stamp: Time) -> None:
+    def _drive(self, setpoints: Sequence[Setpoint], stamp: Time) -> None:
         """Command the desired motion."""
         first = setpoints[0].after
         write_stamp(self._message.header.stamp, nanoseconds(stamp) + round(1e9 * first))
@@ -132,10 +183,10 @@ class TrajectoryCommands(MotorCommands):
         now = next((s for s in setpoints if s.after > 0.0), setpoints[-1])
         self._last = now.q[self._joints], now.v[self._joints]
 
-    def send(self, efforts: Array, stamp: Time) -> None:
+    def _send(self, efforts: Array, stamp: Time) -> None:
         """Do nothing: efforts alone are not a trajectory."""
 
-    def finish(self, stamp: Time) -> None:
+    def _finish(self, stamp: Time) -> None:
         """Stop the joints within ``ramp_time``, without feed-forward efforts; begin now."""
         if self._last is None:
             return

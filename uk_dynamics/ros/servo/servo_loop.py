@@ -24,6 +24,7 @@ from uk_dynamics.ros.process.mechanism_source import (
     prediction_selection,
     selection,
 )
+from uk_dynamics.ros.servo.command_authority import CommandAuthority
 from uk_dynamics.ros.servo.decision_report import report_decision
 from uk_dynamics.ros.servo.faults import Fault
 from uk_dynamics.ros.servo.gain_check import GainCheck
@@ -56,6 +57,7 @@ class ServoLoop:
         node: Node,
         settings: Parameters,
         problems: MessageProblems,
+        authority: CommandAuthority,
         stop: Callable[[Fault, str], None],
     ) -> None:
         """Read mechanism and tasks, and subscribe; a fault and its reason are given to ``stop``."""
@@ -63,7 +65,7 @@ class ServoLoop:
         self.mechanism = mechanism
         rate = settings["update_rate"]
         self.controller = make_servo(node, settings, mechanism, 1.0 / rate if rate else None)
-        self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism)
+        self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism, authority)
         self.command: MotorCommand | None = None
         self.running = False
         self._log = node.get_logger()
@@ -109,6 +111,10 @@ class ServoLoop:
         self._live_settings = LiveSettings(settings, self.controller)
         self._topics = TaskTopics(node, self.controller.servo)
 
+    def prepare(self) -> None:
+        """Do what takes long, some tenths of a second, before :meth:`start`."""
+        self._timing.start()
+
     def start(self) -> None:
         """Answer states from now on; nothing is commanded before the first one."""
         self._states.origin.reset()
@@ -121,7 +127,6 @@ class ServoLoop:
         self._answerable.forget()
         self.command = None
         self._answered = None
-        self._timing.start()
         self.running = True
 
     @property

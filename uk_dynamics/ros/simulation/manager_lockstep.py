@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64MultiArray
+from std_msgs.msg import Float64MultiArray, UInt64MultiArray
 
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import Report
@@ -99,7 +99,7 @@ class ManagerLockstep:
         self._fraction = int(1e9 / settings["rate"] / self._updates) + 1
         node.create_subscription(Float64MultiArray, EFFORT_COMMANDS, self._on_efforts, COMMAND_QOS)
         node.create_subscription(JointState, UPDATE_STATES, self._on_states, COMMAND_QOS)
-        node.create_subscription(Bool, HEARTBEAT, self._on_heartbeat, COMMAND_QOS)
+        node.create_subscription(UInt64MultiArray, HEARTBEAT, self._on_heartbeat, COMMAND_QOS)
 
     @property
     def waiting_for(self) -> str:
@@ -258,8 +258,8 @@ class ManagerLockstep:
             self._awaited.discard(BROADCASTER)
             self.look()
 
-    def _on_heartbeat(self, message: Bool) -> None:
-        if not message.data and SERVO in self._known:
+    def _on_heartbeat(self, message: UInt64MultiArray) -> None:
+        if list(message.data)[-1:] == [0] and SERVO in self._known:  # the last says: driving
             self._log.info(f"{SERVO} is inactive: simulated time goes on without it")
             self._leave()
             self.look()

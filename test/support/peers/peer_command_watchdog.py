@@ -1,0 +1,34 @@
+"""The real command_watchdog, asking the stand-in of controller_manager.
+
+controller_manager_msgs is in no package that pip installs; all but the type of one service is the
+node's own.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
+from uk_dynamics.ros.nodes.command_watchdog import CommandWatchdog
+from uk_dynamics.ros.process.run_node import run_node
+
+
+class PeerCommandWatchdog(CommandWatchdog):
+    """Deactivates by a service of the peer."""
+
+    def _make_switch(self) -> Any:
+        place = f"{self._settings['controller_manager']}/{self._settings['controller']}"
+        return self.create_client(Trigger, f"{place}/deactivate")
+
+    def _switch_request(self) -> Any:
+        return Trigger.Request()
+
+    def _on_answer(self, future: Future) -> None:
+        self._takeover.answered(ok=bool(future.result().success))
+
+
+if __name__ == "__main__":
+    sys.exit(run_node(PeerCommandWatchdog))

@@ -1,0 +1,123 @@
+"""Who may command the motors, as servo_controller knows it: a lease that command_watchdog renews.
+
+The rules of both sides, and why they hold, are in ``docs/command_path.md``.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Heartbeat(NamedTuple):
+    """What a controller says of itself, in the order of ``~/heartbeat``.
+
+    Attributes:
+        generation: Number of this activation; no other has the same.
+        sent: When it was sent, in ns of the sender's own steady clock.
+        driving: 1 while it commands the motors or is about to, 0 when it has ended.
+    """
+
+    generation: int
+    sent: int
+    driving: int
+
+
+class Grant(NamedTuple):
+    """What the watchdog answers, in the order of ``~/heartbeat/acknowledged``.
+
+    Attributes:
+        generation: As in the heartbeat.
+        sent: As in the heartbeat.
+        duration: Time from ``sent`` on in which the watchdog will not command, in ns; 0: the
+            commands have been taken over.
+    """
+
+    generation: int
+    sent: int
+    duration: int
+
+
+class CommandAuthority:
+    """The lease of one controller, asked before every command.
+
+    It is counted from when a heartbeat was *sent*, and the watchdog counts from when it was
+    *received*, which is later: at every instant of the lease the watchdog is still silent, however
+    long messages take and whichever process was suspended. An old answer renews nothing.
+
+    Attributes:
+        driving: Whether this activation commands the motors or is about to.
+    """
+
+    def __init__(
+        self,
+        *,
+        required: bool,
+        on_loss: Callable[[str], None],
+        clock: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            required: Whether nothing may be commanded before a watchdog has answered. Otherwise a
+                lease begins with the first answer.
+            on_loss: Called with the reason when a command is refused because the lease has ended.
+            clock: Steady clock, in ns.
+        """
+        self.driving = False
+        self._required = required
+        self._on_loss = on_loss
+        self._clock = clock
+        self._generation = 0
+        self._end: int | None = None
+        self._revoked = False
+
+    def begin(self) -> None:
+        """A new activation, with a generation of its own."""
+        self._generation = secrets.randbits(63)
+        self._end, self._revoked = None, False
+        self.driving = True
+
+    def end(self) -> None:
+        """The activation has ended, and its last command is zero."""
+        self.driving = False
+
+    @property
+    def heartbeat(self) -> Heartbeat:
+        """The heartbeat of this instant."""
+        return Heartbeat(self._generation, self._clock(), int(self.driving))
+
+    def receive(self, grant: Grant) -> None:
+        """An answer of the watchdog has come."""
+        if grant.generation != self._generation:
+            return
+        self._revoked |= grant.duration == 0
+        end = grant.sent + grant.duration
+        if end > self._clock():  # the first one has to be in time to begin anything
+            self._end = max(self._end or 0, end)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a watchdog has yet to answer."""
+        return self._required and self._end is None
+
+    @property
+    def held(self) -> bool:
+        """Whether motors may be commanded at this instant."""
+        if self._end is None:
+            return not (self._required or self._revoked)
+        return not self._revoked and self._clock() < self._end
+
+    def check(self) -> bool:
+        """Whether motors may be commanded; where the lease has ended, its loss is reported."""
+        if self.held:
+            return True
+        if self.driving and not self.waiting:
+            self._on_loss(
+                "command_watchdog has taken over"
+                if self._revoked
+                else "command_watchdog does not answer, or this process was suspended"
+            )
+        return False
