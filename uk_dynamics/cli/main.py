@@ -78,8 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except UkDynamicsError as error:
-        line = str(error).replace("\n", " ")
-        print(f"uk_dynamics: error: {line}", file=sys.stderr)
+        print(f"uk_dynamics: error: {error}", file=sys.stderr)
         return USER_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -35,7 +35,10 @@ def read_mjcf(path: Path) -> ImportedRobot:
         model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise InputError(" ".join(str(error).split()), file=path.name) from None
-    return _Reader(mujoco, model, path.stem).read()
+    try:
+        return _Reader(mujoco, model, path.stem).read()
+    except InputError as error:
+        raise error.located(file=path.name) from None
 
 
 class _Reader:

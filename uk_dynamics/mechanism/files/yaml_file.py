@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from uk_dynamics.escaping import control_character
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.wording import Place, place_text, shown
 from uk_dynamics.resources import nearest_file
@@ -210,6 +211,9 @@ class _Converter:
                 problem = f"line {line}: the key is a list or mapping; a key is plain text"
                 raise self.error(problem, place)
             key = str(key_node.value)
+            if found := control_character(key):
+                problem = f"line {line}: a key holds the control character {found}; remove it"
+                raise self.error(problem, place)
             if key == "<<":
                 problem = f"line {line}: merge keys (<<) are not read; write the keys out"
                 raise self.error(problem, place)
@@ -223,6 +227,8 @@ class _Converter:
     def scalar(self, node: yaml.ScalarNode, place: Place) -> object:
         text = str(node.value)
         if node.tag == "tag:yaml.org,2002:str":
+            if found := control_character(text, allowed="\t\n"):
+                raise self.error(f"the control character {found} is no text; remove it", place)
             return text
         if node.tag == "tag:yaml.org,2002:null":
             return None
