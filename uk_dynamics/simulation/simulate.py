@@ -129,7 +129,7 @@ def simulate(
     samples = _ticks(state.t, duration, sample_period)
     controls = _ticks(state.t, duration, control_period or duration)
     same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
-    current = State(state.t, *plant.project(state.t, state.q, state.v))
+    current = plant.project(state)
     initial = plant.dynamics.residual(state, plant.inputs).position
     errors = np.abs(initial) * mechanism.hierarchy.rigid
     if np.max(errors, initial=0.0) > _OPEN:
