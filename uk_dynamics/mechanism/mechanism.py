@@ -69,18 +69,18 @@ class Mechanism(ResolvedMechanism):
         guess: Mapping[str, float] | ArrayLike | None = None,
         *,
         hold: Iterable[str] = (),
-        tolerance: float = 1e-10,
+        tolerance: float | None = None,
         t: float = 0.0,
     ) -> Assembly:
         """Close the loops and report how; see :meth:`assemble`, which raises instead."""
-        return assemble(self, self.configuration(guess), tuple(hold), tolerance, t)
+        return assemble(self, self.configuration(guess), tuple(hold), t, tolerance)
 
     def assemble(
         self,
         guess: Mapping[str, float] | ArrayLike | None = None,
         *,
         hold: Iterable[str] | None = None,
-        tolerance: float = 1e-10,
+        tolerance: float | None = None,
         t: float = 0.0,
         **coordinates: float,
     ) -> Array:
@@ -90,7 +90,7 @@ class Mechanism(ResolvedMechanism):
             guess: Where to start: positions by joint name, or (nq,); None is the initial guess.
             hold: Joints that must not move from the guess; by default those given by keyword. Held
                 outside its limits a joint stays there, and the log says so.
-            tolerance: Largest admissible residual, in m or rad.
+            tolerance: Largest admissible residual, in m or rad; None is that of the file.
             t: Time for which constraints that change in time hold, in s.
             **coordinates: Positions of single joints, held, in m or rad.
 
@@ -103,7 +103,7 @@ class Mechanism(ResolvedMechanism):
         """
         begin = self.model.to_positions(coordinates, default=self.configuration(guess))
         held = tuple(coordinates) if hold is None else tuple(hold)
-        return closed_configuration(self, assemble(self, begin, held, tolerance, t))
+        return closed_configuration(self, assemble(self, begin, held, t, tolerance))
 
     def start(
         self,

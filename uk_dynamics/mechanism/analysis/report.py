@@ -17,6 +17,7 @@ from uk_dynamics.core.tree import factor_inertia
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.analysis.integrability import IntegrabilityReport, examine_integrability
 from uk_dynamics.mechanism.analysis.task_report import TaskReport, task_report
+from uk_dynamics.mechanism.analysis.vanishing_rows import vanishing_rows
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.mechanism.tasks import Tasks
@@ -38,6 +39,8 @@ class MechanismReport:
         rows: Number of constraint rows.
         rank: Independent rows.
         redundant_rows: Names of the rows that depend on others.
+        vanishing_rows: Names of the rows that are zero in this state only, such as rows quadratic
+            in velocities at rest: here they constrain nothing.
         mobility: Velocities minus rank.
         motors: Motor names.
         actuated_freedoms: Rank of the motors within the motions the structure leaves.
@@ -67,6 +70,7 @@ class MechanismReport:
     rows: int
     rank: int
     redundant_rows: tuple[str, ...]
+    vanishing_rows: tuple[str, ...]
     mobility: int
     motors: tuple[str, ...]
     actuated_freedoms: int
@@ -104,6 +108,8 @@ def report(
     factorization, determined = _factorize(
         mechanism, workspace.mass, A, mechanism.natural_scale[acting]
     )
+    dependent = tuple(mechanism.row_names[acting[i]] for i in factorization.dependent)
+    vanishing = vanishing_rows(mechanism, q, v) if dependent else ()
     solver = mechanism.spec.solver
     tolerance = solver.task_rank_tolerance
     mobility = model.nv - factorization.rank
@@ -122,7 +128,8 @@ def report(
         switchable={name: s.active for name, s in mechanism.hierarchy.switchable.items()},
         rows=len(A),
         rank=factorization.rank,
-        redundant_rows=tuple(mechanism.row_names[acting[i]] for i in factorization.dependent),
+        redundant_rows=tuple(row for row in dependent if row not in vanishing),
+        vanishing_rows=vanishing,
         mobility=mobility,
         motors=mechanism.actuators.names,
         actuated_freedoms=actuated,

@@ -20,25 +20,35 @@ _log = logging.getLogger(__name__)
 
 _LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed directly
 _TASK_STEPS = 8
+_NEARLY = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
 
 
 def assemble(
     mechanism: ResolvedMechanism,
     guess: Array,
     hold: tuple[str, ...],
-    tolerance: float,
     t: float = 0.0,
+    tolerance: float | None = None,
 ) -> Assembly:
     """Close the loops inside the joint limits; constraints of velocities alone hold no position.
 
     Where the search from the guess ends in a dead end, the held coordinates are led from a closed
     configuration to their values, closing the loops in every step.
     """
+    if tolerance is None:
+        tolerance = mechanism.closure_tolerance
     free = _free(mechanism, hold)
     search = Search(mechanism, free, t)
     result = search.run(guess, tolerance, within_limits=True)
     if result.closed:
         return result
+    missing = max(result.violations.values(), default=0.0)
+    if missing <= _NEARLY * mechanism.size:
+        reason = (
+            f"this is above the closure tolerance of {tolerance:.3g}; write lengths and angles with"
+            " more digits, or set a larger one (solver: closure_tolerance, --tolerance)"
+        )
+        return replace(result, reason=reason)
     led = _lead(mechanism, search, guess, free, tolerance)
     if led is not None:
         return led
@@ -77,7 +87,6 @@ def assemble_on_tasks(
     tasks: Tasks,
     guess: Array,
     hold: tuple[str, ...],
-    tolerance: float,
     t: float = 0.0,
 ) -> Assembly:
     """Close the loops where tasks are on their references; rows of velocities hold no position.
@@ -85,9 +94,10 @@ def assemble_on_tasks(
     From where the loops close around the guess the tasks are led to their references in steps, so
     that the branch is that of the guess.
     Where the references are out of reach: loops closed near the closest configuration, and by how
-    much each task is off there. The guess is (nq,), the tolerance in m or rad.
+    much each task is off there. The guess is (nq,).
     """
-    found = assemble(mechanism, guess, hold, tolerance, t)
+    tolerance = mechanism.closure_tolerance
+    found = assemble(mechanism, guess, hold, t)
     if not found.closed:
         return found
     free = _free(mechanism, hold)

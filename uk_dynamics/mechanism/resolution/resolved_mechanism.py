@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,8 +34,10 @@ from uk_dynamics.mechanism.resolution.robot_resolution import (
     joint_forces,
 )
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, NonidealFunction, State
-from uk_dynamics.model import PassiveForces, RobotModel
+from uk_dynamics.model import PassiveForces, RobotModel, machine_size
 from uk_dynamics.model.urdf import AttachedFrame, RobotDescription
+
+_ROUNDING = 1e-13  # of residuals, in m or rad: no tolerance is smaller
 
 
 class ResolvedMechanism:
@@ -115,6 +118,16 @@ class ResolvedMechanism:
                 length=spec.model.length,
                 whiten=spec.solver.method in WHITENING and self.local is None,
             )
+
+    @cached_property
+    def size(self) -> float:
+        """Largest extent of the link frames at the initial guess, in m."""
+        return machine_size(self.model, self.initial_guess)
+
+    @cached_property
+    def closure_tolerance(self) -> float:
+        """Largest residual of a closed loop, in m or rad."""
+        return max(self.spec.solver.closure_tolerance * self.size, _ROUNDING)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
