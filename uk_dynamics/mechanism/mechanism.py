@@ -181,8 +181,8 @@ class Mechanism(ResolvedMechanism):
         """Switch constraints on or off at one instant: a gripper closes, a foot lands.
 
         Those switched on are closed on the present pose, or projected onto their own if they are
-        within 1 mm (1 mrad) of it, as the file says; velocities jump to the nearest that all
-        constraints allow, in the metric of M.
+        within a thousandth of the machine's size, as the file says; velocities jump to the nearest
+        that all constraints allow, in the metric of M.
 
         Args:
             state: Where the mechanism is.

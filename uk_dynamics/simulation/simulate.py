@@ -26,7 +26,7 @@ from uk_dynamics.simulation.trajectory import Trajectory
 
 Event = tuple[float, Mapping[str, bool]]
 
-_OPEN = 1e-3  # of the machine's size: a larger error of the start is probably a mistake
+_OPEN = 1e-4  # of the machine's size: a larger error of the start is probably a mistake
 
 _REST = 1e-9  # m/s² or rad/s², and rates of rows: nothing moves, or they hold
 

@@ -20,6 +20,7 @@ _log = logging.getLogger(__name__)
 
 _LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed directly
 _TASK_STEPS = 8
+_OTHER_STARTS = 16
 _NEARLY = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
 
 
@@ -42,6 +43,8 @@ def assemble(
     result = search.run(guess, tolerance, within_limits=True)
     if result.closed:
         return result
+    if result.reversed:
+        return _from_other_starts(mechanism, search, guess, free, tolerance) or result
     missing = max(result.violations.values(), default=0.0)
     if missing <= _NEARLY * mechanism.size:
         reason = (
@@ -57,6 +60,28 @@ def assemble(
         shown = "; ".join(str(v) for v in outside.limit_violations[:3])
         return replace(result, reason=f"from here it closes only outside the joint limits: {shown}")
     return result
+
+
+def _from_other_starts(
+    mechanism: ResolvedMechanism,
+    search: Search,
+    guess: Array,
+    free: NDArray[np.bool_],
+    tolerance: float,
+) -> Assembly | None:
+    """Search around the guess, further and further away; None: always in reverse, or not closed.
+
+    Rows of a hinge are zero where its axes are parallel and where they are opposed, so that half of
+    all starts may end in reverse.
+    """
+    model, chance = mechanism.model, np.random.default_rng(0)
+    for number in range(1, _OTHER_STARTS + 1):
+        way = chance.uniform(-1.0, 1.0, model.nv) * (np.pi * number / _OTHER_STARTS)
+        way[~free] = 0.0
+        found = search.run(model.integrate(guess, way), tolerance, within_limits=True)
+        if found.closed:
+            return found
+    return None
 
 
 def _lead(
