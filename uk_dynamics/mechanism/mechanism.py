@@ -88,8 +88,7 @@ class Mechanism(ResolvedMechanism):
 
         Args:
             guess: Where to start: positions by joint name, or (nq,); None is the initial guess.
-            hold: Joints that must not move from the guess; by default those given by keyword. Held
-                outside its limits a joint stays there, and the log says so.
+            hold: Joints that must not move from the guess; by default those given by keyword.
             tolerance: Largest admissible residual, in m or rad; None is that of the file.
             t: Time for which constraints that change in time hold, in s.
             **coordinates: Positions of single joints, held, in m or rad.
@@ -99,7 +98,7 @@ class Mechanism(ResolvedMechanism):
 
         Raises:
             AssemblyError: Some loop does not close; names it and its loop-closure error.
-            InputError: Unknown joints or non-finite values.
+            InputError: Unknown joints, non-finite values, or a joint held outside its limits.
         """
         begin = self.model.to_positions(coordinates, default=self.configuration(guess))
         held = tuple(coordinates) if hold is None else tuple(hold)
@@ -112,6 +111,7 @@ class Mechanism(ResolvedMechanism):
         t: float = 0.0,
         *,
         tasks: Tasks | None = None,
+        **coordinates: float,
     ) -> State:
         """The state a motion starts from: loops closed, velocities in agreement with them.
 
@@ -125,13 +125,24 @@ class Mechanism(ResolvedMechanism):
                 ``initial_velocity``; the others follow from the constraints.
             t: Time, in s.
             tasks: On whose references it starts.
+            **coordinates: Further positions, by keyword, in m or rad.
 
         Raises:
             AssemblyError: Some loop does not close, or a reference is out of reach.
-            InputError: Unknown joints, non-finite values, or velocities that contradict the
-                constraints or the references.
+            InputError: Unknown joints, non-finite values, positions outside joint limits, or
+                velocities that contradict the constraints or the references.
         """
-        return start(self, positions, velocities, t, tasks=tasks)
+        held = dict(positions or {}) | coordinates
+        return start(self, held, velocities, t, tasks=tasks)
+
+    def __repr__(self) -> str:
+        parts = (
+            (len(self.joint_names), "joint"),
+            (len(self.constraints), "constraint row"),
+            (len(self.actuators), "motor"),
+        )
+        counted = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in parts)
+        return f"<{type(self).__name__} {self.name}: {counted}>"
 
     def dynamics(self, backend: Backend = "auto") -> Dynamics:
         """An evaluator of this mechanism, with memory of its own; one per thread.

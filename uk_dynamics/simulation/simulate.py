@@ -92,6 +92,13 @@ def simulate(
         SimulationError: The loops cannot be kept closed or the step size vanishes.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
+    for place, found, kind, such in (
+        ("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")'),
+        ("state", state, State, "mechanism.start()"),
+    ):
+        if not isinstance(found, kind):
+            problem = f"expected a {kind.__name__}, such as {such}, found {type(found).__name__}"
+            raise InputError(problem, place=place)
     method = method or ("DOP853" if control_period is None else "rk4")
     _check(method, duration=duration, rtol=rtol, sample_period=sample_period)
     for name, value in (("atol", atol), ("control_period", control_period), ("step", step)):

@@ -130,8 +130,10 @@ def _actuation(facts: MechanismReport) -> str:
 
 
 def _position(facts: MechanismReport) -> str:
-    values = ", ".join(f"{name} {_short(q)}" for name, q in facts.configuration.items())
-    return f"{values}  (rad or m)"
+    return ", ".join(
+        f"{name} {_short(q)} {facts.units[name]}".rstrip()
+        for name, q in facts.configuration.items()
+    )
 
 
 def _levels(facts: MechanismReport) -> list[tuple[int, tuple[str, ...]]]:

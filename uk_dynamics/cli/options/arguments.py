@@ -39,7 +39,7 @@ def add_command(
         epilog=separator + examples,
         formatter_class=raw,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
     return parser
 
 

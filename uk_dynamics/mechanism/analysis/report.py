@@ -47,6 +47,7 @@ class MechanismReport:
         actuation: "fully actuated", "underactuated", "redundantly actuated", "not actuated", or
             both of the middle ones.
         configuration: The assembled positions by name, in m or rad.
+        units: Unit of each position by name; empty for parts of quaternions.
         largest_residual: In m or rad.
         method: Form of the equation in use: what the file asks for, or what auto chose;
             empty where the motion is not determined.
@@ -76,6 +77,7 @@ class MechanismReport:
     actuated_freedoms: int
     actuation: str
     configuration: dict[str, float]
+    units: dict[str, str]
     largest_residual: float
     method: str
     requested_method: str
@@ -135,6 +137,7 @@ def report(
         actuated_freedoms=actuated,
         actuation=actuation(len(mechanism.actuators), actuated, mobility),
         configuration=model.positions_by_name(q),
+        units={name: _unit(mechanism, name) for name in model.position_names},
         largest_residual=float(np.max(np.abs(errors), initial=0.0)),
         method=factorization.method if determined else "",
         requested_method=solver.method,
@@ -146,6 +149,15 @@ def report(
         tasks=examined,
         integrability=examine_integrability(mechanism, q, samples) if samples else None,
     )
+
+
+def _unit(mechanism: ResolvedMechanism, position: str) -> str:
+    """Unit of a position coordinate."""
+    name, _, part = position.rpartition(".")
+    for joint in mechanism.model.description.joints:
+        if joint.name == position:
+            return "m" if joint.type == "prismatic" else "rad"
+    return "m" if name and part in ("x", "y", "z") else "rad" if part in ("yaw", "theta") else ""
 
 
 def _factorize(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.exceptions import AssemblyError
+from uk_dynamics.exceptions import AssemblyError, InputError
 from uk_dynamics.mechanism.assembly.assembly_search import Assembly, Search
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.mechanism.tasks import Tasks
 
 __all__ = ["Assembly", "assemble", "assemble_on_tasks", "closed_configuration"]
-
-_log = logging.getLogger(__name__)
 
 _LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed directly
 _TASK_STEPS = 8
@@ -158,7 +155,12 @@ def assemble_on_tasks(
 def closed_configuration(
     mechanism: ResolvedMechanism, result: Assembly, tasks: Tasks | None = None, t: float = 0.0
 ) -> Array:
-    """The configuration of a successful assembly, (nq,); joints outside their limits are logged."""
+    """The configuration of a successful assembly, (nq,).
+
+    Raises:
+        AssemblyError: It was not successful.
+        InputError: A joint is held outside its limits.
+    """
     if not result.closed:
         off = tasks is not None and set(result.violations) <= set(tasks.names)
         raise AssemblyError(
@@ -168,8 +170,10 @@ def closed_configuration(
             problem=f"the references are out of reach at t = {t:g} s" if off else "",
             file=tasks.spec.file if tasks is not None and off else mechanism.spec.file,
         )
-    for violation in result.limit_violations:
-        _log.warning("%s: %s", mechanism.name, violation)
+    if result.limit_violations:  # of joints that were held there
+        shown = "; ".join(str(violation) for violation in result.limit_violations[:3])
+        problem = f"{shown}; choose a position within, or widen the limit in the URDF"
+        raise InputError(problem, file=mechanism.spec.file)
     return result.q
 
 

@@ -108,7 +108,14 @@ def read_yaml(path: str | os.PathLike[str], file: str = "") -> object:
         MechanismFileError: The file cannot be read or is not such a document.
     """
     name = file or os.fspath(path)
-    return parse_yaml(read_text(Path(path), name), name)
+    text = read_text(Path(path), name)
+    if text.lstrip()[:1] == "<":
+        raise MechanismFileError(
+            f'is XML, not a mechanism file; "uk_dynamics init {Path(path).name}" drafts one from a'
+            ' URDF, "uk_dynamics import" from SDF or MJCF',
+            file=name,
+        )
+    return parse_yaml(text, name)
 
 
 def parse_yaml(text: str, file: str = "<text>") -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -159,7 +159,17 @@ class ResolvedMechanism:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is legal but doubtful."""
-        return self.model.warnings
+        return (*self.model.warnings, *self._unlimited_motors())
+
+    def _unlimited_motors(self) -> Iterator[str]:
+        """Warnings of motors whose joints have the effort limit 0, and that declare none."""
+        for motor in self.spec.actuators:
+            for joint, _ in motor.joints if motor.effort_limit is None else ():
+                if joint in self._description.without_effort:
+                    yield (
+                        f"{self._description.source}: joint {joint}: limit effort is 0, treated as"
+                        f" not declared; give the motor {motor.name} an effort_limit"
+                    )
 
     def extended_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:
         """The same robot with further frames behind its own; indices of existing frames stay."""

@@ -118,6 +118,7 @@ class RobotDescription:
         mimics: The ``<mimic>`` records.
         warnings: What is legal but probably not meant.
         text: The URDF text as read, xacro expanded.
+        without_effort: Joints whose effort limit is 0, which counts as not declared.
     """
 
     name: str
@@ -128,6 +129,7 @@ class RobotDescription:
     mimics: tuple[Mimic, ...] = ()
     warnings: tuple[str, ...] = ()
     text: str = ""
+    without_effort: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
