@@ -99,7 +99,8 @@ def test_no_effort_limit_is_ordinary_where_there_is_no_motor():
 
 # --- Python --------------------------------------------------------------------------------------
 
-TASK = "schema: 1\ntasks: {sway: {type: joint, joint: crank, reference: {type: constant, value: 0.3}}}\n"
+TASK = "schema: 1\ntasks: {sway: {type: joint, joint: crank, "
+TASK += "reference: {type: constant, value: 0.3}}}\n"
 
 
 def test_start_takes_positions_by_keyword():
@@ -126,7 +127,7 @@ def test_a_controller_is_told_which_constraints_are_active():
     assert controller.active.names == {"foot"}
     state = machine.start()
     other = ServoController(machine, tasks, active=[])
-    assert not np.allclose(controller.command(state).efforts, other.command(state).efforts)
+    assert not np.allclose(controller.command(state).requested, other.command(state).requested)
     with pytest.raises(InputError, match="foott"):
         ServoController(machine, tasks, active=["foott"])
 
@@ -140,7 +141,7 @@ def test_trajectories_by_name_and_as_a_table():
     with pytest.raises(InputError, match="no motor"):
         motion.effort("engine")
     table = motion.columns()
-    assert list(table)[0] == "t"
+    assert next(iter(table)) == "t"
     assert table[f"v.{joint_name}"] == motion.v[:, 1].tolist()
     assert {len(column) for column in table.values()} == {len(motion.t)}
 
