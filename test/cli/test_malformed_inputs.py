@@ -98,11 +98,11 @@ MECHANISMS = {
         'unknown key "axis" for type "weld"',
         "valid are: type, parent, child",
     ),
-    "name in capitals": (
-        START + "constraints: {RightPin: {type: weld}}\n",
+    "name with a hyphen": (
+        START + "constraints: {Right-Pin: {type: weld}}\n",
         "constraints",
-        '"RightPin" cannot become a topic',
-        'such as "right_pin"',
+        '"Right-Pin" cannot become a topic',
+        'such as "Right_Pin"',
     ),
     "name with a space": (START + "actuators: {m 1: {joint: a}}\n", "actuators", '"m 1"', '"m_1"'),
     "empty section": (START + "model:\n", "model", "is empty", "leave the key out"),
