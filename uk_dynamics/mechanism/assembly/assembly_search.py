@@ -173,7 +173,7 @@ class Search:
         closed = _largest(residual) <= tolerance
         reason = ""
         reversed_axes: tuple[str, ...] = ()
-        if not closed and not A[np.argmax(np.abs(residual)), self._free].any():
+        if not closed and self._unmoved(q, A, int(np.argmax(np.abs(residual)))):
             worst = max(violations, key=lambda name: violations[name])
             reason = (
                 f"no joint that is free moves what {worst} connects{self._or_hold_others()};"
@@ -195,6 +195,16 @@ class Search:
                 )
         outside = tuple(self._model.limit_violations(q))
         return Assembly(q, closed, reason, violations, iterations, outside, bool(reversed_axes))
+
+    def _unmoved(self, q: Array, A: Array, row: int) -> bool:
+        """Whether no free joint changes a row, here and near here: stretched links are no case."""
+        if A[row, self._free].any():
+            return False
+        step = np.zeros(self._model.nv)
+        step[self._free] = np.random.default_rng(0).uniform(-0.1, 0.1, len(self._free))
+        near = self._rows(self._model.integrate(q, step))[0][row, self._free]
+        self._workspace.update_positions(q)
+        return not near.any()
 
     def _or_hold_others(self) -> str:
         names = self._model.velocity_names
