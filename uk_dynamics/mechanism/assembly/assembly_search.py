@@ -173,8 +173,8 @@ class Search:
         closed = _largest(residual) <= tolerance
         reason = ""
         reversed_axes: tuple[str, ...] = ()
-        if not closed and self._unmoved(q, A, int(np.argmax(np.abs(residual)))):
-            worst = max(violations, key=lambda name: violations[name])
+        worst = max(violations, key=lambda name: violations[name], default="")
+        if not closed and self._unmoved(A, worst):
             reason = (
                 f"no joint that is free moves what {worst} connects{self._or_hold_others()};"
                 " correct its frames, or leave it out"
@@ -196,15 +196,14 @@ class Search:
         outside = tuple(self._model.limit_violations(q))
         return Assembly(q, closed, reason, violations, iterations, outside, bool(reversed_axes))
 
-    def _unmoved(self, q: Array, A: Array, row: int) -> bool:
-        """Whether no free joint changes a row, here and near here: stretched links are no case."""
-        if A[row, self._free].any():
+    def _unmoved(self, A: Array, name: str) -> bool:
+        """Whether no free joint changes any row of a constraint."""
+        constraints, held, _ = self._sets[0]
+        if name not in constraints.slices:  # a task
             return False
-        step = np.zeros(self._model.nv)
-        step[self._free] = np.random.default_rng(0).uniform(-0.1, 0.1, len(self._free))
-        near = self._rows(self._model.integrate(q, step))[0][row, self._free]
-        self._workspace.update_positions(q)
-        return not near.any()
+        places = constraints.slices[name]
+        own = (held >= places.start) & (held < places.stop)
+        return not A[: len(held)][own][:, self._free].any()
 
     def _or_hold_others(self) -> str:
         names = self._model.velocity_names
