@@ -174,7 +174,7 @@ class Search:
         reason = ""
         reversed_axes: tuple[str, ...] = ()
         worst = max(violations, key=lambda name: violations[name], default="")
-        if not closed and self._unmoved(A, worst):
+        if not closed and self._unmoved(q, A, worst):
             reason = (
                 f"no joint that is free moves what {worst} connects{self._or_hold_others()};"
                 " correct its frames, or leave it out"
@@ -196,14 +196,18 @@ class Search:
         outside = tuple(self._model.limit_violations(q))
         return Assembly(q, closed, reason, violations, iterations, outside, bool(reversed_axes))
 
-    def _unmoved(self, A: Array, name: str) -> bool:
-        """Whether no free joint changes any row of a constraint."""
+    def _unmoved(self, q: Array, A: Array, name: str) -> bool:
+        """Whether no free joint changes any row of a constraint, here or in a bent pose."""
         constraints, held, _ = self._sets[0]
         if name not in constraints.slices:  # a task
             return False
         places = constraints.slices[name]
         own = (held >= places.start) & (held < places.stop)
-        return not A[: len(held)][own][:, self._free].any()
+        step = np.zeros(self._model.nv)
+        step[self._free] = np.random.default_rng(0).uniform(-0.5, 0.5, len(self._free))
+        bent = self._rows(self._model.integrate(q, step))[0]
+        self._workspace.update_positions(q)
+        return not any(rows[: len(held)][own][:, self._free].any() for rows in (A, bent))
 
     def _or_hold_others(self) -> str:
         names = self._model.velocity_names
