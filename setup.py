@@ -99,7 +99,7 @@ setup(
     },
     entry_points={
         "console_scripts": [
-            f"{NAME} = {NAME}.cli.main:main",
+            f"{NAME} = {NAME}.__main__:run",
             *(f"{node} = {NAME}.ros.nodes.entry_points:{node}" for node in NODES),
         ],
         # commands that need running nodes; the command line finds them by name

@@ -23,7 +23,7 @@ PACKAGE = "uk_dynamics"
 # files beside them; the empty name is the package itself, the names it offers. A folder without a
 # line here belongs to the folder that holds it.
 ROOMS = (
-    *("exceptions", "resources", "threads", "whole_file"),
+    *("escaping", "exceptions", "resources", "threads", "whole_file"),
     *("core/linalg", "core/tree"),
     *("core/equation", "core/equation/published", "core/recursion"),
     *("core/servo", "core/integration", "core"),
@@ -50,7 +50,7 @@ ROOMS = (
     *("ros/parameters", "ros/timing", "ros/diagnostics", "ros/topics", "ros/process"),
     *("ros/simulation", "ros/servo", "ros/nodes", "ros/demo", "ros"),
 )
-FILES = (*ROOMS[:4], "__main__")
+FILES = (*ROOMS[:5], "__main__")
 RANK = {room: rank for rank, room in enumerate(ROOMS)}
 LARGEST_FOLDER = 16  # modules, __init__ not counted
 
@@ -66,7 +66,7 @@ HOME = {
     "viser": ("viewing",),
 }
 CORE_LIBRARIES = {"numpy", "scipy"}
-STANDARD_LIBRARY_ONLY = ("exceptions", "resources")
+STANDARD_LIBRARY_ONLY = ("escaping", "exceptions", "resources")
 ROS_LIBRARIES = {
     "rclpy",
     "rosidl_runtime_py",

@@ -5,9 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
+from uk_dynamics.escaping import one_line
+
 
 class UkDynamicsError(Exception):
     """Root of every error this package raises on purpose; its text is one line for the user."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(one_line(text))
 
 
 class InputError(UkDynamicsError):

@@ -123,7 +123,6 @@ def test_a_bar_on_a_terminal_and_none_in_a_pipe():
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["descibe", "five_bar"],
         ["describe"],
         ["describe", "five_bar", "--set", "crank"],

@@ -123,14 +123,14 @@ def test_a_joint_is_set_and_the_loops_close_around_it(capsys):
 
 
 def test_what_is_probably_not_meant_is_told(double_pendulum, capsys):
-    file = double_pendulum("", limit='lower="-1" upper="1" effort="0" velocity="5"')
-    assert any("effort" in warning for warning in facts(capsys, file)["warnings"])
+    file = double_pendulum("", limit='lower="-1" upper="1" effort="5" velocity="0"')
+    assert any("velocity" in warning for warning in facts(capsys, file)["warnings"])
 
 
 def test_a_violated_limit_is_told(double_pendulum, capsys):
-    found = facts(capsys, double_pendulum("initial_guess: {upper: 1.5}\n"), "--set", "upper=1.5")
-    (violation,) = found["limit_violations"]
-    assert "upper" in violation
+    file = double_pendulum("initial_guess: {upper: 1.5}\n")
+    assert main(["describe", str(file), "--set", "upper=1.5"]) == 2
+    assert "upper = 1.5 is outside" in capsys.readouterr().err
 
 
 def test_the_text_says_what_the_json_says(capsys):

@@ -98,11 +98,11 @@ MECHANISMS = {
         'unknown key "axis" for type "weld"',
         "valid are: type, parent, child",
     ),
-    "name in capitals": (
-        START + "constraints: {RightPin: {type: weld}}\n",
+    "name with a hyphen": (
+        START + "constraints: {Right-Pin: {type: weld}}\n",
         "constraints",
-        '"RightPin" cannot become a topic',
-        'such as "right_pin"',
+        '"Right-Pin" cannot become a topic',
+        'such as "Right_Pin"',
     ),
     "name with a space": (START + "actuators: {m 1: {joint: a}}\n", "actuators", '"m 1"', '"m_1"'),
     "empty section": (START + "model:\n", "model", "is empty", "leave the key out"),
@@ -480,7 +480,7 @@ def test_loops_that_cannot_close_are_told_with_their_gap(tmp_path, capsys):
     file.write_text(FOUR_BAR + f"constraints: {{rod: {rod}}}\n")
     message = refused(capsys, "describe", str(file))
     assert message.startswith(f"{file}: the mechanism does not close (rod by 99,")
-    assert "check lengths" in message
+    assert "no joint that is free moves what rod connects" in message
 
 
 # --- files that are no files ------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from uk_dynamics.checks.actuation import actuation
@@ -16,6 +17,7 @@ from uk_dynamics.checks.singularity import singularity
 from uk_dynamics.checks.subject import SEVERITIES, Finding, Subject
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.files import MechanismSpec
 
 CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     closure,
@@ -33,15 +35,28 @@ _REPORTED_BY_CHECKS = ("moves no mass", "lower and upper limit", "principal mome
 
 
 def check_file(
-    file: str | Path, tasks: str | Path | None = None, positions: Mapping[str, float] | None = None
+    file: str | Path,
+    tasks: str | Path | None = None,
+    positions: Mapping[str, float] | None = None,
+    *,
+    tolerance: float | None = None,
 ) -> tuple[Finding, ...]:
     """Check a mechanism file, and a tasks file; ``positions``, rad or m, are held in assembly.
+
+    Args:
+        file: Mechanism file.
+        tasks: Tasks file.
+        positions: By joint name, in rad or m.
+        tolerance: Instead of the file's ``solver.closure_tolerance``.
 
     Returns:
         Findings, errors first; for an invalid file, a single one.
     """
     try:
-        mechanism = Mechanism.from_file(file)
+        spec = MechanismSpec.from_file(file)
+        if tolerance is not None:
+            spec = replace(spec, solver=replace(spec.solver, closure_tolerance=tolerance))
+        mechanism = Mechanism.from_spec(spec)
         loaded = None if tasks is None else Tasks.from_file(tasks, mechanism)
         mechanism.configuration(positions or {})
     except InputError as error:

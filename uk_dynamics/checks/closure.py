@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from uk_dynamics.checks.subject import Finding, Subject
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
 
 _NEARLY = 1e-2  # of the machine's size
-_OPEN = 1e-9  # m or rad: a smaller loop-closure error counts as closed
 _CONSEQUENCE = 0.1  # of the largest error: a loop with less is only affected by another one
 _OTHER_UNIT = 50.0  # times the longest link: mm instead of m
 _OUTSIDE = "outside the joint limits"
@@ -21,6 +21,12 @@ def closure(subject: Subject) -> Iterator[Finding]:
     """Whether the loops close from the initial guess, and if not, why."""
     found = subject.assembly
     if found.closed:
+        if isinstance(subject.start, InputError):
+            place = tuple(subject.mechanism.spec.initial_velocity)
+            remedy = "give fewer velocities under initial_velocity, or others"
+            yield Finding(
+                "start", "error", tuple(n for n, _ in place), subject.start.problem, remedy
+            )
         return
     if _OUTSIDE in found.reason:
         joints = tuple(
@@ -36,7 +42,11 @@ def closure(subject: Subject) -> Iterator[Finding]:
             "widen these limits in the URDF, or choose another initial_guess",
         )
         return
-    errors = {name: error for name, error in found.violations.items() if error > _OPEN}
+    errors = {
+        name: error
+        for name, error in found.violations.items()
+        if error > subject.mechanism.closure_tolerance
+    }
     largest = max(errors.values(), default=0.0)
     for name, error in errors.items():
         if largest <= _NEARLY * subject.size:
@@ -63,6 +73,8 @@ def _reach(mechanism: Mechanism) -> float:
 def _nearly_closed(subject: Subject, name: str, error: float) -> Finding:
     dependent = _dependent_rows(subject.mechanism, subject.assembly.q)
     remedy = "write lengths and offsets with all digits"
+    if "tolerance" in subject.assembly.reason:
+        remedy = subject.assembly.reason
     if dependent:
         remedy += (
             f"; {', '.join(dependent)} are nearly redundant: omit components that the other joints"

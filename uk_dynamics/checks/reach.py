@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from uk_dynamics.checks.references import horizon
 from uk_dynamics.checks.subject import Finding, Subject
-from uk_dynamics.constraints.references import Reference, Sinusoid, Spline
-from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.assembly import assemble_on_tasks
 
 _TIMES = 21
-_TOLERANCE = 1e-8  # m or rad
 
 
 def reach(subject: Subject) -> Iterator[Finding]:
@@ -24,10 +22,15 @@ def reach(subject: Subject) -> Iterator[Finding]:
     if facts is None or facts.independent_rows < facts.rows:
         return  # reported by the check of actuation
     q = subject.assembly.q
-    for t in np.linspace(0.0, _horizon(tasks), _TIMES).tolist():
-        found = assemble_on_tasks(subject.mechanism, tasks, q, (), _TOLERANCE, t)
+    followed = [task.reference for task in tasks.spec.tasks if task.reference is not None]
+    for t in np.linspace(0.0, horizon(followed), _TIMES).tolist():
+        found = assemble_on_tasks(subject.mechanism, tasks, q, (), t)
         if not found.closed:
-            missed = {name: error for name, error in found.violations.items() if error > _TOLERANCE}
+            missed = {
+                name: error
+                for name, error in found.violations.items()
+                if error > subject.mechanism.closure_tolerance
+            }
             if set(missed) <= set(tasks.names):
                 errors = ", ".join(f"{name} {error:.3g}" for name, error in missed.items())
                 yield Finding(
@@ -39,18 +42,3 @@ def reach(subject: Subject) -> Iterator[Finding]:
                 )
             return
         q = found.q
-
-
-def _horizon(tasks: Tasks) -> float:
-    """End of the references, or of their slowest period, in s; 0 if unknown."""
-    ends = [_end(task.reference) for task in tasks.spec.tasks if task.reference is not None]
-    return max(ends, default=0.0)
-
-
-def _end(reference: Reference) -> float:
-    if isinstance(reference, Spline):
-        return reference.end
-    if not isinstance(reference, Sinusoid):
-        return 0.0
-    slowest = min(reference.frequency[reference.frequency > 0.0], default=0.0)
-    return 1.0 / float(slowest) if slowest else 0.0

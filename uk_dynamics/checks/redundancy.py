@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, compress
+from itertools import compress
 
 import numpy as np
 
+from uk_dynamics.checks.duplicates import duplicates
+from uk_dynamics.checks.references import references
 from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.core.equation import Solution, Status
-from uk_dynamics.model.urdf import Array
-
-_ROUNDING = 1e-8  # of rows at unit norm
 
 
 def redundancy(subject: Subject) -> Iterator[Finding]:
@@ -28,18 +27,31 @@ def redundancy(subject: Subject) -> Iterator[Finding]:
             "contradict the other rows: no motion satisfies them all",
             "remove the rows that are not intended, or make their references consistent",
         )
-    duplicates = [] if contradictory else _duplicates(subject)
-    for one, other in duplicates:
+    later = list(references(subject))
+    yield from later
+    apart = {name for finding in later for name in finding.subject}
+    groups = [] if contradictory else duplicates(subject)
+    for names_of_group in groups:
+        if apart.issuperset(names_of_group):
+            continue
         yield Finding(
             "redundancy",
             "warning",
-            (one, other),
+            names_of_group,
             "are duplicates: they close the same loop, and share its forces arbitrarily",
-            "remove one of them, in the URDF where it is the mimic of a joint",
+            "keep one of them, and remove the others, in the URDF where it is the mimic of a joint",
         )
-    doubled = {name for pair in duplicates for name in pair}
+    doubled = {name for group in groups for name in group}
     constraints = subject.mechanism.constraints.constraints
     explained = {row for c in constraints if c.name in doubled for row in c.row_names}
+    if facts.vanishing_rows:
+        yield Finding(
+            "redundancy",
+            "warning",
+            facts.vanishing_rows,
+            "vanish at the start: there they constrain nothing, and do not say which motion begins",
+            "start with an initial_velocity that they admit",
+        )
     redundant = tuple(row for row in facts.redundant_rows if row not in explained)
     if redundant:
         shared = [name for name in _shared(solution, names) if name not in explained]
@@ -71,39 +83,3 @@ def _shared(solution: object, names: tuple[str, ...]) -> list[str]:
 
 def _moves(solution: Solution) -> bool:
     return float(np.abs(solution.qdd).max(initial=0.0)) > 1e-9  # m/s² or rad/s²: rounding
-
-
-def _duplicates(subject: Subject) -> list[tuple[str, str]]:
-    """Pairs of constraints whose rows span the same space at the closed configuration.
-
-    Constraints that fix every velocity, or none, are not compared.
-    """
-    mechanism = subject.mechanism
-    workspace = subject.workspace
-    workspace.update(subject.assembly.q, subject.velocity)
-    rows = mechanism.constraints.evaluate(
-        workspace, 0.0, subject.assembly.q, subject.velocity, mechanism.references.sample(0.0)
-    )
-    acts = mechanism.hierarchy.acting()
-    spans = {}
-    for name, where in mechanism.constraints.slices.items():
-        basis = _basis(rows.A[where])
-        if acts[where].all() and 0 < len(basis) < mechanism.model.nv:
-            spans[name] = basis
-    return [
-        (one, other)
-        for (one, first), (other, second) in combinations(spans.items(), 2)
-        if len(first) == len(second) == len(_basis(np.vstack((first, second))))
-    ]
-
-
-def _basis(A: Array) -> Array:
-    """Orthonormal rows that span those of A."""
-    lengths = np.linalg.norm(A, axis=1, keepdims=True)
-    acting = lengths[:, 0] > 0.0
-    unit: Array = A[acting] / lengths[acting]
-    if not len(unit):
-        return unit
-    _, values, basis = np.linalg.svd(unit, full_matrices=False)
-    found: Array = basis[values > _ROUNDING * np.sqrt(len(unit))]
-    return found

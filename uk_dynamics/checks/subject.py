@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
 from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.analysis import MechanismReport
 from uk_dynamics.mechanism.assembly import Assembly
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.model import machine_size
 from uk_dynamics.model.kinematics import Workspace
 
@@ -71,13 +73,17 @@ class Subject:
         return self.mechanism.report(self.assembly.q)
 
     @cached_property
-    def velocity(self) -> Array:
-        """The initial velocity of the file, (nv,), made consistent if possible."""
-        mechanism = self.mechanism
+    def start(self) -> State | InputError:
+        """Where a motion starts, or why it cannot."""
         try:
-            return mechanism.start(self.positions).v
-        except InputError:
-            return mechanism.model.to_velocities({})
+            return self.mechanism.start(self.positions)
+        except InputError as error:
+            return error
+
+    @property
+    def velocity(self) -> Array:
+        """The initial velocity of the file, (nv,), made consistent; zero if that is impossible."""
+        return self.start.v if isinstance(self.start, State) else np.zeros(self.mechanism.model.nv)
 
     @property
     def state(self) -> State:
@@ -88,6 +94,9 @@ class Subject:
     def solution(self) -> Solution | UndeterminedMotionError:
         """Solution without efforts at the start, or the error if there is none."""
         try:
-            return InterpretedDynamics(self.mechanism).evaluate(self.state)
+            return InterpretedDynamics(self.mechanism).evaluate(
+                self.state,
+                Inputs(stabilize=False),  # errors within the tolerance contradict nothing
+            )
         except UndeterminedMotionError as error:
             return error

@@ -48,4 +48,4 @@ def _register_stub(commands: Commands, entry: EntryPoint, error: ImportError) ->
     # No prefix character: options are accepted like all other arguments, and ignored.
     parser = commands.add_parser(entry.name, help=summary, add_help=False, prefix_chars="\0")
     parser.add_argument("ignored", nargs="*")
-    parser.set_defaults(run=refuse)
+    parser.set_defaults(run=refuse, parser=parser)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import errno
 import io
 import os
@@ -71,15 +72,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if argv is None else argv)
     _write_any_character()
-    parser = build_parser(given)
-    complete(parser)
-    arguments = parser.parse_args(given)
     try:
+        parser = build_parser(given)
+        complete(parser)
+        if not given:
+            parser.print_help()
+            return USER_ERROR
+        arguments, unknown = parser.parse_known_args(given)
+        if unknown:
+            arguments.parser.error(_unknown(unknown, arguments.parser))
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except UkDynamicsError as error:
-        line = str(error).replace("\n", " ")
-        print(f"uk_dynamics: error: {line}", file=sys.stderr)
+        print(f"uk_dynamics: error: {error}", file=sys.stderr)
         return USER_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -93,6 +98,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"uk_dynamics: error: output cannot be written: {error.strerror}", file=sys.stderr)
         return USER_ERROR
     return status
+
+
+def _unknown(given: Sequence[str], parser: argparse.ArgumentParser) -> str:
+    """What to say of arguments that no option of a command takes."""
+    problem = f"unrecognized arguments: {' '.join(given)}"
+    options = [name for action in parser._actions for name in action.option_strings]
+    for argument in given:
+        word = argument.partition("=")[0]
+        if word.startswith("-") and (close := difflib.get_close_matches(word, options, n=1)):
+            problem += f"; did you mean {close[0]}?"
+    return problem
 
 
 def _write_any_character() -> None:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 import yaml
 
+from uk_dynamics.escaping import xacro_text
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
 
@@ -121,7 +122,7 @@ def _zero_limits(mechanism: Mechanism) -> set[str]:
 
 
 def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:
-    """The ``<ros2_control>`` elements in a ``<robot>``, for ``xacro:include``.
+    """The ``<ros2_control>`` elements in a ``<robot>``, for ``xacro:include``; as xacro reads it.
 
     Passive joints are left out. Mock hardware starts where the loops are closed: it reports what it
     was given, which by itself is 0 for all joints, where loops are often open.
@@ -129,6 +130,15 @@ def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> st
     Raises:
         InputError: A motor cannot be commanded through one joint.
     """
+    robot = _hardware(mechanism, plugin, namespace)
+    for node in robot.iter():
+        node.text = xacro_text(node.text) if node.text else None
+        node.attrib.update({key: xacro_text(value) for key, value in node.attrib.items()})
+    ET.indent(robot)
+    return ET.tostring(robot, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _hardware(mechanism: Mechanism, plugin: str, namespace: str) -> ET.Element:
     joints = hardware_joints(mechanism)
     robot = ET.Element("robot", name=mechanism.model.name)
     start = _start(mechanism) if plugin == MOCK else {}
@@ -141,8 +151,7 @@ def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> st
             _system(robot, name, plugin, encoders, namespace, "encoders_")
     else:
         _system(robot, mechanism.name, plugin, joints, namespace, "", start)
-    ET.indent(robot)
-    return ET.tostring(robot, encoding="unicode", xml_declaration=True) + "\n"
+    return robot
 
 
 def _start(mechanism: Mechanism) -> dict[str, float]:
@@ -240,5 +249,5 @@ def complete_description(mechanism: Mechanism, plugin: str, namespace: str = "")
             "the URDF already has a <ros2_control> element; use that one, or remove it",
             file=mechanism.model.description.source,
         )
-    robot.extend(ET.fromstring(hardware_block(mechanism, plugin, namespace)))
+    robot.extend(_hardware(mechanism, plugin, namespace))
     return ET.tostring(robot, encoding="unicode")

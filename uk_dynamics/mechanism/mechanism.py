@@ -69,18 +69,18 @@ class Mechanism(ResolvedMechanism):
         guess: Mapping[str, float] | ArrayLike | None = None,
         *,
         hold: Iterable[str] = (),
-        tolerance: float = 1e-10,
+        tolerance: float | None = None,
         t: float = 0.0,
     ) -> Assembly:
         """Close the loops and report how; see :meth:`assemble`, which raises instead."""
-        return assemble(self, self.configuration(guess), tuple(hold), tolerance, t)
+        return assemble(self, self.configuration(guess), tuple(hold), t, tolerance)
 
     def assemble(
         self,
         guess: Mapping[str, float] | ArrayLike | None = None,
         *,
         hold: Iterable[str] | None = None,
-        tolerance: float = 1e-10,
+        tolerance: float | None = None,
         t: float = 0.0,
         **coordinates: float,
     ) -> Array:
@@ -88,9 +88,8 @@ class Mechanism(ResolvedMechanism):
 
         Args:
             guess: Where to start: positions by joint name, or (nq,); None is the initial guess.
-            hold: Joints that must not move from the guess; by default those given by keyword. Held
-                outside its limits a joint stays there, and the log says so.
-            tolerance: Largest admissible residual, in m or rad.
+            hold: Joints that must not move from the guess; by default those given by keyword.
+            tolerance: Largest admissible residual, in m or rad; None is that of the file.
             t: Time for which constraints that change in time hold, in s.
             **coordinates: Positions of single joints, held, in m or rad.
 
@@ -99,11 +98,11 @@ class Mechanism(ResolvedMechanism):
 
         Raises:
             AssemblyError: Some loop does not close; names it and its loop-closure error.
-            InputError: Unknown joints or non-finite values.
+            InputError: Unknown joints, non-finite values, or a joint held outside its limits.
         """
         begin = self.model.to_positions(coordinates, default=self.configuration(guess))
         held = tuple(coordinates) if hold is None else tuple(hold)
-        return closed_configuration(self, assemble(self, begin, held, tolerance, t))
+        return closed_configuration(self, assemble(self, begin, held, t, tolerance))
 
     def start(
         self,
@@ -112,6 +111,7 @@ class Mechanism(ResolvedMechanism):
         t: float = 0.0,
         *,
         tasks: Tasks | None = None,
+        **coordinates: float,
     ) -> State:
         """The state a motion starts from: loops closed, velocities in agreement with them.
 
@@ -125,13 +125,24 @@ class Mechanism(ResolvedMechanism):
                 ``initial_velocity``; the others follow from the constraints.
             t: Time, in s.
             tasks: On whose references it starts.
+            **coordinates: Further positions, by keyword, in m or rad.
 
         Raises:
             AssemblyError: Some loop does not close, or a reference is out of reach.
-            InputError: Unknown joints, non-finite values, or velocities that contradict the
-                constraints or the references.
+            InputError: Unknown joints, non-finite values, positions outside joint limits, or
+                velocities that contradict the constraints or the references.
         """
-        return start(self, positions, velocities, t, tasks=tasks)
+        held = dict(positions or {}) | coordinates
+        return start(self, held, velocities, t, tasks=tasks)
+
+    def __repr__(self) -> str:
+        parts = (
+            (len(self.joint_names), "joint"),
+            (len(self.constraints), "constraint row"),
+            (len(self.actuators), "motor"),
+        )
+        counted = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in parts)
+        return f"<{type(self).__name__} {self.name}: {counted}>"
 
     def dynamics(self, backend: Backend = "auto") -> Dynamics:
         """An evaluator of this mechanism, with memory of its own; one per thread.
@@ -181,8 +192,8 @@ class Mechanism(ResolvedMechanism):
         """Switch constraints on or off at one instant: a gripper closes, a foot lands.
 
         Those switched on are closed on the present pose, or projected onto their own if they are
-        within 1 mm (1 mrad) of it, as the file says; velocities jump to the nearest that all
-        constraints allow, in the metric of M.
+        within a thousandth of the machine's size, as the file says; velocities jump to the nearest
+        that all constraints allow, in the metric of M.
 
         Args:
             state: Where the mechanism is.

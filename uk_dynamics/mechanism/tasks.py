@@ -71,6 +71,18 @@ class Tasks:
         """
         return cls(TasksSpec.from_file(path), mechanism)
 
+    @classmethod
+    def from_spec(cls, spec: TasksSpec, mechanism: ResolvedMechanism) -> Tasks:
+        """Build tasks from a specification, such as ``TasksSpec.from_text(...)``.
+
+        Raises:
+            InputError: Names that do not exist, with file and place.
+        """
+        return cls(spec, mechanism)
+
+    def __repr__(self) -> str:
+        return f"<Tasks {', '.join(self.names)} of {self.mechanism.name}>"
+
     @property
     def names(self) -> tuple[str, ...]:
         """Task names in declared order."""

@@ -11,7 +11,7 @@ import numpy as np
 from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.dynamics import Backend, Switched, switch
+from uk_dynamics.mechanism.dynamics import Backend, Switched, project_step, switch
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 
@@ -122,19 +122,27 @@ class Plant:
         except InputError:  # finite, but it overflows
             return np.full(len(v), np.nan)
 
-    def project(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """The state projected onto the constraints.
+    def project(self, state: State) -> State:
+        """A state projected onto the constraints.
 
         Raises:
-            SimulationError: The loops cannot be closed, or the motion has diverged.
+            SimulationError: The loops cannot be closed.
         """
-        if not _bounded(q, v):
-            raise SimulationError("the motion has become infinite; take smaller steps", t)
+        return self.dynamics.project(state, self.inputs)
+
+    def project_step(self, start: State, end: State) -> State:
+        """The end of a step projected onto the constraints.
+
+        Raises:
+            SimulationError: The loops cannot be closed, constraints jump, or the motion has
+                diverged.
+        """
+        if not _bounded(end.q, end.v):
+            raise SimulationError("the motion has become infinite; take smaller steps", end.t)
         try:
-            state = self.dynamics.project(State(t, q, v), self.inputs)
+            return project_step(self._mechanism, self.dynamics, start, end, self.inputs)
         except InputError as error:
-            raise SimulationError(str(error), t) from None
-        return state.q, state.v
+            raise SimulationError(str(error), end.t) from None
 
     def switch(self, state: State, changes: Mapping[str, bool]) -> Switched:
         """Switch constraints on or off, and inform the controller.

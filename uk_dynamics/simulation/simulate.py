@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.core.integration import Tolerances
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.analysis import vanishing_rows
 from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.controller import Controller
@@ -25,7 +26,9 @@ from uk_dynamics.simulation.trajectory import Trajectory
 
 Event = tuple[float, Mapping[str, bool]]
 
-_OPEN = 1e-3  # m or rad: a larger loop-closure error of the start is probably a mistake
+_OPEN = 1e-4  # of the machine's size: a larger error of the start is probably a mistake
+
+_REST = 1e-9  # m/s² or rad/s², and rates of rows: nothing moves, or they hold
 
 _STEP = 1e-3  # s, of the fixed-step methods
 
@@ -93,6 +96,13 @@ def simulate(
         SimulationError: The loops cannot be kept closed or the step size vanishes.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
+    for place, found, kind, such in (
+        ("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")'),
+        ("state", state, State, "mechanism.start()"),
+    ):
+        if not isinstance(found, kind):
+            problem = f"expected a {kind.__name__}, such as {such}, found {type(found).__name__}"
+            raise InputError(problem, place=place)
     if not (np.isfinite(delay) and delay >= 0.0):
         raise InputError(f"expected a time in s, found {delay}", place="delay")
     if delay and control_period is None:
@@ -144,10 +154,11 @@ def simulate(
     samples = _ticks(state.t, duration, sample_period)
     controls = _ticks(state.t, duration, control_period or duration)
     same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
-    current = State(state.t, *plant.project(state.t, state.q, state.v))
+    current = plant.project(state)
+    _require_determined(mechanism, plant, current)
     initial = plant.dynamics.residual(state, plant.inputs).position
     errors = np.abs(initial) * mechanism.hierarchy.rigid
-    if np.max(errors, initial=0.0) > _OPEN:
+    if np.max(errors, initial=0.0) > _OPEN * mechanism.size:
         row = mechanism.row_names[int(np.argmax(errors))]
         recorder.warn(
             f"the start was corrected by its loop-closure error of {np.max(errors):.3g} m or rad"
@@ -174,6 +185,26 @@ def simulate(
             current = switch(current, changes)
         record(current)
     return recorder.trajectory(cost())
+
+
+def _require_determined(mechanism: Mechanism, plant: Plant, start: State) -> None:
+    """Refuse a start where rows vanish that the motion from there would violate.
+
+    A row quadratic in velocities is zero at rest. The acceleration without it leads off the
+    constraint, and none of those that stay on it is singled out: steps would shrink to nothing.
+    """
+    if mechanism.constraints.linear_in_rates:
+        return
+    vanishing = vanishing_rows(mechanism, start.q, start.v)
+    qdd = plant.acceleration(start.t, start.q, start.v) if vanishing else np.zeros(0)
+    if not np.abs(qdd).max(initial=0.0) > _REST:
+        return
+    ahead = State(start.t, start.q, start.v + qdd / np.abs(qdd).max())
+    residual = plant.dynamics.residual(ahead, plant.inputs)
+    for name in vanishing:
+        if abs(residual.velocity[residual.names.index(name)]) > _REST:
+            problem = f"{name} vanishes at the start and does not say which motion begins there"
+            raise SimulationError(f"{problem}; give velocities that it admits", start.t)
 
 
 def _schedule(

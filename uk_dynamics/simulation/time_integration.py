@@ -66,12 +66,18 @@ class Advance:
             for k in range(count):
                 q, v = one_step(self.space, self.plant.acceleration, state.t, state.q, state.v, h)
                 t = float(stop) if k == count - 1 else start + (k + 1) * h
-                state = State(t, *self.plant.project(t, q, v))
+                state = self.plant.project_step(state, State(t, q, v))
                 self.steps += 1
                 self.evaluations += cost
             yield state
 
     def _adaptive(self, state: State, stops: Array) -> Iterator[State]:
+        start = state  # of the last step
+
+        def project(t: float, q: Array, v: Array) -> tuple[Array, Array]:
+            reached = self.plant.project_step(start, State(t, q, v))
+            return reached.q, reached.v
+
         stepper = AdaptiveStepper(
             self.space,
             self.plant.acceleration,
@@ -81,11 +87,12 @@ class Advance:
             float(stops[-1]),
             method=cast(AdaptiveMethod, self.method),
             tolerances=self.tolerances,
-            project=self.plant.project,
+            project=project,
             first_step=self._step_size,
         )
         for stop in stops:
             while stepper.t < stop - _SAME_TIME:
+                start = State(stepper.t, stepper.q, stepper.v)
                 stepper.step()
             yield State(float(stop), *stepper.sample(float(stop)))
         self._step_size = stepper.step_size

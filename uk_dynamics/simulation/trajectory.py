@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from uk_dynamics.simulation.plots.figure_files import plot_trajectory
 from uk_dynamics.simulation.recording import trajectory_files
 from uk_dynamics.simulation.recording.trajectory_data import TrajectoryData
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(TrajectoryData):
     """A motion; :class:`TrajectoryData` describes its arrays."""
+
+    def __repr__(self) -> str:
+        span = f" from {self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else ""
+        return f"<Trajectory {self.name}: {len(self.t)} samples{span}>"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """All columns by name, as in CSV files: ``t``, ``q.crank``, ``v.crank``, ``status`` ….
+
+        ``pandas.DataFrame(trajectory.columns())`` makes a table of them.
+        """
+        return trajectory_files.columns(self)
 
     def save(self, path: str | Path) -> None:
         """Write all samples to ``.npz``, ``.mcap`` or ``.csv`` (a column per coordinate).

@@ -52,7 +52,9 @@ def _failed(row: Row, problem: str, begin: float) -> Row:
 
 def _trajectory(point: Point) -> Trajectory:
     file, _, directory = point.files
-    mechanism = _mechanism(json.dumps(point.mechanism), file, directory, point.robot)
+    mechanism = _mechanism(
+        json.dumps(point.mechanism, ensure_ascii=False), file, directory, point.robot
+    )
     options = dict(point.simulation)
     duration = options.pop("duration")
     controller = None

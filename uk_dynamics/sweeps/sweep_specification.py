@@ -114,7 +114,7 @@ class SweepSpec:
             Empty if there is no robot: the points fail with the reason.
         """
         name, _, folder = self.files
-        text = json.dumps({"schema": 1, "model": json.loads(model)})
+        text = json.dumps({"schema": 1, "model": json.loads(model)}, ensure_ascii=False)
         try:
             spec = MechanismSpec.from_text(text, file=name, directory=folder)
             description = read_description(spec, None)

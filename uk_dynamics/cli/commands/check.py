@@ -43,7 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the findings; status 1 where one is an error."""
     from uk_dynamics.checks import check_file
 
-    findings = check_file(arguments.file, arguments.tasks, dict(arguments.positions))
+    findings = check_file(
+        arguments.file, arguments.tasks, dict(arguments.positions), tolerance=arguments.tolerance
+    )
     errors = sum(finding.severity == "error" for finding in findings)
     if arguments.json:
         print(json_text({"file": arguments.file, "errors": errors, "findings": findings}))

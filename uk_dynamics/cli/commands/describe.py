@@ -46,10 +46,10 @@ def register(commands: common.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the report."""
-    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics import Tasks
     from uk_dynamics.mechanism.analysis import report
 
-    mechanism = Mechanism.from_file(arguments.file)
+    mechanism = common.load_mechanism(arguments)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     if arguments.start_on_tasks:
         q = common.start_state(arguments, mechanism, tasks).q
@@ -114,11 +114,13 @@ def _typed(kinds: dict[str, str]) -> list[str]:
 def _rows(facts: MechanismReport) -> str:
     if not facts.rows:
         return "none"
-    redundant = facts.rows - facts.rank
-    if not redundant:
-        return f"{facts.rows}, rank {facts.rank}, none redundant"
-    names = ", ".join(facts.redundant_rows)
-    return f"{facts.rows}, rank {facts.rank}, redundant {redundant}: {names}"
+    parts = [f"{facts.rows}, rank {facts.rank}"]
+    if facts.vanishing_rows:
+        count, names = len(facts.vanishing_rows), ", ".join(facts.vanishing_rows)
+        parts.append(f"{count} vanish{'es' * (count == 1)} here: {names}")
+    if facts.redundant_rows:
+        parts.append(f"redundant {len(facts.redundant_rows)}: {', '.join(facts.redundant_rows)}")
+    return ", ".join(parts if parts[1:] else [*parts, "none redundant"])
 
 
 def _actuation(facts: MechanismReport) -> str:
@@ -128,8 +130,10 @@ def _actuation(facts: MechanismReport) -> str:
 
 
 def _position(facts: MechanismReport) -> str:
-    values = ", ".join(f"{name} {_short(q)}" for name, q in facts.configuration.items())
-    return f"{values}  (rad or m)"
+    return ", ".join(
+        f"{name} {_short(q)} {facts.units[name]}".rstrip()
+        for name, q in facts.configuration.items()
+    )
 
 
 def _levels(facts: MechanismReport) -> list[tuple[int, tuple[str, ...]]]:

@@ -98,14 +98,14 @@ def register(commands: common.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, write the requested files, print the summary."""
-    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics import Tasks
     from uk_dynamics import simulate as run_simulation
     from uk_dynamics.mechanism.dynamics import workless
 
     options = _options(arguments)
     common.check_writable(arguments.out, (".npz", ".mcap", ".csv"))
     common.check_writable(arguments.plot, (".png", ".pdf", ".svg"))
-    mechanism = Mechanism.from_file(arguments.file)
+    mechanism = common.load_mechanism(arguments)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     controller = controller_factory(
         mechanism, tasks, arguments.control, arguments.control_period, arguments.delay

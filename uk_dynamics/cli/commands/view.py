@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     import signal
     import time
 
-    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics import Tasks
     from uk_dynamics.viewing import MechanismView, address, close_server, open_server
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, like Ctrl-C
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.file} is a recording, not a mechanism; name its mechanism, too:"
             f" uk_dynamics view MECHANISM --recording {arguments.file}"
         )
-    mechanism = Mechanism.from_file(arguments.file)
+    mechanism = common.load_mechanism(arguments)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     source = _source(arguments, mechanism, tasks)
     server = open_server(arguments.host, arguments.port, mechanism.name.replace("_", " "))

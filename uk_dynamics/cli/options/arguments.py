@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -38,7 +39,7 @@ def add_command(
         epilog=separator + examples,
         formatter_class=raw,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
     return parser
 
 
@@ -80,7 +81,7 @@ def add_joint_values(
 
 
 def add_mechanism(parser: argparse.ArgumentParser) -> None:
-    """Add ``FILE``, ``--tasks`` and ``--set``."""
+    """Add ``FILE``, ``--tasks``, ``--set`` and ``--tolerance``."""
     add_file(parser)
     parser.add_argument("--tasks", metavar="FILE", help=TASKS)
     add_joint_values(
@@ -89,6 +90,24 @@ def add_mechanism(parser: argparse.ArgumentParser) -> None:
         "positions",
         "initial position of this joint (rad or m); the loops are closed around it",
     )
+    add_number(
+        parser,
+        "--tolerance",
+        "PART",
+        "largest loop-closure error, as a part of the machine's size (default: that of the file,"
+        " or 1e-10)",
+    )
+
+
+def load_mechanism(arguments: argparse.Namespace) -> Mechanism:
+    """The mechanism of ``FILE``, with ``--tolerance``."""
+    from uk_dynamics import Mechanism
+    from uk_dynamics.mechanism.files import MechanismSpec
+
+    spec = MechanismSpec.from_file(arguments.file)
+    if arguments.tolerance is not None:
+        spec = replace(spec, solver=replace(spec.solver, closure_tolerance=arguments.tolerance))
+    return Mechanism.from_spec(spec)
 
 
 def add_start_on_tasks(parser: argparse.ArgumentParser) -> None:

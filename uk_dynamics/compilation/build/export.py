@@ -9,6 +9,7 @@ from pathlib import Path
 
 from uk_dynamics.compilation.build.compilable import check
 from uk_dynamics.compilation.emit.layout import integrates
+from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
@@ -82,13 +83,13 @@ _BATCH_HEADER = """\
 
 #include "{id}.h"
 
-{declarations}
+{batch_declarations}
 #ifdef __cplusplus
 extern "C" {{
 #endif
 
 int uk_evaluate_batch(const uk_batch *batch);
-{rollout}
+{prototype}
 #ifdef __cplusplus
 }}
 #endif
@@ -155,6 +156,12 @@ _ROLLOUT_EXAMPLE = """\
   }}
 """
 
+_INCLUDE = """\
+#include <math.h>
+
+#include "{header}"
+"""
+
 _STATES, _STEPS = 10, 100
 
 
@@ -175,35 +182,36 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     from uk_dynamics.compilation.emit import generate  # only those who export need it
 
     check(mechanism)
-    identifier = re.sub(r"\W", "_", mechanism.name)
-    if not identifier[:1].isalpha():
-        identifier = f"mechanism_{identifier}"
+    identifier = c_identifier(mechanism.name)
     begin = start(mechanism)
     rolls = integrates(mechanism)
-    words = {  # that templates have
-        "name": mechanism.name,
+    words: dict[str, object] = {  # that templates have
+        "name": c_comment(mechanism.name),
         "id": identifier,
         "guard": identifier.upper(),
         "q": ", ".join(map(repr, begin.q.tolist())),
         "v": ", ".join(map(repr, begin.v.tolist())),
-        "names": ", ".join(f'"{name}"' for name in mechanism.model.velocity_names),
-        "joints": _wrapped(mechanism.model.velocity_names),
-        "rows": _wrapped(mechanism.row_names),
+        "names": ", ".join(map(c_string, mechanism.model.velocity_names)),
+        "joints": _listed(mechanism.model.velocity_names),
+        "rows": _listed(mechanism.row_names),
         "states": _STATES,
         "title": ", and where they move" if rolls else "",
     }
-    prototype = "int uk_rollout(const uk_trajectories *trajectories);\n" if rolls else ""
-    example = _ROLLOUT_EXAMPLE.format(steps=_STEPS) if rolls else ""
-    include = f'#include <math.h>\n\n#include "{identifier}'
+    parts = {
+        "declarations": generate.declarations(mechanism),
+        "batch_declarations": generate.batch_declarations(mechanism),
+        "prototype": "int uk_rollout(const uk_trajectories *trajectories);\n" if rolls else "",
+        "rollout": _ROLLOUT_EXAMPLE.format(steps=_STEPS) if rolls else "",
+    }
+    words |= {key: _named(text, identifier) for key, text in parts.items()}
+    single, batch = generate.definitions(mechanism), generate.batch_definitions(mechanism)
     texts = {
-        ".h": _HEADER.format(**words, declarations=generate.declarations(mechanism)),
-        ".c": f'{include}.h"\n' + generate.definitions(mechanism),
-        "_example.c": _EXAMPLE.format(**words),
-        "_batch.h": _BATCH_HEADER.format(
-            **words, declarations=generate.batch_declarations(mechanism), rollout=prototype
-        ),
-        "_batch.c": f'{include}_batch.h"\n' + generate.batch_definitions(mechanism),
-        "_batch_example.c": _BATCH_EXAMPLE.format(**words, rollout=example),
+        ".h": _named(_HEADER, identifier).format(**words),
+        ".c": _INCLUDE.format(header=f"{identifier}.h") + _named(single, identifier),
+        "_example.c": _named(_EXAMPLE, identifier).format(**words),
+        "_batch.h": _named(_BATCH_HEADER, identifier).format(**words),
+        "_batch.c": _INCLUDE.format(header=f"{identifier}_batch.h") + _named(batch, identifier),
+        "_batch_example.c": _named(_BATCH_EXAMPLE, identifier).format(**words),
     }
     files = tuple(directory / f"{identifier}{suffix}" for suffix in texts)
     try:
@@ -211,7 +219,7 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         with ExitStack() as written:  # all of them or none
             for file, text in zip(files, texts.values(), strict=True):
                 temporary = written.enter_context(whole_file(file))
-                temporary.write_text(_named(text, identifier), encoding="utf-8")
+                temporary.write_text(text, encoding="utf-8")
     except OSError as error:
         problem = f"cannot be written: {error.strerror}; give a directory of your own"
         raise InputError(problem, file=str(directory)) from None
@@ -219,10 +227,13 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
 
 
 def _named(text: str, identifier: str) -> str:
-    """Names of its own, so that two mechanisms fit into one program."""
+    """Our names with that of the mechanism, so that two fit into one program.
+
+    Before names of the mechanism come in: theirs stay as they are.
+    """
     text = re.sub(rf"\buk_({_PUBLIC})\b", rf"{identifier}_\1", text)
     return re.sub(r"\bUK_", f"{identifier.upper()}_", text)
 
 
-def _wrapped(names: Sequence[str]) -> str:
-    return ",\n *                ".join(names) or "none"
+def _listed(names: Sequence[str]) -> str:
+    return ",\n *                ".join(map(c_comment, names)) or "none"

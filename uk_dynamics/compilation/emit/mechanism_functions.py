@@ -31,6 +31,8 @@ static {truth} {name}({memory} *m{wanted}) {{
 }}
 """
 
+# Products that multipliers of least norm take: rows, times the square of the redundant ones.
+_LONGEST_REDUNDANCY = 50_000
 _FORCES = ("ideal_force", "multipliers", "determined", "violation")
 
 
@@ -49,6 +51,9 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: 
 def regular_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
     """The solution at regular states; nothing where the mechanism has hardly any."""
     independent = regular.independent_at_start(mechanism)
+    rows = len(mechanism.constraints)
+    if rows * (rows - len(independent)) ** 2 > _LONGEST_REDUNDANCY:
+        return "#define UK_REGULAR 0"  # written out, their multipliers would compile for minutes
     found = regular.solve(mechanism, as_inputs(terms), independent) if independent else None
     if found is None:
         return "#define UK_REGULAR 0"

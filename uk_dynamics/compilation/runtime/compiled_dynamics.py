@@ -84,7 +84,9 @@ class CompiledDynamics(Fallback):
         if answers is NotImplemented:
             answers = self._call.evaluate_any(state.t, given.stabilize, q, v, given.tau)
         if answers is None:
-            return self.fallback.evaluate(state, given)
+            solution = self.fallback.evaluate(state, given)
+            self._note_fallback()
+            return solution
         return CompiledSolution(answers[self._qdd], answers, self._structure)
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
@@ -95,7 +97,9 @@ class CompiledDynamics(Fallback):
         if found is NotImplemented:
             found = self._call.acceleration_any(t, q, v, tau)
         if found is None:
-            return self.fallback.acceleration(q, v, tau, t)
+            qdd = self.fallback.acceleration(q, v, tau, t)
+            self._note_fallback()
+            return qdd
         answer: Array = found
         return answer
 
@@ -157,6 +161,14 @@ class CompiledDynamics(Fallback):
         except CompilationError as error:
             announce(f"batches and projections are not compiled: {error}")
             return None
+
+    def _note_fallback(self) -> None:
+        """Say once that C has no answer where the interpreted evaluator has one."""
+        announce(
+            f"{self._mechanism.name}: the mass matrix is singular, which the compiled code does not"
+            " solve: such states are interpreted, and slower than without compilation; a mass for"
+            " each link, or an armature for its joint, makes it regular"
+        )
 
     def _needs_fallback(self, inputs: Inputs) -> bool:
         """Whether inputs are beyond what is compiled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import compress
 from typing import Literal
 
@@ -62,6 +62,7 @@ class ServoController:
         control_period: float | None = None,
         friction: Literal["model", "none"] = "model",
         blend_time: float = 0.0,
+        active: ActiveConstraints | Iterable[str] | None = None,
         backend: str | Selection = "cached",
     ) -> None:
         """Prepare the evaluation.
@@ -75,6 +76,8 @@ class ServoController:
                 velocity of the state, including its noise; ``none``: they are left to the feedback.
             blend_time: Time in which the initial error decays along a smooth path, in s; 0:
                 feedback acts on the full error at once.
+            active: Switchable constraints that are on, or their names; None: as in the mechanism
+                file.
             backend: Evaluator of the law; see :func:`select_backend`. The default is ``cached``: a
                 controller is often part of a simulation, whose numbers must not change midway.
 
@@ -101,7 +104,11 @@ class ServoController:
         self.tasks = tasks
         self.blend_time = blend_time
         self._start = BumplessStart(tasks.constraints)
-        self.active: ActiveConstraints | None = None
+        if active is not None and not isinstance(active, ActiveConstraints):
+            active = ActiveConstraints(frozenset(active))
+        if active is not None:
+            mechanism.hierarchy.check(active.names)
+        self.active = active
         self.structure: Mapping[str, ReferenceSample] = {}
         self.control_period = control_period
         self.weights: Array = tasks.allocation.weights

@@ -13,6 +13,7 @@ from uk_dynamics.conversion.drafting.motor_guesses import MotorGuess, motor_gues
 from uk_dynamics.conversion.drafting.spatial_cuts import choose_types
 from uk_dynamics.conversion.output_files import relative_address
 from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow
+from uk_dynamics.escaping import one_line
 from uk_dynamics.exceptions import AssemblyError, InputError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.analysis import MechanismReport
@@ -202,7 +203,7 @@ def joint_table(description: RobotDescription, motors: Mapping[str, MotorGuess])
     for joint in moving:
         remark = "  motor (guess)" if joint.name in driven else ""
         numbers = "  ".join(f"{text:>8}" for text in _limits(joint))
-        yield f"# {joint.name:{width}}  {joint.type:9}  {numbers}{remark}".rstrip()
+        yield f"# {one_line(joint.name):{width}}  {joint.type:9}  {numbers}{remark}".rstrip()
 
 
 def _limits(joint: Joint) -> tuple[str, str, str]:

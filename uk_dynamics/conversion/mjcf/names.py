@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from uk_dynamics.escaping import control_character
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import WORLD
 
 
@@ -13,7 +15,10 @@ class Names:
     def __init__(self, mujoco: Any, model: Any) -> None:
         self._mujoco = mujoco
         self._model = model
-        self.model: str = bytes(model.names).split(b"\0", 1)[0].decode()
+        every = bytes(model.names).decode().split("\0")
+        if found := next(filter(None, map(control_character, every)), ""):  # of included files
+            raise InputError(f"a name holds the control character {found}; remove it")
+        self.model: str = every[0]
 
     def of(self, kind: str, index: int) -> str:
         """Name of an object, such as ``of("sensor", 2)``; its number where it has none."""

@@ -34,11 +34,11 @@ def read_mjcf(path: Path) -> ImportedRobot:
     mujoco: Any = importlib.import_module("mujoco")
     try:
         model, losses = without_missing_files(mujoco, path)
-    except ValueError as error:
-        raise InputError(" ".join(str(error).split()), file=path.name) from None
+        robot = _Reader(mujoco, model, path.stem).read()
     except InputError as error:
         raise error.located(file=path.name) from None
-    robot = _Reader(mujoco, model, path.stem).read()
+    except ValueError as error:
+        raise InputError(" ".join(str(error).split()), file=path.name) from None
     for subject, reason in losses:
         robot.lost(subject, reason)
     return robot

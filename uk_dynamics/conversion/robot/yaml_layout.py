@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+
+from uk_dynamics.escaping import one_line, yaml_string
 
 _WIDTH = 110
 _PLAIN = re.compile(r"(\.{0,2}/)*([A-Za-z_][A-Za-z0-9_./:-]*[A-Za-z0-9_]|[A-Za-z_])")
@@ -22,7 +23,7 @@ def flow(value: object) -> str:
         return str(value)
     if isinstance(value, str):
         plain = _PLAIN.fullmatch(value) and value.lower() not in _WORDS and ": " not in value
-        return value if plain else json.dumps(value, ensure_ascii=False)
+        return value if plain else yaml_string(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{flow(key)}: {flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Sequence):
@@ -33,7 +34,7 @@ def flow(value: object) -> str:
 def comment(text: str, indent: int = 0) -> list[str]:
     """Lines of a comment, wrapped."""
     start = f"{'':{indent}}# "
-    return [start + line for line in textwrap.wrap(text, _WIDTH - len(start))]
+    return [start + line for line in textwrap.wrap(one_line(text), _WIDTH - len(start))]
 
 
 def entry(
@@ -50,7 +51,7 @@ def entry(
 def short_entry(name: str, data: object, *, remark: str = "", active: bool = True) -> str:
     """An entry on one line, with a remark behind it."""
     line = f"  {'' if active else '# '}{flow(name)}: {flow(data)}"
-    return f"{line}  # {remark}" if remark else line
+    return f"{line}  # {one_line(remark)}" if remark else line
 
 
 def identifier(name: str, taken: Iterable[str] = ()) -> str:

@@ -23,10 +23,11 @@ class ProjectionFailedError(ArithmeticError):
 
     Attributes:
         residual: Smallest largest residual reached, in m or rad.
+        q: Configuration with that residual, (nq,).
     """
 
-    def __init__(self, residual: float) -> None:
-        self.residual = residual
+    def __init__(self, residual: float, q: Array) -> None:
+        self.residual, self.q = residual, q
         super().__init__(f"projection stays {residual:.3g} (m or rad) away from the constraints")
 
 
@@ -70,7 +71,7 @@ def project_position(
         elif smallest <= tolerance or residual > DIVERGING * smallest:
             break
     if not smallest <= tolerance:
-        raise ProjectionFailedError(smallest)
+        raise ProjectionFailedError(smallest, best)
     return best, there
 
 

@@ -3,10 +3,12 @@
 from uk_dynamics.mechanism.analysis.integrability import examine_integrability
 from uk_dynamics.mechanism.analysis.report import MechanismReport, report
 from uk_dynamics.mechanism.analysis.task_report import TaskReport
+from uk_dynamics.mechanism.analysis.vanishing_rows import vanishing_rows
 
 __all__ = [
     "MechanismReport",
     "TaskReport",
     "examine_integrability",
     "report",
+    "vanishing_rows",
 ]

@@ -17,6 +17,7 @@ from uk_dynamics.core.tree import factor_inertia
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.analysis.integrability import IntegrabilityReport, examine_integrability
 from uk_dynamics.mechanism.analysis.task_report import TaskReport, task_report
+from uk_dynamics.mechanism.analysis.vanishing_rows import vanishing_rows
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.mechanism.tasks import Tasks
@@ -38,12 +39,15 @@ class MechanismReport:
         rows: Number of constraint rows.
         rank: Independent rows.
         redundant_rows: Names of the rows that depend on others.
+        vanishing_rows: Names of the rows that are zero in this state only, such as rows quadratic
+            in velocities at rest: here they constrain nothing.
         mobility: Velocities minus rank.
         motors: Motor names.
         actuated_freedoms: Rank of the motors within the motions the structure leaves.
         actuation: "fully actuated", "underactuated", "redundantly actuated", "not actuated", or
             both of the middle ones.
         configuration: The assembled positions by name, in m or rad.
+        units: Unit of each position by name; empty for parts of quaternions.
         largest_residual: In m or rad.
         method: Form of the equation in use: what the file asks for, or what auto chose;
             empty where the motion is not determined.
@@ -67,11 +71,13 @@ class MechanismReport:
     rows: int
     rank: int
     redundant_rows: tuple[str, ...]
+    vanishing_rows: tuple[str, ...]
     mobility: int
     motors: tuple[str, ...]
     actuated_freedoms: int
     actuation: str
     configuration: dict[str, float]
+    units: dict[str, str]
     largest_residual: float
     method: str
     requested_method: str
@@ -104,6 +110,8 @@ def report(
     factorization, determined = _factorize(
         mechanism, workspace.mass, A, mechanism.natural_scale[acting]
     )
+    dependent = tuple(mechanism.row_names[acting[i]] for i in factorization.dependent)
+    vanishing = vanishing_rows(mechanism, q, v) if dependent else ()
     solver = mechanism.spec.solver
     tolerance = solver.task_rank_tolerance
     mobility = model.nv - factorization.rank
@@ -122,12 +130,14 @@ def report(
         switchable={name: s.active for name, s in mechanism.hierarchy.switchable.items()},
         rows=len(A),
         rank=factorization.rank,
-        redundant_rows=tuple(mechanism.row_names[acting[i]] for i in factorization.dependent),
+        redundant_rows=tuple(row for row in dependent if row not in vanishing),
+        vanishing_rows=vanishing,
         mobility=mobility,
         motors=mechanism.actuators.names,
         actuated_freedoms=actuated,
         actuation=actuation(len(mechanism.actuators), actuated, mobility),
         configuration=model.positions_by_name(q),
+        units={name: _unit(mechanism, name) for name in model.position_names},
         largest_residual=float(np.max(np.abs(errors), initial=0.0)),
         method=factorization.method if determined else "",
         requested_method=solver.method,
@@ -139,6 +149,15 @@ def report(
         tasks=examined,
         integrability=examine_integrability(mechanism, q, samples) if samples else None,
     )
+
+
+def _unit(mechanism: ResolvedMechanism, position: str) -> str:
+    """Unit of a position coordinate."""
+    name, _, part = position.rpartition(".")
+    for joint in mechanism.model.description.joints:
+        if joint.name == position:
+            return "m" if joint.type == "prismatic" else "rad"
+    return "m" if name and part in ("x", "y", "z") else "rad" if part in ("yaw", "theta") else ""
 
 
 def _factorize(

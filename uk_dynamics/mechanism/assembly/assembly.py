@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.exceptions import AssemblyError
+from uk_dynamics.exceptions import AssemblyError, InputError
 from uk_dynamics.mechanism.assembly.assembly_search import Assembly, Search
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
@@ -16,29 +15,40 @@ from uk_dynamics.mechanism.tasks import Tasks
 
 __all__ = ["Assembly", "assemble", "assemble_on_tasks", "closed_configuration"]
 
-_log = logging.getLogger(__name__)
-
 _LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed directly
 _TASK_STEPS = 8
+_OTHER_STARTS = 16
+_NEARLY = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
 
 
 def assemble(
     mechanism: ResolvedMechanism,
     guess: Array,
     hold: tuple[str, ...],
-    tolerance: float,
     t: float = 0.0,
+    tolerance: float | None = None,
 ) -> Assembly:
     """Close the loops inside the joint limits; constraints of velocities alone hold no position.
 
     Where the search from the guess ends in a dead end, the held coordinates are led from a closed
     configuration to their values, closing the loops in every step.
     """
+    if tolerance is None:
+        tolerance = mechanism.closure_tolerance
     free = _free(mechanism, hold)
     search = Search(mechanism, free, t)
     result = search.run(guess, tolerance, within_limits=True)
     if result.closed:
         return result
+    if result.reversed:
+        return _from_other_starts(mechanism, search, guess, free, tolerance) or result
+    missing = max(result.violations.values(), default=0.0)
+    if missing <= _NEARLY * mechanism.size:
+        reason = (
+            f"this is above the closure tolerance of {tolerance:.3g}; write lengths and angles with"
+            " more digits, or set a larger one (solver: closure_tolerance, --tolerance)"
+        )
+        return replace(result, reason=reason)
     led = _lead(mechanism, search, guess, free, tolerance)
     if led is not None:
         return led
@@ -47,6 +57,28 @@ def assemble(
         shown = "; ".join(str(v) for v in outside.limit_violations[:3])
         return replace(result, reason=f"from here it closes only outside the joint limits: {shown}")
     return result
+
+
+def _from_other_starts(
+    mechanism: ResolvedMechanism,
+    search: Search,
+    guess: Array,
+    free: NDArray[np.bool_],
+    tolerance: float,
+) -> Assembly | None:
+    """Search around the guess, further and further away; None: always in reverse, or not closed.
+
+    Rows of a hinge are zero where its axes are parallel and where they are opposed, so that half of
+    all starts may end in reverse.
+    """
+    model, chance = mechanism.model, np.random.default_rng(0)
+    for number in range(1, _OTHER_STARTS + 1):
+        way = chance.uniform(-1.0, 1.0, model.nv) * (np.pi * number / _OTHER_STARTS)
+        way[~free] = 0.0
+        found = search.run(model.integrate(guess, way), tolerance, within_limits=True)
+        if found.closed:
+            return found
+    return None
 
 
 def _lead(
@@ -77,7 +109,6 @@ def assemble_on_tasks(
     tasks: Tasks,
     guess: Array,
     hold: tuple[str, ...],
-    tolerance: float,
     t: float = 0.0,
 ) -> Assembly:
     """Close the loops where tasks are on their references; rows of velocities hold no position.
@@ -85,9 +116,10 @@ def assemble_on_tasks(
     From where the loops close around the guess the tasks are led to their references in steps, so
     that the branch is that of the guess.
     Where the references are out of reach: loops closed near the closest configuration, and by how
-    much each task is off there. The guess is (nq,), the tolerance in m or rad.
+    much each task is off there. The guess is (nq,).
     """
-    found = assemble(mechanism, guess, hold, tolerance, t)
+    tolerance = mechanism.closure_tolerance
+    found = assemble(mechanism, guess, hold, t)
     if not found.closed:
         return found
     free = _free(mechanism, hold)
@@ -123,7 +155,12 @@ def assemble_on_tasks(
 def closed_configuration(
     mechanism: ResolvedMechanism, result: Assembly, tasks: Tasks | None = None, t: float = 0.0
 ) -> Array:
-    """The configuration of a successful assembly, (nq,); joints outside their limits are logged."""
+    """The configuration of a successful assembly, (nq,).
+
+    Raises:
+        AssemblyError: It was not successful.
+        InputError: A joint is held outside its limits.
+    """
     if not result.closed:
         off = tasks is not None and set(result.violations) <= set(tasks.names)
         raise AssemblyError(
@@ -133,8 +170,10 @@ def closed_configuration(
             problem=f"the references are out of reach at t = {t:g} s" if off else "",
             file=tasks.spec.file if tasks is not None and off else mechanism.spec.file,
         )
-    for violation in result.limit_violations:
-        _log.warning("%s: %s", mechanism.name, violation)
+    if result.limit_violations:  # of joints that were held there
+        shown = "; ".join(str(violation) for violation in result.limit_violations[:3])
+        problem = f"{shown}; choose a position within, or widen the limit in the URDF"
+        raise InputError(problem, file=mechanism.spec.file)
     return result.q
 
 

@@ -39,6 +39,7 @@ class Assembly:
             be parallel are opposed).
         iterations: Steps taken.
         limit_violations: Joints outside their limits (held joints are not moved into them).
+        reversed: Whether all that is wrong are axes that point against each other.
     """
 
     q: Array
@@ -47,6 +48,7 @@ class Assembly:
     violations: dict[str, float]
     iterations: int
     limit_violations: tuple[LimitViolation, ...]
+    reversed: bool = False
 
 
 class Search:
@@ -115,7 +117,7 @@ class Search:
             if np.linalg.norm(step) < _SMALLEST_STEP:
                 break
         self._workspace.update_positions(q)  # the last trial may have been rejected
-        return self._result(q, residual, tolerance, iterations)
+        return self._result(q, A, residual, tolerance, iterations)
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         self._workspace.update_positions(q)
@@ -156,7 +158,9 @@ class Search:
         step[self._free] = lsq_linear(matrix, target, bounds, method="bvls", tol=1e-14).x
         return step
 
-    def _result(self, q: Array, residual: Array, tolerance: float, iterations: int) -> Assembly:
+    def _result(
+        self, q: Array, A: Array, residual: Array, tolerance: float, iterations: int
+    ) -> Assembly:
         violations: dict[str, float] = {}
         left = residual
         for constraints, rows, _ in self._sets:
@@ -168,7 +172,14 @@ class Search:
             }
         closed = _largest(residual) <= tolerance
         reason = ""
-        if not closed:
+        reversed_axes: tuple[str, ...] = ()
+        worst = max(violations, key=lambda name: violations[name], default="")
+        if not closed and self._unmoved(q, A, worst):
+            reason = (
+                f"no joint that is free moves what {worst} connects{self._or_hold_others()};"
+                " correct its frames, or leave it out"
+            )
+        elif not closed:
             reason = (
                 "no further step brings the loops together; check lengths and offsets, or start "
                 f"from another initial_guess{self._or_hold_others()}"
@@ -182,9 +193,21 @@ class Search:
                     f"the axes of {', '.join(reversed_axes)} point against each other; "
                     "start from another initial_guess or turn the child frame by rpy"
                 )
-        return Assembly(
-            q, closed, reason, violations, iterations, tuple(self._model.limit_violations(q))
-        )
+        outside = tuple(self._model.limit_violations(q))
+        return Assembly(q, closed, reason, violations, iterations, outside, bool(reversed_axes))
+
+    def _unmoved(self, q: Array, A: Array, name: str) -> bool:
+        """Whether no free joint changes any row of a constraint, here or in a bent pose."""
+        constraints, held, _ = self._sets[0]
+        if name not in constraints.slices:  # a task
+            return False
+        places = constraints.slices[name]
+        own = (held >= places.start) & (held < places.stop)
+        step = np.zeros(self._model.nv)
+        step[self._free] = np.random.default_rng(0).uniform(-0.5, 0.5, len(self._free))
+        bent = self._rows(self._model.integrate(q, step))[0]
+        self._workspace.update_positions(q)
+        return not any(rows[: len(held)][own][:, self._free].any() for rows in (A, bent))
 
     def _or_hold_others(self) -> str:
         names = self._model.velocity_names

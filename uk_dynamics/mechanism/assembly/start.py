@@ -17,7 +17,6 @@ from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanis
 from uk_dynamics.mechanism.resolution.state import Array, State
 from uk_dynamics.mechanism.tasks import Tasks
 
-_CLOSED = 1e-10  # m or rad
 _NEWTON_STEPS = 30
 _ROUNDING = 1e-12  # of rates, against the largest of them
 
@@ -34,10 +33,10 @@ def start(
     model, hold = mechanism.model, tuple(positions or ())
     guess = mechanism.configuration(positions or {})
     if tasks is None:
-        q = closed_configuration(mechanism, assemble(mechanism, guess, hold, _CLOSED, t))
+        q = closed_configuration(mechanism, assemble(mechanism, guess, hold, t))
         held = dict(mechanism.spec.initial_velocity) | dict(velocities or {})
     else:
-        found = assemble_on_tasks(mechanism, tasks, guess, hold, _CLOSED, t)
+        found = assemble_on_tasks(mechanism, tasks, guess, hold, t)
         q, held = closed_configuration(mechanism, found, tasks, t), dict(velocities or {})
     v = consistent_velocity(mechanism, t, q, model.to_velocities(held), tuple(held), tasks)
     return State(float(t), q, v)

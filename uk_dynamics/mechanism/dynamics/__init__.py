@@ -14,6 +14,7 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     TrackingErrors,
 )
 from uk_dynamics.mechanism.dynamics.solver import Solver
+from uk_dynamics.mechanism.dynamics.step_projection import project_step
 from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "empty",
     "evaluate_each",
     "plan",
+    "project_step",
     "put",
     "roll_each",
     "switch",

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core import Factorization
-from uk_dynamics.core.equation import ProjectionFailedError, project_position, project_velocity
+from uk_dynamics.core.equation import (
+    ProjectionFailedError,
+    project_position,
+    project_velocity,
+    projection,
+)
 from uk_dynamics.core.linalg import LOOSEST
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
@@ -22,6 +28,9 @@ from uk_dynamics.model.kinematics import Workspace
 _NEWTON_STEPS = 50
 _SHORTEST_PART = 1e-4  # of a Newton step
 _ADMITTED_RATE = 1e-6  # relative to the velocities
+
+_PART_OF_A_ROW = 1e-6  # of the largest part: what is less is rounding
+_SHOWN_ROWS = 3
 
 
 class StateProjection:
@@ -49,19 +58,38 @@ class StateProjection:
             or not constraints.position_rows.all()
         )
         self._length = mechanism.spec.model.length
+        self._reached = max(projection.REACHED, mechanism.closure_tolerance)
 
     def project(self, state: State, inputs: Inputs) -> State:
         """The nearest state on the constraints; see :meth:`Dynamics.project`."""
         linearize = functools.partial(self._linearize, state.t, inputs)
         try:
-            q, there = project_position(state.q, linearize, self._model.integrate)
+            q, there = project_position(
+                state.q, linearize, self._model.integrate, tolerance=self._reached
+            )
         except ProjectionFailedError as error:
-            raise SimulationError(str(error), state.t) from None
+            raise SimulationError(f"{error}{self._blamed(error.q, linearize)}", state.t) from None
         if self._scleronomic and not inputs.references:
             v = project_velocity(state.v, there, there.A @ state.v)
         else:
             v = self._project_velocity(state.t, q, state.v, inputs)
         return State(state.t, q, v)
+
+    def _blamed(self, q: Array, linearize: Callable[[Array], tuple[Factorization, Array]]) -> str:
+        """The row that is furthest off, and those that contradict it where it depends on them."""
+        there, residual = linearize(q)
+        chosen, names = self._position_rows, self._rows.constraints.row_names
+        if chosen is not None:
+            names = tuple(names[row] for row in chosen)
+        worst = int(np.argmax(np.abs(residual)))
+        if worst not in there.dependent:
+            return f": {names[worst]}"
+        rows = there.A[there.independent]
+        share = np.linalg.lstsq(rows.T, there.A[worst], rcond=None)[0]
+        parts = np.abs(share) * np.linalg.norm(rows, axis=1)
+        others = there.independent[parts > _PART_OF_A_ROW * parts.max(initial=0.0)]
+        shown = ", ".join(names[row] for row in sorted(others)[:_SHOWN_ROWS])
+        return f": {names[worst]} and {shown} contradict each other"
 
     def _linearize(self, t: float, inputs: Inputs, q: Array) -> tuple[Factorization, Array]:
         """Factorisation and residual at a configuration.

@@ -63,8 +63,8 @@ def switch(
         workspace.update_positions(state.q)
         rows = _residual(mechanism, workspace, state, name, inputs.references or {})
         error = float(np.abs(rows).max(initial=0.0))
-        if not error <= CLOSE:
-            raise ActivationError(name, error, CLOSE)
+        if not error <= CLOSE * mechanism.size:
+            raise ActivationError(name, error, CLOSE * mechanism.size)
     active = ActiveConstraints(frozenset(names), captured)
     if not added:
         return Switched(state, active, 0.0)

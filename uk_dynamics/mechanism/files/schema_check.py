@@ -195,12 +195,12 @@ def _suggest(word: str, valid: list[str]) -> str:
 
 
 def _bad_name(found: str) -> str:
-    better = re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", found).lower())
+    better = re.sub(r"[^A-Za-z0-9]+", "_", found)
     better = re.sub(r"^[0-9_]+", "", better).rstrip("_")[:40]
     such = f', such as "{better}"' if better else ""
     return (
         f"the name {shown(found)} cannot become a topic name; "
-        f"use lower-case letters, digits and _ after a first letter{such}"
+        f"use letters, digits and _ after a first letter{such}"
     )
 
 

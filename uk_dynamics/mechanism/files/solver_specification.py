@@ -26,6 +26,7 @@ class SolverSpec:
         rank_tolerance: Part of its own whitened norm below which a row is dependent.
         consistency_tolerance: Relative error above which a dependent row contradicts the others.
         task_rank_tolerance: As rank_tolerance, for the map from motors to tasks.
+        closure_tolerance: Largest loop-closure error, as a part of the machine's size.
         pseudoinverse: Algorithm of the forms with an explicit pseudoinverse.
     """
 
@@ -33,6 +34,7 @@ class SolverSpec:
     rank_tolerance: float = DEFAULT_RANK_TOLERANCE
     consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE
     task_rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE
+    closure_tolerance: float = 1e-10
     pseudoinverse: PseudoinverseMethod = "svd"
 
     @classmethod

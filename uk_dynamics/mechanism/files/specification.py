@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from uk_dynamics import resources
 from uk_dynamics.constraints.rows import weighted_joints
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.escaping import control_character
+from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.files.constraint_families import write_out_families
 from uk_dynamics.mechanism.files.constraint_specification import (
     ConstraintSpec,
@@ -161,6 +162,9 @@ class MechanismSpec:
     def _from_data(cls, raw: object, file: str, directory: Path) -> MechanismSpec:
         data = check_schema(write_out_families(raw, "constraints", file), "mechanism", file)
         stabilization, constraints = read_constraints(data, "constraints", file)
+        if found := control_character(file):  # the name of the mechanism comes from it
+            problem = f"the name of the file holds the control character {found}; rename it"
+            raise MechanismFileError(problem, file=file)
         return cls(
             file=file,
             name="mechanism" if file.startswith("<") else Path(file).stem,

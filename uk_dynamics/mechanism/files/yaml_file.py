@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from uk_dynamics.escaping import control_character
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.wording import Place, place_text, shown
 from uk_dynamics.resources import nearest_file
@@ -107,7 +108,14 @@ def read_yaml(path: str | os.PathLike[str], file: str = "") -> object:
         MechanismFileError: The file cannot be read or is not such a document.
     """
     name = file or os.fspath(path)
-    return parse_yaml(read_text(Path(path), name), name)
+    text = read_text(Path(path), name)
+    if text.lstrip()[:1] == "<":
+        raise MechanismFileError(
+            f'is XML, not a mechanism file; "uk_dynamics init {Path(path).name}" drafts one from a'
+            ' URDF, "uk_dynamics import" from SDF or MJCF',
+            file=name,
+        )
+    return parse_yaml(text, name)
 
 
 def parse_yaml(text: str, file: str = "<text>") -> object:
@@ -210,6 +218,9 @@ class _Converter:
                 problem = f"line {line}: the key is a list or mapping; a key is plain text"
                 raise self.error(problem, place)
             key = str(key_node.value)
+            if found := control_character(key):
+                problem = f"line {line}: a key holds the control character {found}; remove it"
+                raise self.error(problem, place)
             if key == "<<":
                 problem = f"line {line}: merge keys (<<) are not read; write the keys out"
                 raise self.error(problem, place)
@@ -223,6 +234,8 @@ class _Converter:
     def scalar(self, node: yaml.ScalarNode, place: Place) -> object:
         text = str(node.value)
         if node.tag == "tag:yaml.org,2002:str":
+            if found := control_character(text, allowed="\t\n"):
+                raise self.error(f"the control character {found} is no text; remove it", place)
             return text
         if node.tag == "tag:yaml.org,2002:null":
             return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,8 +35,10 @@ from uk_dynamics.mechanism.resolution.robot_resolution import (
     joint_forces,
 )
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, NonidealFunction, State
-from uk_dynamics.model import PassiveForces, RobotModel
+from uk_dynamics.model import PassiveForces, RobotModel, machine_size
 from uk_dynamics.model.urdf import AttachedFrame, RobotDescription
+
+_ROUNDING = 1e-13  # of residuals, in m or rad: no tolerance is smaller
 
 
 class ResolvedMechanism:
@@ -117,6 +120,16 @@ class ResolvedMechanism:
                 whiten=spec.solver.method in WHITENING and self.local is None,
             )
 
+    @cached_property
+    def size(self) -> float:
+        """Largest extent of the link frames at the initial guess, in m."""
+        return machine_size(self.model, self.initial_guess)
+
+    @cached_property
+    def closure_tolerance(self) -> float:
+        """Largest residual of a closed loop, in m or rad."""
+        return max(self.spec.solver.closure_tolerance * self.size, _ROUNDING)
+
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the one-dof joints in velocity order."""
@@ -147,7 +160,17 @@ class ResolvedMechanism:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is legal but doubtful."""
-        return self.model.warnings
+        return (*self.model.warnings, *self._unlimited_motors())
+
+    def _unlimited_motors(self) -> Iterator[str]:
+        """Warnings of motors whose joints have the effort limit 0, and that declare none."""
+        for motor in self.spec.actuators:
+            for joint, _ in motor.joints if motor.effort_limit is None else ():
+                if joint in self._description.without_effort:
+                    yield (
+                        f"{self._description.source}: joint {joint}: limit effort is 0, treated as"
+                        f" not declared; give the motor {motor.name} an effort_limit"
+                    )
 
     def extended_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:
         """The same robot with further frames behind its own; indices of existing frames stay."""

@@ -174,6 +174,7 @@ class RobotDescription:
         loops: What closes loops between the links.
         warnings: What is legal but probably not meant.
         text: The URDF text as read, xacro expanded.
+        without_effort: Joints whose effort limit is 0, which counts as not declared.
     """
 
     name: str
@@ -185,6 +186,7 @@ class RobotDescription:
     loops: ClosedLoops = ClosedLoops()
     warnings: tuple[str, ...] = ()
     text: str = ""
+    without_effort: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

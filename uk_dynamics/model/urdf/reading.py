@@ -71,6 +71,7 @@ class _Reader:
         self.complaints: dict[str, list[str]] = {}
         self.mimics: list[Mimic] = []
         self.impossible: list[str] = []
+        self.without_effort: list[str] = []
 
     def description(self) -> RobotDescription:
         self._check_top_level()
@@ -100,6 +101,7 @@ class _Reader:
             loops=loops,
             warnings=tuple(f"{self.source}: {warning}" for warning in self.warnings),
             text=ET.tostring(self.robot, encoding="unicode"),
+            without_effort=tuple(self.without_effort),
         )
 
     def _check_top_level(self) -> None:
@@ -220,6 +222,9 @@ class _Reader:
         No motor is as strong or fast as FAR: that is how files say that there is no limit.
         """
         if value >= FAR:
+            return math.inf
+        if value == 0.0 and name == "effort":  # ordinary, unless a motor drives the joint
+            self.without_effort.append(element.name)
             return math.inf
         if value == 0.0:
             complaint = f"limit {name} is 0, treated as not declared"

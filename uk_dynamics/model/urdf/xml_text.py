@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
+from uk_dynamics.escaping import control_character
 from uk_dynamics.exceptions import UrdfError
 
 DEEPEST = 50
+NAMES = ("name", "prefix", "model")  # attributes that give names
+BLANKS = "\t\n\r"  # which other attributes may have between numbers
 XACRO_NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
 
 
@@ -15,7 +18,10 @@ class _Refused(Exception):
 
 
 class _Builder(ET.TreeBuilder):
-    """Stops at a document type (its entities can grow without bound) and at endless nesting."""
+    """Stops at a document type (its entities can grow without bound) and at endless nesting.
+
+    Control characters in attributes are refused: names are shown on terminals and in logs.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,6 +34,9 @@ class _Builder(ET.TreeBuilder):
         self._depth += 1
         if self._depth > DEEPEST:
             raise _Refused(f"elements are nested more than {DEEPEST} deep; a URDF needs about six")
+        for key, value in attrs.items():
+            if found := control_character(value, allowed="" if key in NAMES else BLANKS):
+                raise _Refused(f"<{tag}> {key} holds the control character {found}; remove it")
         return super().start(tag, attrs)
 
     def end(self, tag: str) -> ET.Element:

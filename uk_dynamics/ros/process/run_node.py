@@ -16,6 +16,7 @@ from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from uk_dynamics.escaping import one_line
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
 USER_ERROR = 2
@@ -68,8 +69,7 @@ def run_node(factory: Callable[[], Node]) -> int:
         _initialize()
         return _spin(factory, stop)
     except (UkDynamicsError, NameValidationException) as error:
-        line = str(error).replace("\n", " ")
-        sys.stderr.write(f"error: {line}\n")
+        sys.stderr.write(f"error: {one_line(str(error))}\n")
         return USER_ERROR
     except (KeyboardInterrupt, ExternalShutdownException):
         pass

@@ -10,7 +10,13 @@ from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.dynamics import METHODS, Dynamics, InterpretedDynamics, switch
+from uk_dynamics.mechanism.dynamics import (
+    METHODS,
+    Dynamics,
+    InterpretedDynamics,
+    project_step,
+    switch,
+)
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 
 
@@ -75,7 +81,8 @@ class SimulatedMachine:
         )
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise SimulationError("the motion has become infinite; take smaller steps", state.t)
-        self.state = self.dynamics.project(State(t, q, v), self.inputs)
+        end = State(t, q, v)
+        self.state = project_step(self.mechanism, self.dynamics, state, end, self.inputs)
         self.steps += 1
 
     def brake(self) -> None:

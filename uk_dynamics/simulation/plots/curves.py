@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.escaping import plot_text
+
 if TYPE_CHECKING:
     from uk_dynamics.simulation.recording.trajectory_data import Array, TrajectoryData
 
@@ -44,12 +46,14 @@ def draw(trajectory: TrajectoryData, figure: Any) -> None:
             axis.axvline(switching.t, color="0.4", linewidth=0.8)
     axes[-1].set_xlabel("time [s]")
     figure.align_ylabels(axes)
-    figure.suptitle(trajectory.name.replace("_", " "))
+    figure.suptitle(plot_text(trajectory.name.replace("_", " ")))
     if trajectory.warnings:
         shown = list(trajectory.warnings[:_MOST_WARNINGS])
         if len(trajectory.warnings) > len(shown):
             shown.append(f"and {len(trajectory.warnings) - len(shown)} more")
-        axes[0].set_title("\n".join(shown), fontsize="small", color=COLOURS[1], loc="left")
+        axes[0].set_title(
+            "\n".join(map(plot_text, shown)), fontsize="small", color=COLOURS[1], loc="left"
+        )
 
 
 def _panels(trajectory: TrajectoryData) -> list[Panel]:
@@ -176,7 +180,7 @@ def _lines(axis: Any, t: Array, values: Array, names: Sequence[str]) -> None:
         axis.plot(
             t,
             values[:, index],
-            label=name,
+            label=plot_text(name),
             color=_ON_PAPER[index % len(_ON_PAPER)],
             linestyle=LINE_STYLES[index % len(LINE_STYLES)],
             linewidth=1.2 + 2.0 * (count - 1 - index) / max(count, 4),

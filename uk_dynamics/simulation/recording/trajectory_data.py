@@ -115,7 +115,27 @@ class TrajectoryData:
         Raises:
             UnknownNameError: There is no such coordinate.
         """
-        if name not in self.names.positions:
-            raise UnknownNameError("position", name, self.names.positions)
-        column: Array = self.q[:, self.names.positions.index(name)]
-        return column
+        return _column("position", name, self.names.positions, self.q)
+
+    def velocity(self, name: str) -> Array:
+        """Samples of one velocity coordinate, (K,), in m/s or rad/s.
+
+        Raises:
+            UnknownNameError: There is no such coordinate.
+        """
+        return _column("velocity", name, self.names.velocities, self.v)
+
+    def effort(self, name: str) -> Array:
+        """Samples of the effort of one motor, (K,), in N or N·m.
+
+        Raises:
+            UnknownNameError: There is no such motor.
+        """
+        return _column("motor", name, self.names.motors, self.efforts)
+
+
+def _column(kind: str, name: str, names: tuple[str, ...], values: Array) -> Array:
+    if name not in names:
+        raise UnknownNameError(kind, name, names)
+    column: Array = values[:, names.index(name)]
+    return column

@@ -100,9 +100,10 @@ def _from_arrays(data: dict[str, Any]) -> TrajectoryData:
     )
 
 
-def _save_csv(trajectory: TrajectoryData, path: Path) -> None:
+def columns(trajectory: TrajectoryData) -> dict[str, list[Any]]:
+    """All columns by name, the time first."""
     names = trajectory.names
-    columns: dict[str, list[Any]] = {"t": trajectory.t.tolist()}
+    found: dict[str, list[Any]] = {"t": trajectory.t.tolist()}
     for prefix, labels, values in (
         ("q", names.positions, trajectory.q),
         ("v", names.velocities, trajectory.v),
@@ -114,11 +115,16 @@ def _save_csv(trajectory: TrajectoryData, path: Path) -> None:
         ("tracking_error", names.task_rows, trajectory.tracking_error),
     ):
         for label, column in zip(labels, values.T, strict=True):
-            columns[f"{prefix}.{label}"] = column.tolist()
+            found[f"{prefix}.{label}"] = column.tolist()
     for name in ("kinetic", "potential", "rank", "condition"):
-        columns[name] = getattr(trajectory, name).tolist()
-    columns["status"] = list(trajectory.status)
+        found[name] = getattr(trajectory, name).tolist()
+    found["status"] = list(trajectory.status)
+    return found
+
+
+def _save_csv(trajectory: TrajectoryData, path: Path) -> None:
+    table = columns(trajectory)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)  # writes floats with all digits that tell them apart
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+        writer.writerow(table)
+        writer.writerows(zip(*table.values(), strict=True))

@@ -1,0 +1,161 @@
+"""What is typed first: commands without arguments, slips, and Python at a prompt."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from support.mechanism_builder import arm, joint, link, mechanism, shipped
+
+from uk_dynamics.cli.main import main
+from uk_dynamics.control.servo import ServoController
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.simulation import simulate
+
+# --- command line --------------------------------------------------------------------------------
+
+
+def said(capsys, *arguments: str) -> tuple[int, str]:
+    """Status, and what was printed."""
+    try:
+        status = main(arguments)
+    except SystemExit as end:
+        status = int(str(end.code))
+    captured = capsys.readouterr()
+    return status, captured.out + captured.err
+
+
+def test_without_a_command_all_are_listed(capsys):
+    status, text = said(capsys)
+    assert status == 2
+    for command in ("describe", "simulate", "init", "check"):
+        assert f"\n    {command} " in text
+
+
+@pytest.mark.parametrize(
+    ("slip", "meant"), [("--duraton", "--duration"), ("--taks=x", "--tasks"), ("--plott", "--plot")]
+)
+def test_mistyped_options_are_suggested(slip, meant, capsys):
+    status, text = said(capsys, "simulate", "five_bar", slip)
+    assert status == 2
+    assert f"did you mean {meant}?" in text
+
+
+def test_a_urdf_points_to_init(tmp_path, capsys):
+    file = tmp_path / "robot.urdf"
+    file.write_text(f'<?xml version="1.0"?>\n<robot name="r">{arm([1.0])}</robot>')
+    for command in ("describe", "simulate", "check"):
+        status, text = said(capsys, command, str(file))
+        assert status in (1, 2)
+        assert "uk_dynamics init" in text
+
+
+def test_positions_have_the_unit_of_their_joint(tmp_path, capsys):
+    parts = link("base") + link("cart") + link("rod", com="0 0 1")
+    parts += joint("slide", "base", "cart", kind="prismatic", axis="1 0 0")
+    parts += joint("swing", "cart", "rod")
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r">{parts}</robot>')
+    file = tmp_path / "cart.yaml"
+    file.write_text("schema: 1\nmodel: {urdf: robot.urdf}\ninitial_guess: {slide: 0.2, swing: 1}\n")
+    text = said(capsys, "describe", str(file))[1]
+    assert "slide 0.2 m, swing 1 rad" in text
+
+
+@pytest.mark.parametrize("after", [0.03, 0.1, 0.2, 0.4, 0.8])
+def test_ctrl_c_at_any_moment_is_quiet(after):
+    command = [sys.executable, "-m", "uk_dynamics", "simulate", "five_bar", "--duration", "1000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(after)  # the moment is what is tried
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=60)[1].decode()
+    assert "uk_dynamics/cli" not in err  # only Python itself may still be starting
+    assert process.returncode in (130, -signal.SIGINT, 1)
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def test_names_with_capitals():
+    text = "actuators: {LeftMotor: {joint: j1}}\nconstraints: {Pin_A: {type: joint, joint: j2}}\n"
+    machine = mechanism(arm([1.0, 1.0]), text)
+    assert machine.actuators.names == ("LeftMotor",)
+    assert machine.constraints.names == ("Pin_A",)
+
+
+def test_no_effort_limit_is_ordinary_where_there_is_no_motor():
+    parts = arm([1.0, 1.0], [(-1.0, 1.0), (-1.0, 1.0)]).replace('effort="100"', 'effort="0"')
+    assert mechanism(parts).warnings == ()
+    (warning,) = mechanism(parts, "actuators: {motor: {joint: j2}}\n").warnings
+    assert "joint j2: limit effort is 0" in warning
+    limited = mechanism(parts, "actuators: {motor: {joint: j2, effort_limit: 5}}\n")
+    assert limited.warnings == ()
+
+
+# --- Python --------------------------------------------------------------------------------------
+
+TASK = "schema: 1\ntasks: {sway: {type: joint, joint: crank, "
+TASK += "reference: {type: constant, value: 0.3}}}\n"
+
+
+def test_start_takes_positions_by_keyword():
+    machine = shipped("four_bar")
+    assert np.array_equal(machine.start(crank=0.7).q, machine.start({"crank": 0.7}).q)
+    with pytest.raises(InputError, match="crnk"):
+        machine.start(crnk=0.7)
+
+
+def test_a_position_beyond_a_limit_is_an_error():
+    machine = mechanism(arm([1.0, 1.0], [(-0.6, 0.6), None]))
+    for closing in (machine.assemble, machine.start):
+        with pytest.raises(InputError, match=r"j1 = 3 is outside \[-0.6, 0.6\]"):
+            closing(j1=3.0)
+
+
+def test_a_controller_is_told_which_constraints_are_active():
+    machine = shipped("landing_leg")
+    tasks = Tasks.from_spec(
+        TasksSpec.from_text(TASK.replace("crank", machine.joint_names[0])), machine
+    )
+    controller = ServoController(machine, tasks, active=["foot"])
+    assert controller.active is not None
+    assert controller.active.names == {"foot"}
+    state = machine.start()
+    other = ServoController(machine, tasks, active=[])
+    assert not np.allclose(controller.command(state).requested, other.command(state).requested)
+    with pytest.raises(InputError, match="foott"):
+        ServoController(machine, tasks, active=["foott"])
+
+
+def test_trajectories_by_name_and_as_a_table():
+    machine = shipped("five_bar")
+    motion = simulate(machine, machine.start(), 0.05)
+    joint_name, motor = machine.joint_names[1], machine.actuators.names[0]
+    assert np.array_equal(motion.velocity(joint_name), motion.v[:, 1])
+    assert np.array_equal(motion.effort(motor), motion.efforts[:, 0])
+    with pytest.raises(InputError, match="no motor"):
+        motion.effort("engine")
+    table = motion.columns()
+    assert next(iter(table)) == "t"
+    assert table[f"v.{joint_name}"] == motion.v[:, 1].tolist()
+    assert {len(column) for column in table.values()} == {len(motion.t)}
+
+
+def test_reprs_say_something():
+    machine = shipped("five_bar")
+    motion = simulate(machine, machine.start(), 0.02)
+    assert repr(machine) == "<Mechanism five_bar: 4 joints, 4 constraint rows, 1 motor>"
+    assert repr(motion) == "<Trajectory five_bar: 3 samples from 0 to 0.02 s>"
+
+
+def test_wrong_types_are_named():
+    machine = shipped("five_bar")
+    with pytest.raises(InputError, match=r"state: expected a State.*found ndarray"):
+        simulate(machine, machine.assemble(), 1.0)
+    with pytest.raises(InputError, match=r"mechanism: expected a Mechanism.*found str"):
+        simulate("five_bar", machine.start(), 1.0)

@@ -1,0 +1,72 @@
+"""Projection of the end of a time step, judged by its size against the step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+
+_SUDDEN = 0.1  # m/s or rad/s: a change of velocity that may come from nothing
+_LARGEST = 0.5  # m or rad: errors of the coarsest steps are smaller
+
+
+def project_step(
+    mechanism: ResolvedMechanism, dynamics: Dynamics, start: State, end: State, inputs: Inputs
+) -> State:
+    """Project the end of a step onto the constraints, unless they jumped within the step.
+
+    A projection that moves the mechanism further than the step did is no correction of integration
+    errors: a reference or an expression has jumped, and the step knows nothing of the motion
+    between. The same holds for velocities. References that arrive as samples go in steps by nature;
+    of them only steps of ``_LARGEST`` are refused.
+
+    Args:
+        mechanism: What moves.
+        dynamics: Its evaluator.
+        start: State before the step, on the constraints.
+        end: State after it, as integrated.
+        inputs: Of the dynamics at the end.
+
+    Raises:
+        SimulationError: The positions cannot be projected, or constraints jump; it names the row.
+    """
+    reached = dynamics.project(end, inputs)
+    difference = mechanism.model.difference
+    duration = end.t - start.t
+    speed = _largest(start.v)
+    moved, sudden = np.inf, np.inf
+    if not inputs.references:
+        moved = _largest(difference(start.q, end.q)) + duration * (speed + _SUDDEN)
+        sudden = _largest(end.v - start.v) + speed + _SUDDEN
+    if not _largest(difference(end.q, reached.q)) <= min(moved, _LARGEST):
+        raise _jump(mechanism, dynamics, end, inputs, duration, rate=False)
+    if not _largest(reached.v - end.v) <= sudden:
+        raise _jump(mechanism, dynamics, end, inputs, duration, rate=True)
+    return reached
+
+
+def _jump(
+    mechanism: ResolvedMechanism,
+    dynamics: Dynamics,
+    end: State,
+    inputs: Inputs,
+    duration: float,
+    *,
+    rate: bool,
+) -> SimulationError:
+    residual = dynamics.residual(end, inputs)
+    sizes = np.abs(residual.velocity if rate else residual.position) * mechanism.hierarchy.rigid
+    worst = int(np.argmax(sizes))
+    unit = "m/s or rad/s" if rate else "m or rad"
+    reason = (
+        f"{residual.names[worst]} is off by {sizes[worst]:.3g} {unit} after a step of"
+        f" {duration:.3g} s; its reference or expression jumps, or is too steep for this step"
+    )
+    return SimulationError(reason, end.t)
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))
