@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
@@ -112,8 +113,14 @@ class ServoLoop:
         self._topics = TaskTopics(node, self.controller.servo)
 
     def prepare(self) -> None:
-        """Do what takes long, some tenths of a second, before :meth:`start`."""
+        """Do what takes long, some tenths of a second, before :meth:`start`.
+
+        A first decision loads code and fills caches; it would outlast the lease of the commands.
+        """
         self._timing.start()
+        with contextlib.suppress(UkDynamicsError, np.linalg.LinAlgError):  # measured states decide
+            self._decide(self.mechanism.start())
+        self._prediction.reset()
 
     def start(self) -> None:
         """Answer states from now on; nothing is commanded before the first one."""
