@@ -48,7 +48,13 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
 def source(mechanism: ResolvedMechanism) -> str:
     """C source for one state at a time, also as functions of Python where its headers are."""
     return "\n".join(
-        ["#include <math.h>\n", declarations(mechanism), definitions(mechanism), part("python.c")]
+        [
+            "#include <math.h>\n",
+            declarations(mechanism),
+            definitions(mechanism),
+            part("python_arrays.c"),
+            part("python.c"),
+        ]
     )
 
 
@@ -108,6 +114,8 @@ def definitions(
             _tables(mechanism, terms),
             f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
             terms_function(mechanism, terms, SCALAR),
+            "#include <string.h>\n",
+            part("row_elimination.c") if len(mechanism.constraints) else "",
             part("solve.c"),
             regular_part,
             part("evaluate.c"),
