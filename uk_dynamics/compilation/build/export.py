@@ -174,7 +174,7 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     """
     from uk_dynamics.compilation.emit import generate  # only those who export need it
 
-    check(mechanism)
+    check(mechanism, straight=True)
     identifier = re.sub(r"\W", "_", mechanism.name)
     if not identifier[:1].isalpha():
         identifier = f"mechanism_{identifier}"

@@ -34,6 +34,8 @@ _REASONS = {
 class CompiledBatch:
     """The library of a mechanism for many states."""
 
+    worth = _WORTH_A_THREAD  # states
+
     def __init__(self, path: Path, rows: int, *, rolls: bool) -> None:
         library = ctypes.CDLL(str(path))
         self._function = library.uk_evaluate_batch
@@ -60,7 +62,7 @@ class CompiledBatch:
             if self._function(ctypes.byref(batch_call(given, common, answers, first, end))):
                 raise MemoryError("not enough memory for a batch")
 
-        in_parts(run, count, threads, self.width)
+        in_parts(run, count, threads, self.width, self.worth)
         return answers
 
     def roll(self, given: Plan, common: CommonInputs, threads: int | None) -> Rollout:
@@ -76,7 +78,7 @@ class CompiledBatch:
             if self.rollout(ctypes.byref(call)):
                 raise MemoryError("not enough memory for trajectories")
 
-        in_parts(run, count, threads, self.width, max(1, _WORTH_A_THREAD // (4 * given.steps)))
+        in_parts(run, count, threads, self.width, max(1, self.worth // (4 * given.steps)))
         ends = {}
         for k in np.flatnonzero(stopped):
             t = given.t + (float(stopped[k]) - 1.0) * given.dt
