@@ -7,8 +7,6 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _METHODS = ("auto", "udwadia_kalaba")
-# Velocities up to which compiling takes less than a minute or so; it grows with their third power.
-LARGEST_UNASKED = 60
 
 
 def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
