@@ -11,10 +11,7 @@ static void uk_update(uk_tree *t, int moving) {
   }
 }
 
-static void uk_begin_inward(uk_tree *t) {
-  t->extremes[0] = INFINITY, t->extremes[1] = 0.0;
-  for (int j = 0; j < t->joints; ++j) uk_start(t->body + j);
-}
+static void uk_begin_inward(uk_tree *t) { t->extremes[0] = INFINITY, t->extremes[1] = 0.0; }
 
 /* Whether coordinates are so different in their inertia that the interpreted evaluator decides. */
 static int uk_massless(const uk_tree *t) {
@@ -29,7 +26,8 @@ static int uk_answer(uk_tree *t, int forces) {
     const uk_cluster *c = t->cluster + k;
     for (int j = c->first; j < c->first + c->joints; ++j) {
       const int i = t->link[j].velocity;
-      t->joint_force[j] = t->tau[i] + uk_passive(t->joint + j, t->q[i], t->v[i]);
+      t->joint_force[j] = t->tau[i];
+      if (t->passive) t->joint_force[j] += uk_passive_force(t->passive + j, t->q[i], t->v[i]);
     }
     if (uk_factor(t, k)) return UK_SINGULAR;
     if (c->rows) uk_particular(t, k, t->b);
@@ -65,7 +63,7 @@ static int uk_answer(uk_tree *t, int forces) {
 
 UK_EXPORT int uk_evaluate(uk_tree *t) { return uk_answer(t, 1); }
 
-/* Factors at the positions in the memory, with residuals up to date; 1 where there are none. */
+/* Factors, once after each update; 1 where there are none. */
 static int uk_linearize(uk_tree *t, double rank_tolerance) {
   const double usual = t->rank_tolerance;
   t->rank_tolerance = rank_tolerance;
@@ -99,15 +97,17 @@ static double uk_open(uk_tree *t) {
  * project_velocity of core/equation/projection.py. 0, or why not. */
 static int uk_project(uk_tree *t) {
   double smallest = uk_open(t), size = smallest, tolerance;
-  int ready = 0; /* whether there are factors at the best positions */
+  int ready = 1; /* whether everything is up to date at the best positions */
   memcpy(t->best, t->q, sizeof(double) * t->joints);
   for (int step = 0; step < UK_NEWTON_STEPS && smallest > UK_ROUNDING; ++step) {
     tolerance = size / t->length;
     tolerance = tolerance > UK_LOOSEST ? UK_LOOSEST : tolerance;
     if (!(tolerance > t->rank_tolerance)) tolerance = t->rank_tolerance;
-    if (uk_linearize(t, tolerance)
-        && (tolerance == t->rank_tolerance || uk_linearize(t, t->rank_tolerance)))
-      return UK_SINGULAR;
+    if (uk_linearize(t, tolerance)) { /* a massless link needs every row that holds it */
+      if (tolerance == t->rank_tolerance) return UK_SINGULAR;
+      uk_open(t);
+      if (uk_linearize(t, t->rank_tolerance)) return UK_SINGULAR;
+    }
     for (int r = 0; r < t->rows; ++r) t->b[r] = -t->residual[r];
     uk_correct(t, t->b);
     for (int j = 0; j < t->joints; ++j) t->q[t->link[j].velocity] += t->joint_qdd[j];

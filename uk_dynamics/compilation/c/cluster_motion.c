@@ -65,9 +65,9 @@ static inline void uk_momentum(const double *I, const double *x, double *y) {
 }
 
 /* Inertia of a body about its cluster's point. */
-static void uk_rigid(const uk_joint *c, uk_body *b) {
+static void uk_rigid(const uk_joint *c, const uk_motion *b, double *I) {
   const double *R = b->R, *own = c->inertia;
-  double arm[3], turned[9], *I = b->rigid;
+  double arm[3], turned[9];
   for (int i = 0; i < 3; ++i) {
     arm[i] = b->o[i] + uk_dot3(R + 3 * i, c->center);
     uk_apply_symmetric(own, R + 3 * i, turned + 3 * i); /* row i of R I */
@@ -84,13 +84,26 @@ static void uk_rigid(const uk_joint *c, uk_body *b) {
 }
 
 /* Force that a body needs at zero joint acceleration, weight included. */
-static void uk_bias(uk_body *b) {
+static void uk_bias(const double *inertia, const uk_motion *b, double *P) {
   double momentum[6];
-  uk_momentum(b->rigid, b->V, momentum);
-  uk_momentum(b->rigid, b->G, b->P);
-  uk_add_cross(b->V + 3, momentum, b->P);
-  uk_add_cross(b->V + 3, momentum + 3, b->P + 3);
-  uk_add_cross(b->V, momentum, b->P + 3);
+  uk_momentum(inertia, b->V, momentum);
+  uk_momentum(inertia, b->G, P);
+  uk_add_cross(b->V + 3, momentum, P);
+  uk_add_cross(b->V + 3, momentum + 3, P + 3);
+  uk_add_cross(b->V, momentum, P + 3);
+}
+
+/* Inertia of an articulated body before anything stands on it; see cluster_solve.c. */
+static inline void uk_start(uk_body *b) {
+  const double *I = b->composite;
+  double *X = b->articulated;
+  X[0] = X[3] = X[5] = I[0];
+  X[1] = X[2] = X[4] = 0.0;
+  X[6] = X[10] = X[14] = 0.0; /* -[m c] */
+  X[7] = I[3], X[9] = -I[3];
+  X[8] = -I[2], X[12] = I[2];
+  X[11] = I[1], X[13] = -I[1];
+  memcpy(X + 15, I + 4, sizeof(double) * 6);
 }
 
 /* Placements, motions and inertias of the bodies of a cluster; with `moving` velocities, what they
@@ -98,21 +111,24 @@ static void uk_bias(uk_body *b) {
 static void uk_forward(const uk_tree *t, int k, int moving) {
   const uk_cluster *c = t->cluster + k;
   uk_ground *g = t->ground + k;
-  const uk_body *base = t->body + c->base;
+  const uk_motion *base = t->motion + c->base;
   for (int j = c->first; j < c->first + c->joints; ++j) {
     const uk_joint *fixed = t->joint + j;
     const uk_link *link = t->link + j;
-    uk_body *b = t->body + j;
+    uk_motion *b = t->motion + j;
+    uk_body *body = t->body + j;
     const int on_base = link->parent == c->base;
-    const uk_body *parent = t->body + link->parent; /* of its rotation */
+    const uk_motion *parent = t->motion + link->parent; /* of its rotation */
     const double q = t->q[link->velocity], v = t->v[link->velocity];
     double local[9], arm[3];
     if (link->turns) {
-      double s, h;
-      uk_sincos(q, &s, &h);
-      h = 1.0 - h;
-      for (int i = 0; i < 9; ++i)
-        local[i] = fixed->rotation[i] + s * fixed->sine[i] + h * fixed->versine[i];
+      double s, c;
+      uk_sincos(q, &s, &c);
+      for (int i = 0; i < 3; ++i) {
+        const double along = (1.0 - c) * fixed->slide[i];
+        for (int k = 3 * i; k < 3 * i + 3; ++k)
+          local[k] = c * fixed->rotation[k] + s * fixed->sine[k] + along * fixed->axis[k - 3 * i];
+      }
       uk_product(parent->R, local, b->R);
       uk_apply(parent->R, fixed->translation, arm);
     } else {
@@ -134,29 +150,30 @@ static void uk_forward(const uk_tree *t, int k, int moving) {
     double axis[3];
     uk_apply(b->R, fixed->axis, axis);
     if (link->turns) {
-      uk_cross(b->o, axis, b->S);
-      memcpy(b->S + 3, axis, sizeof axis);
+      uk_cross(b->o, axis, body->S);
+      memcpy(body->S + 3, axis, sizeof axis);
     } else {
-      memcpy(b->S, axis, sizeof axis);
-      b->S[3] = b->S[4] = b->S[5] = 0.0;
+      memcpy(body->S, axis, sizeof axis);
+      body->S[3] = body->S[4] = body->S[5] = 0.0;
     }
-    uk_rigid(fixed, b);
+    uk_rigid(fixed, b, body->composite);
+    uk_start(body);
     if (!moving) {
-      memset(b->P, 0, sizeof b->P);
+      memset(body->P, 0, sizeof body->P);
       continue;
     }
     double own[6], turning[6] = {0.0};
-    for (int i = 0; i < 6; ++i) own[i] = b->S[i] * v;
+    for (int i = 0; i < 6; ++i) own[i] = body->S[i] * v;
     uk_add_cross(parent->V + 3, own, turning);
     uk_add_cross(parent->V, own + 3, turning);
     uk_add_cross(parent->V + 3, own + 3, turning + 3);
     for (int i = 0; i < 6; ++i) b->V[i] = parent->V[i] + own[i], b->G[i] = parent->G[i] + turning[i];
-    uk_bias(b);
+    uk_bias(body->composite, b, body->P);
   }
 }
 
 /* Damping, dry friction, spring and stops of a joint, as PassiveForces of the interpreted one. */
-static double uk_passive(const uk_joint *c, double q, double v) {
+static double uk_passive_force(const uk_passive *c, double q, double v) {
   double force = -c->damping * v;
   if (c->friction != 0.0) force -= c->friction * tanh(v / c->friction_velocity);
   if (c->spring != 0.0) force += c->spring * (c->rest - q);

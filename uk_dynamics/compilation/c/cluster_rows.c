@@ -2,7 +2,7 @@
  * row, and the rank rule on them. */
 
 /* Place of a frame fixed in a body. */
-static void uk_place(const double *frame, const uk_body *b, double *R, double *o) {
+static void uk_place(const double *frame, const uk_motion *b, double *R, double *o) {
   uk_product(b->R, frame, R);
   uk_apply(b->R, frame + 9, o);
   for (int i = 0; i < 3; ++i) o[i] += b->o[i];
@@ -17,7 +17,7 @@ static void uk_fill_rows(const uk_tree *t, int k, int moving) {
   for (int p = c->first_pair; p < c->first_pair + c->pairs; ++p) {
     const uk_pair *pair = t->pair + p;
     const double *frames = t->frames + 24 * p;
-    const uk_body *parent = t->body + pair->parent, *child = t->body + pair->child;
+    const uk_motion *parent = t->motion + pair->parent, *child = t->motion + pair->child;
     if (pair->parent == c->base) parent = &t->ground[k].base;
     if (pair->child == c->base) child = &t->ground[k].base;
     double Rp[9], op[3], Rc[9], oc[3], angular[3] = {0.0}, linear[3] = {0.0}, bias[6] = {0.0};

@@ -54,20 +54,6 @@ static void uk_add_rigid(const double *I, const double *arm, double *sum) {
   sum[9] += I[9] + all - 2.0 * c[2] * z - m * z * z;
 }
 
-/* What a body carries before anything stands on it. */
-static void uk_start(uk_body *b) {
-  const double *I = b->rigid;
-  double *X = b->articulated;
-  memcpy(b->composite, I, sizeof b->rigid);
-  X[0] = X[3] = X[5] = I[0];
-  X[1] = X[2] = X[4] = 0.0;
-  X[6] = X[10] = X[14] = 0.0; /* -[m c] */
-  X[7] = I[3], X[9] = -I[3];
-  X[8] = -I[2], X[12] = I[2];
-  X[11] = I[1], X[13] = -I[1];
-  memcpy(X + 15, I + 4, sizeof(double) * 6);
-}
-
 /* Inertias of a cluster and its rows, eliminated after the clusters that it carries; 1 where some
  * motion has no inertia. */
 static int uk_factor(const uk_tree *t, int k) {
@@ -76,9 +62,7 @@ static int uk_factor(const uk_tree *t, int k) {
   uk_ground *g = t->ground + k;
   uk_body *own = t->body + c->first;
   double *H = t->H + c->square;
-  uk_body *base = &g->base;
-  memset(base->articulated, 0, sizeof base->articulated);
-  memset(base->composite, 0, sizeof base->composite);
+  double X[21] = {0.0}, composite[10] = {0.0}; /* of all of it */
   memset(H, 0, sizeof(double) * n * n);
   for (int j = n - 1; j >= 0; --j) {
     uk_body *b = own + j;
@@ -95,9 +79,10 @@ static int uk_factor(const uk_tree *t, int k) {
     H[j * n + j] = uk_dot6(b->S, b->U) + armature;
     for (int i = link->before; i >= 0; i = t->link[c->first + i].before)
       H[i * n + j] = H[j * n + i] = uk_dot6(own[i].S, b->U);
-    uk_body *carrier = link->before < 0 ? base : own + link->before;
-    for (int i = 0; i < 21; ++i) carrier->articulated[i] += b->articulated[i];
-    for (int i = 0; i < 10; ++i) carrier->composite[i] += b->composite[i];
+    double *yielding = link->before < 0 ? X : own[link->before].articulated;
+    double *rigid = link->before < 0 ? composite : own[link->before].composite;
+    for (int i = 0; i < 21; ++i) yielding[i] += b->articulated[i];
+    for (int i = 0; i < 10; ++i) rigid[i] += b->composite[i];
   }
   g->rank = 0.0;
   if (c->rows) uk_eliminate_rows(t, k);
@@ -144,7 +129,6 @@ static int uk_factor(const uk_tree *t, int k) {
       Y[6 * f + i] = sum * row[f];
     }
     const double *y = Y + 6 * f;
-    double *X = base->articulated;
     X[0] -= y[0] * y[0], X[1] -= y[0] * y[1], X[2] -= y[0] * y[2];
     X[3] -= y[1] * y[1], X[4] -= y[1] * y[2], X[5] -= y[2] * y[2];
     for (int i = 0; i < 3; ++i)
@@ -153,8 +137,8 @@ static int uk_factor(const uk_tree *t, int k) {
     X[18] -= y[4] * y[4], X[19] -= y[4] * y[5], X[20] -= y[5] * y[5];
   }
   if (c->base < t->joints) {
-    uk_add_articulated(base->articulated, g->arm, t->body[c->base].articulated);
-    uk_add_rigid(base->composite, g->arm, t->body[c->base].composite);
+    uk_add_articulated(X, g->arm, t->body[c->base].articulated);
+    uk_add_rigid(composite, g->arm, t->body[c->base].composite);
   }
   return 0;
 }
@@ -167,8 +151,7 @@ static void uk_load(const uk_tree *t, int k, const double *force) {
   uk_body *own = t->body + c->first;
   const double *x = t->particular + c->first, *H = t->H + c->square, *L = t->L + c->square;
   const double *Z = t->Z + c->square, *Y = t->Y + 6 * c->first;
-  double *rest = t->scratch, *y = t->whitened + c->first, *P = g->base.P;
-  memset(P, 0, sizeof g->base.P);
+  double *rest = t->scratch, *y = t->whitened + c->first, P[6] = {0.0};
   for (int j = n - 1; j >= 0; --j) {
     const int before = t->link[c->first + j].before;
     double *carrier = before < 0 ? P : own[before].P;
@@ -204,9 +187,9 @@ static void uk_outward(const uk_tree *t, int k) {
   const double *x = t->particular + c->first, *L = t->L + c->square, *Z = t->Z + c->square;
   const double *Y = t->Y + 6 * c->first;
   double *y = t->whitened + c->first, *qdd = t->joint_qdd + c->first;
-  uk_move_motion(t->body[c->base].a, g->arm, g->base.a);
+  uk_move_motion(t->body[c->base].a, g->arm, g->a);
   for (int f = free - 1; f >= 0; --f) {
-    double sum = y[f] - uk_dot6(Y + 6 * f, g->base.a);
+    double sum = y[f] - uk_dot6(Y + 6 * f, g->a);
     for (int e = f + 1; e < free; ++e) sum -= L[e * free + f] * y[e];
     y[f] = sum * L[f * free + f];
   }
@@ -218,7 +201,7 @@ static void uk_outward(const uk_tree *t, int k) {
       qdd[j] = y[j];
     }
     const int before = t->link[c->first + j].before;
-    const double *carrier = before < 0 ? g->base.a : own[before].a;
+    const double *carrier = before < 0 ? g->a : own[before].a;
     for (int i = 0; i < 6; ++i) own[j].a[i] = carrier[i] + own[j].S[i] * qdd[j];
   }
 }
@@ -232,7 +215,7 @@ static void uk_react(const uk_tree *t, int k, double *ideal) {
   for (int j = 0; j < n; ++j) {
     double sum = 0.0;
     if (c->rows) {
-      sum = t->unbalanced[c->first + j] + uk_dot6(own[j].U, t->ground[k].base.a);
+      sum = t->unbalanced[c->first + j] + uk_dot6(own[j].U, t->ground[k].a);
       for (int i = 0; i < n; ++i) sum += H[j * n + i] * qdd[i];
     }
     ideal[c->first + j] = sum;
@@ -254,7 +237,11 @@ static void uk_react(const uk_tree *t, int k, double *ideal) {
 static void uk_free_force(const uk_tree *t, const double *force, double *F) {
   for (int k = 0; k < t->clusters; ++k)
     for (int j = t->cluster[k].first; j < t->cluster[k].first + t->cluster[k].joints; ++j)
-      uk_bias(t->body + j);
+    {
+      double inertia[10];
+      uk_rigid(t->joint + j, t->motion + j, inertia);
+      uk_bias(inertia, t->motion + j, t->body[j].P);
+    }
   for (int k = t->clusters - 1; k >= 0; --k) {
     const uk_cluster *c = t->cluster + k;
     double sum[6] = {0.0};

@@ -5,12 +5,16 @@
 typedef struct { /* constants of a joint and the body behind it */
   double rotation[9], translation[3];  /* of the joint in its carrier */
   double axis[3];                      /* in the joint */
-  double sine[9], versine[9];          /* R(q) = rotation + sin q sine + (1 - cos q) versine */
-  double slide[3];                     /* of a prismatic joint: translation + q slide */
+  double slide[3];                     /* the same in the carrier: a prismatic joint moves q slide */
+  double sine[9];                      /* rotation [axis]; R(q) = cos q rotation + sin q sine
+                                          + (1 - cos q) slide axis^T */
   double mass, center[3], inertia[6];  /* of the body in the joint, about its centre */
-  double armature, damping, friction, friction_velocity, spring, rest;
-  double stop, stop_damping, lower, upper;
+  double armature;
 } uk_joint;
+
+typedef struct { /* forces that a joint exerts by itself */
+  double damping, friction, friction_velocity, spring, rest, stop, stop_damping, lower, upper;
+} uk_passive;
 
 typedef struct {
   int parent;    /* number of the body that carries the joint */
@@ -34,20 +38,23 @@ typedef struct { /* of frames, with their rows */
   int first_mover, movers; /* what moves one frame relative to the other */
 } uk_pair;
 
-typedef struct { /* a body at a state, seen from the point of its cluster */
+typedef struct { /* a body in motion, seen from the point of a cluster */
   double R[9], o[3];       /* rotation, origin */
-  double S[6];             /* motion of its joint */
   double V[6], G[6];       /* velocity; acceleration at zero joint acceleration less gravity */
-  double P[6];             /* force for these, of what it carries too */
-  double a[6];             /* acceleration by those of the joints */
+} uk_motion;
+
+typedef struct { /* a body and its joint, seen from the point of its cluster */
+  double S[6];             /* motion of the joint */
+  double a[6];             /* acceleration of the body by those of the joints */
+  double P[6];             /* force at zero joint acceleration, of what it carries too */
   double U[6];             /* force on the base for an acceleration of its joint */
-  double rigid[10];        /* mass, first moment, inertia */
-  double composite[10];    /* the same with what it carries held still */
+  double composite[10];    /* mass, first moment, inertia with all that it carries */
   double articulated[21];  /* inertia with what it carries free to yield */
 } uk_body;
 
-typedef struct {
-  uk_body base;            /* the body that a cluster stands on, seen from its point */
+typedef struct { /* what a cluster stands on, seen from its point */
+  uk_motion base;
+  double a[6];
   double arm[3];           /* from the point of the base's cluster to its own */
   double rank;             /* independent rows */
 } uk_ground;
@@ -56,6 +63,7 @@ typedef struct {
   long long joints, clusters, rows, answered; /* answered: doubles of inputs and answers */
   double rank_tolerance, consistency_tolerance, length, gravity[3];
   const uk_joint *joint;
+  const uk_passive *passive;       /* null: there are none */
   const uk_link *link;
   const uk_cluster *cluster;
   const uk_pair *pair;
@@ -68,6 +76,7 @@ typedef struct {
   /* inputs and answers, which come first, as in the memory of other mechanisms */
   double *t, *stabilize, *q, *v, *tau, *active, *status, *rank, *qdd, *violation, *offends;
   double *ideal_force, *multipliers, *determined;
+  uk_motion *motion;
   uk_body *body;
   uk_ground *ground;
   double *extremes;                /* smallest and largest diagonal entry of M */
@@ -119,13 +128,15 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
   double **const extremes[] = {&t->extremes, NULL}, **const Y[] = {&t->Y, NULL};
   double **const kernel[] = {&t->kernel, NULL};
   double **const little[] = {&t->scratch, &t->coordinates, NULL};
-  double *body = NULL, *ground = NULL;
-  double **const bodies[] = {&body, NULL}, **const grounds[] = {&ground, NULL};
+  double *motion = NULL, *body = NULL, *ground = NULL;
+  double **const motions[] = {&motion, NULL}, **const bodies[] = {&body, NULL};
+  double **const grounds[] = {&ground, NULL};
   const struct {
     double **const *places;
     long long count;
   } parts[] = {{one, 1}, {inputs, n}, {active, wide}, {found, 1}, {qdd, n}, {answers, wide},
                {ideal, n}, {forces, wide},
+               {motions, (n + 1) * (long long)(sizeof(uk_motion) / sizeof(double))},
                {bodies, (n + 1) * (long long)(sizeof(uk_body) / sizeof(double))},
                {grounds, t->clusters * (long long)(sizeof(uk_ground) / sizeof(double))},
                {extremes, 2}, {of_joints, n}, {Y, 6 * n}, {squared, squares}, {entered, entries},
@@ -137,11 +148,12 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
     }
   }
   if (memory) {
+    t->motion = (uk_motion *)motion;
     t->body = (uk_body *)body, t->ground = (uk_ground *)ground;
-    uk_body *world = t->body + n;
+    uk_motion *world = t->motion + n;
     world->R[0] = world->R[4] = world->R[8] = 1.0;
     for (int i = 0; i < 3; ++i) world->G[i] = -t->gravity[i];
-    t->answered = (double *)t->body - memory;
+    t->answered = motion - memory;
     *t->stabilize = 1.0;
     for (int r = 0; r < wide; ++r) t->active[r] = 1.0;
   }

@@ -19,7 +19,7 @@ Integers = NDArray[np.int32]
 _SIZES = ("joints", "clusters", "rows", "answered")
 _TOLERANCES = ("rank_tolerance", "consistency_tolerance", "length")
 _TABLES = (
-    *("joint", "link", "cluster", "pair", "frames", "mover", "sign", "row", "type", "own"),
+    *("joint", "passive", "link", "cluster", "pair", "frames", "mover", "sign", "row", "type", "own"),
     *("damping", "stiffness", "natural_scale", "handicap"),
 )
 _POINTERS = 64  # into the memory; C sets them, and has fewer
@@ -53,6 +53,7 @@ class ClusterTables:
         number[-1] = len(order)
         rows = _Rows.of(mechanism, clusters, number)
         spec = mechanism.spec
+        self._passive = mechanism.passive.active
         self._sizes: dict[str, Any] = {
             "joints": len(order),
             "clusters": len(clusters),
@@ -65,6 +66,7 @@ class ClusterTables:
         constraints, declared = mechanism.local.constraints, rows.declared
         self._tables: dict[str, Array | Integers] = {
             "joint": _joints(mechanism)[order],
+            "passive": np.stack(list(mechanism.passive.columns().values()), axis=1)[order],
             "link": _links(mechanism, clusters, number)[order],
             "cluster": _clusters(clusters, number, rows),
             "pair": rows.pairs,
@@ -86,6 +88,8 @@ class ClusterTables:
     def tree(self) -> ClusterTree:
         """Their addresses, fresh; valid as long as these tables."""
         addresses = {name: table.ctypes.data for name, table in self._tables.items()}
+        if not self._passive:
+            del addresses["passive"]
         return ClusterTree(**self._sizes, **addresses)
 
 
@@ -109,7 +113,7 @@ class ClusterMemory:
 def _joints(mechanism: ResolvedMechanism) -> Array:
     """``uk_joint`` of each joint in the order of velocities."""
     model = mechanism.model
-    bodies, passive = model.bodies, mechanism.passive.columns()
+    bodies = model.bodies
     n = len(bodies)
 
     def stacked(name: str, *shape: int) -> Array:
@@ -117,15 +121,11 @@ def _joints(mechanism: ResolvedMechanism) -> Array:
 
     rotation, axis, inertia = stacked("rotation", 3, 3), stacked("axis", 3), stacked("inertia", 3, 3)
     cross = skew(axis)
-    sine = rotation @ cross
     upper = np.triu_indices(3)
-    forces = ("damping", "friction", "friction_velocity", "spring", "rest")
-    stops = ("stop", "stop_damping", "lower", "upper")
     columns = [
-        *(rotation, stacked("translation", 3), axis, sine, sine @ cross),
-        np.einsum("ijk,ik->ij", rotation, axis),
-        *(stacked("mass"), stacked("center", 3), inertia[:, upper[0], upper[1]], model.armature),
-        *(passive[name] for name in (*forces, *stops)),
+        *(rotation, stacked("translation", 3), axis, np.einsum("ijk,ik->ij", rotation, axis)),
+        *(rotation @ cross, stacked("mass"), stacked("center", 3)),
+        *(inertia[:, upper[0], upper[1]], model.armature),
     ]
     return np.concatenate([np.reshape(column, (n, -1)) for column in columns], axis=1)
 
