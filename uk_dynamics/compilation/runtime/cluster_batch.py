@@ -26,9 +26,7 @@ class ClusterBatch(CompiledBatch):
         self._function = self._called(self._library.uk_cluster_batch, BatchCall)
         self.rollout = self._called(self._library.uk_cluster_rollout, TrajectoriesCall)
 
-    def _called(
-        self, function: Any, structure: type[ctypes.Structure]
-    ) -> Callable[[Any], int]:
+    def _called(self, function: Any, structure: type[ctypes.Structure]) -> Callable[[Any], int]:
         function.argtypes = (ctypes.c_void_p, ctypes.POINTER(structure))
         function.restype = ctypes.c_int
         return partial(self._call, function)

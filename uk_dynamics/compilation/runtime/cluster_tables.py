@@ -19,7 +19,19 @@ Integers = NDArray[np.int32]
 _SIZES = ("joints", "clusters", "rows", "answered")
 _TOLERANCES = ("rank_tolerance", "consistency_tolerance", "length")
 _TABLES = (
-    *("joint", "passive", "link", "cluster", "pair", "frames", "mover", "sign", "row", "type", "own"),
+    *(
+        "joint",
+        "passive",
+        "link",
+        "cluster",
+        "pair",
+        "frames",
+        "mover",
+        "sign",
+        "row",
+        "type",
+        "own",
+    ),
     *("damping", "stiffness", "natural_scale", "handicap"),
 )
 _POINTERS = 64  # into the memory; C sets them, and has fewer
@@ -119,7 +131,11 @@ def _joints(mechanism: ResolvedMechanism) -> Array:
     def stacked(name: str, *shape: int) -> Array:
         return np.array([getattr(body, name) for body in bodies], dtype=float).reshape(n, *shape)
 
-    rotation, axis, inertia = stacked("rotation", 3, 3), stacked("axis", 3), stacked("inertia", 3, 3)
+    rotation, axis, inertia = (
+        stacked("rotation", 3, 3),
+        stacked("axis", 3),
+        stacked("inertia", 3, 3),
+    )
     cross = skew(axis)
     upper = np.triu_indices(3)
     columns = [

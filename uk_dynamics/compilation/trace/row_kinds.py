@@ -22,14 +22,14 @@ from uk_dynamics.mechanism.resolution import Array
 
 
 class TracedRow(NamedTuple):
-    """Symbols in what :data:`INPUTS` names: two frames, their relative motion, the row's numbers."""
+    """Symbols in what :data:`INPUTS` names: two frames and the numbers of a row."""
 
     wrench: Objects  # at the point from which origins count, (6,)
     more: Objects  # residual, and what the wrench leaves out of rate and bias, (3,)
 
 
-#: Arrays of a traced row: rotations and origins of both frames, velocities of the child as seen from
-#: the parent, and the numbers that tell rows of one type apart.
+#: Arrays of a traced row: rotations and origins of both frames, velocities of the child as seen
+#: from the parent, and the numbers that tell rows of one type apart.
 INPUTS = ("parent", "from", "child", "to", "angular", "linear", "own")
 
 

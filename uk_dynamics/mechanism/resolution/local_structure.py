@@ -11,11 +11,11 @@ from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.model import RobotModel
 from uk_dynamics.model.kinematics import TreeWorkspace
 
-#: Velocities from which on a mechanism is taken by clusters: from there on, code that is written out
-#: takes minutes to compile and is slower than loops.
+#: Velocities from which on a mechanism is taken by clusters: code that is written out would take
+#: minutes to compile.
 LEAST_VELOCITIES = 61
-#: The same where it can only be interpreted: memory of dense matrices grows with the third power. For
-#: the time it would be some 400.
+#: The same where it can only be interpreted: the memory of dense matrices grows with the third
+#: power. Its time would allow some 400.
 LEAST_INTERPRETED = 201
 _LARGEST_CLUSTER = 32
 
