@@ -15,13 +15,8 @@ from uk_dynamics.compilation.emit.generate import (
 )
 from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.trace.row_kinds import (
-    INPUTS,
-    families,
-    numbers,
-    traced_pair,
-    traced_row,
-)
+from uk_dynamics.compilation.trace.row_kinds import INPUTS, traced_pair, traced_row
+from uk_dynamics.compilation.trace.row_numbers import families, width
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, rank_rule
@@ -61,11 +56,6 @@ def cluster_source(constraints: ConstraintSet) -> str:
             part("cluster_python.c"),
         ]
     )
-
-
-def width(constraints: ConstraintSet) -> int:
-    """Numbers that C keeps of a row, at least one."""
-    return max((numbers(family).shape[1] for family in families(constraints)), default=1)
 
 
 def _rows(constraints: ConstraintSet) -> str:

@@ -23,8 +23,12 @@ class ClusterBatch(CompiledBatch):
         self._idle: list[ClusterMemory] = []
         self.width, self.rolls = 1, True
         self._rows = rows
-        self._function = self._called(self._library.uk_cluster_batch, BatchCall)
-        self.rollout = self._called(self._library.uk_cluster_rollout, TrajectoriesCall)
+        self._function: Callable[[Any], int] = self._called(
+            self._library.uk_cluster_batch, BatchCall
+        )
+        self.rollout: Callable[[Any], int] = self._called(
+            self._library.uk_cluster_rollout, TrajectoriesCall
+        )
 
     def _called(self, function: Any, structure: type[ctypes.Structure]) -> Callable[[Any], int]:
         function.argtypes = (ctypes.c_void_p, ctypes.POINTER(structure))

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.emit.cluster_source import width
-from uk_dynamics.compilation.trace.row_kinds import families, numbers
+from uk_dynamics.compilation.trace.row_numbers import families, numbers, width
 from uk_dynamics.core.linalg import skew, tie_handicap
 from uk_dynamics.core.tree import Clusters
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
-Integers = NDArray[np.int32]
+Integers = NDArray[np.signedinteger[Any]]
 
 _SIZES = ("joints", "clusters", "rows", "answered")
 _TOLERANCES = ("rank_tolerance", "consistency_tolerance", "length")
@@ -76,7 +75,7 @@ class ClusterTables:
             "gravity": tuple(mechanism.model.gravity),
         }
         constraints, declared = mechanism.local.constraints, rows.declared
-        self._tables: dict[str, Array | Integers] = {
+        tables: dict[str, Array | Integers] = {
             "joint": _joints(mechanism)[order],
             "passive": np.stack(list(mechanism.passive.columns().values()), axis=1)[order],
             "link": _links(mechanism, clusters, number)[order],
@@ -93,9 +92,10 @@ class ClusterTables:
             "natural_scale": mechanism.natural_scale[declared],
             "handicap": tie_handicap(len(constraints))[declared],
         }
-        for name, table in self._tables.items():
-            kind = np.int32 if table.dtype.kind == "i" else np.float64
-            self._tables[name] = np.ascontiguousarray(table, dtype=kind)
+        self._tables = {
+            name: np.ascontiguousarray(table, np.int32 if table.dtype.kind == "i" else np.float64)
+            for name, table in tables.items()
+        }
 
     def tree(self) -> ClusterTree:
         """Their addresses, fresh; valid as long as these tables."""
@@ -210,7 +210,10 @@ class _Rows(NamedTuple):
         cluster_of_pair = np.array([clusters.cluster[s[0]] for s in supports], dtype=np.intp)
         in_order = np.argsort(cluster_of_pair, kind="stable")
         rows_of = [np.flatnonzero(pair_of_row == pair) for pair in in_order]
-        pairs, frames, movers, signs = [], [], [], []
+        pairs: list[list[int]] = []
+        frames: list[list[list[float]]] = []
+        movers: list[int] = []
+        signs: list[int] = []
         first = 0
         for pair, rows in zip(in_order, rows_of, strict=True):
             ends = int(layout.pairs.parent[pair]), int(layout.pairs.child[pair])

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,18 +39,18 @@ class CompiledBatch:
 
     def __init__(self, path: Path, rows: int, *, rolls: bool) -> None:
         library = ctypes.CDLL(str(path))
-        self._function = library.uk_evaluate_batch
-        self._function.argtypes = (ctypes.POINTER(BatchCall),)
-        self._function.restype = ctypes.c_int
+        self._function: Callable[[Any], int] = library.uk_evaluate_batch
+        library.uk_evaluate_batch.argtypes = (ctypes.POINTER(BatchCall),)
+        library.uk_evaluate_batch.restype = ctypes.c_int
         #: States per vector.
         self.width: int = library.uk_width()
         self._rows = rows
         #: Whether it integrates trajectories, and what does it.
         self.rolls = rolls
         if rolls:
-            self.rollout = library.uk_rollout
-            self.rollout.argtypes = (ctypes.POINTER(TrajectoriesCall),)
-            self.rollout.restype = ctypes.c_int
+            self.rollout: Callable[[Any], int] = library.uk_rollout
+            library.uk_rollout.argtypes = (ctypes.POINTER(TrajectoriesCall),)
+            library.uk_rollout.restype = ctypes.c_int
 
     def evaluate(
         self, given: States, common: CommonInputs, *, forces: bool, threads: int | None

@@ -30,11 +30,11 @@ class CompiledCall:
         self._layout = layout
         self._clusters = None if tables is None else ClusterMemory(library, tables)
         if self._clusters is None:
-            self.memory = bound = np.zeros(layout.size)
+            self.memory = np.zeros(layout.size)
             self._address = ctypes.c_void_p(self.memory.ctypes.data)
         else:
-            self.memory, bound = self._clusters.numbers, self._clusters.address
-            self._address = ctypes.c_void_p(int(bound[0]))
+            self.memory = self._clusters.numbers
+            self._address = ctypes.c_void_p(int(self._clusters.address[0]))
         self.memory[layout["stabilize"]] = 1.0
         self.memory[layout["active"]] = 1.0
         self._answered = self.memory[: layout.answered]
@@ -49,7 +49,9 @@ class CompiledCall:
         if hasattr(library, "uk_bind"):
             bind = ctypes.PyDLL(str(path)).uk_bind
             bind.argtypes, bind.restype = (ctypes.py_object,), ctypes.py_object
-            self.evaluate, self.acceleration = bind(bound)
+            self.evaluate, self.acceleration = bind(
+                self.memory if self._clusters is None else self._clusters.address
+            )
 
     def run(self) -> int:
         """The C function alone, on the inputs in the memory; 0 when it has answers."""

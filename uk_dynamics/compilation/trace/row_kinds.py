@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from uk_dynamics.compilation.trace.row_numbers import arrays, numbers
 from uk_dynamics.compilation.trace.symbols import Graph, Objects
 from uk_dynamics.constraints.rows import (
-    ConstraintSet,
     FrameKinematics,
     FrameRows,
     RelativeTwist,
@@ -33,26 +32,13 @@ class TracedRow(NamedTuple):
 INPUTS = ("parent", "from", "child", "to", "angular", "linear", "own")
 
 
-def families(constraints: ConstraintSet) -> Iterator[FrameRows]:
-    """The families of rows of frame pairs, in the order of their names."""
-    found = {type(family).__name__: family for family, _ in constraints.layout.families}
-    return (found[name] for name in sorted(found))
-
-
-def numbers(family: FrameRows) -> Array:
-    """What tells the rows of a family apart, (m, k)."""
-    m = len(family.frames.parent)
-    parts = [np.reshape(getattr(family, name), (m, -1)) for name in _arrays(family)]
-    return np.concatenate(parts, axis=1)
-
-
 def traced_row(family: FrameRows) -> TracedRow:
     """A row of a family."""
     graph = Graph()
     own = graph.variables("own", numbers(family).shape[1])
     given: dict[str, Any] = {"frames": RowFrames(*(np.array([k]) for k in (0, 1, 0)))}
     at = 0
-    for name in _arrays(family):
+    for name in arrays(family):
         shape = getattr(family, name).shape[1:]
         size = int(np.prod(shape))
         given[name] = own[at : at + size].reshape(1, *shape)
@@ -64,7 +50,7 @@ def traced_row(family: FrameRows) -> TracedRow:
     wrench, residual = row.position(frames)
     angular, linear = (graph.variables(name, 3)[None] for name in ("angular", "linear"))
     twist = RelativeTwist(cast(Array, angular), cast(Array, linear), np.zeros((1, 6)))
-    rate, bias = [0.0], [0.0]
+    rate, bias = np.zeros(1), np.zeros(1)
     if row.turning:
         bias = row.extra_bias(frames, twist)
     elif isinstance(row, RotationVectorRows):
@@ -85,7 +71,3 @@ class _Frames(NamedTuple):
 
     rotation: Objects
     translation: Objects
-
-
-def _arrays(family: FrameRows) -> list[str]:
-    return [field.name for field in fields(cast(Any, family)) if field.name != "frames"]
