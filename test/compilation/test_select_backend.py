@@ -90,14 +90,27 @@ def test_without_deferring_auto_compiles_first():
 
 
 @pytest.mark.parametrize("unready", ["defer", "wait"])
-def test_above_60_velocities_nothing_is_compiled_unasked(unready, caplog, tmp_path):
-    machine = loop_ladder(21)  # 63 velocities; already some GB and minutes with 150
+def test_above_60_velocities_one_long_loop_is_not_compiled_unasked(unready, caplog, tmp_path):
+    tip = "parent: {link: base, xyz: [30.0, 0, 0]}, child: {link: l63}"
+    machine = pinned_arm(f"  tip: {{type: point, {tip}}}\n", lengths=[1.0] * 63)
     dynamics = select_backend(machine, Selection(unready=unready, after=0))
     assert isinstance(dynamics, InterpretedDynamics)
     said = [record.message for record in caplog.records]
     assert len(said) == 1
     assert "63 velocities take minutes to compile; uk_dynamics compile does it" in said[0]
     assert not list(tmp_path.rglob("*.so"))
+
+
+@needs_compiler
+def test_large_mechanisms_with_local_loops_share_a_library(tmp_path):
+    for cells in (21, 30):  # 63 velocities and 90
+        machine = loop_ladder(cells)
+        dynamics = select_backend(machine, Selection(unready="wait"))
+        assert isinstance(dynamics, CompiledDynamics)
+        dynamics.load()
+    assert len(list(tmp_path.rglob("*.so"))) == 1
+    with pytest.raises(CompilationError, match="90 velocities"):
+        select_backend(machine, "jax")
 
 
 def test_what_cannot_be_compiled_is_interpreted_and_the_log_says_why(caplog):

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.local_structure import local_structure
+from uk_dynamics.mechanism.resolution.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.resources import package_directory
 
@@ -153,3 +155,17 @@ def near(
     if size is None:
         size = float(np.max(np.abs(expected), initial=1.0))
     np.testing.assert_allclose(found, expected, rtol=0, atol=relative * size)
+
+
+def clustered(machine: Mechanism) -> Mechanism:
+    """The same mechanism, taken by clusters of coupled joints as large ones are."""
+    other = Mechanism(machine.spec, machine.model.description)
+    length = other.spec.model.length
+    other.local = local_structure(
+        other.model, other.constraints, other.hierarchy, other.spec.solver, length, least=0
+    )
+    assert other.local is not None, "its loops are not local, or its rows not of frame pairs"
+    other.natural_scale = natural_row_scale(
+        other.model, other.local.constraints, other.initial_guess, length=length, whiten=False
+    )
+    return other

@@ -13,14 +13,17 @@ from uk_dynamics.benchmarks.peers.mujoco import MujocoPeer
 from uk_dynamics.benchmarks.peers.peer import PeerError
 from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
 from uk_dynamics.benchmarks.timing import medians
+from uk_dynamics.compilation.runtime import CompiledDynamics
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Inputs, local_structure
 
-CELLS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
-CLUSTERS, DENSE = "uk_dynamics by clusters", "uk_dynamics dense"
+CELLS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 2000)
+COMPILED = "uk_dynamics compiled, by clusters"
+CLUSTERS, DENSE = "uk_dynamics interpreted, by clusters", "uk_dynamics interpreted, dense"
 _FIRST, _LAST = 20, 500  # of the slope
 _LARGEST_PEER = 200  # cells, of engines whose memory grows with the third power
+_LARGEST_MUJOCO = 500  # cells: beyond, one call takes half a minute
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,14 @@ def _measure(
     dense = InterpretedDynamics(mechanism) if mechanism.local is None else None
     clusters = by_clusters(mechanism)
     expected = clusters.evaluate(state, inputs).qdd
+    compiled = CompiledDynamics(mechanism, clusters)
+    functions[COMPILED] = lambda: compiled.evaluate(state, inputs)
     functions[CLUSTERS] = lambda: clusters.evaluate(state, inputs)
 
     def off(found: np.ndarray) -> float:
         return float(np.abs(found - expected).max() / np.abs(expected).max())
 
+    errors[COMPILED] = off(compiled.evaluate(state, inputs).qdd)
     if dense is not None:
         errors[DENSE] = off(dense.evaluate(state, inputs).qdd)
         functions[DENSE] = lambda: dense.evaluate(state, inputs)
@@ -108,9 +114,9 @@ def by_clusters(mechanism: Mechanism) -> InterpretedDynamics:
 def _engines(
     mechanism: Mechanism, count: int
 ) -> list[tuple[str, Callable[[], PinocchioPeer | MujocoPeer]]]:
-    engines: list[tuple[str, Callable[[], PinocchioPeer | MujocoPeer]]] = [
-        ("MuJoCo default, mj_forward", lambda: MujocoPeer(mechanism))
-    ]
+    engines: list[tuple[str, Callable[[], PinocchioPeer | MujocoPeer]]] = []
+    if count <= _LARGEST_MUJOCO:
+        engines.append(("MuJoCo default, mj_forward", lambda: MujocoPeer(mechanism)))
     if count <= _LARGEST_PEER:
         engines += [
             ("Pinocchio constraintDynamics", lambda: PinocchioPeer(mechanism)),

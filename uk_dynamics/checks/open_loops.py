@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from uk_dynamics.checks.subject import Finding, Subject
+from uk_dynamics.mechanism.resolution import LEAST_INTERPRETED
 from uk_dynamics.model import coincident_frames, loop_directions
 
 _ROUNDING = 1e-6  # rad
@@ -15,7 +16,7 @@ _INTENDED = 0.2  # rad: a larger angle between axes is intended
 
 def open_loops(subject: Subject) -> Iterator[Finding]:
     """Marker frames that coincide with others and can move apart."""
-    if not subject.closed or subject.mechanism.local is not None:
+    if not subject.closed or subject.mechanism.model.nv >= LEAST_INTERPRETED:
         return
     mechanism = subject.mechanism
     mentioned = {

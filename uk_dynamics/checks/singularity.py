@@ -12,7 +12,7 @@ from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.analysis import MechanismReport
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import LEAST_INTERPRETED, State
 
 _NEIGHBOURS = 4
 _STEP = 0.05  # rad or m
@@ -23,7 +23,7 @@ _warning = partial(Finding, "singular_start", "warning")
 
 def singularity(subject: Subject) -> Iterator[Finding]:
     """Compare ranks at the start with those around it."""
-    if not subject.closed or subject.mechanism.local is not None:
+    if not subject.closed or subject.mechanism.model.nv >= LEAST_INTERPRETED:
         return
     here, solution = subject.report, subject.solution
     around = list(_around(subject))

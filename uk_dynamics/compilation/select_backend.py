@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from uk_dynamics.compilation.build.compilable import LARGEST_UNASKED, obstacles
+from uk_dynamics.compilation.build.compilable import obstacles
 from uk_dynamics.compilation.build.compiler import CompilationError, find_compiler, no_compiler
 from uk_dynamics.compilation.build.library import ONCE, is_cached
 from uk_dynamics.compilation.runtime.deferred import (
@@ -22,7 +22,7 @@ from uk_dynamics.compilation.runtime.deferred import (
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import BACKENDS, Dynamics, InterpretedDynamics
-from uk_dynamics.mechanism.resolution import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import LEAST_VELOCITIES, ResolvedMechanism
 
 #: Environment variable with the backend that ``auto`` stands for.
 VARIABLE = "UK_DYNAMICS_BACKEND"
@@ -58,8 +58,9 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
                                    background, which takes over      why
                                    when it is ready (``defer``), or
                                    compiled at once (``wait``);
-                                   above 60 velocities interpreted,
-                                   and the log says how to compile
+                                   above 60 velocities with other
+                                   than local loops interpreted, and
+                                   the log says how to compile
     cached        compiled         interpreted                       interpreted
     compiled      compiled         compiled at once, however long    CompilationError
                                    that takes
@@ -161,7 +162,7 @@ def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
         asked.log.info(not_compiled(subject, f"C does not know {', '.join(found)}"))
         return "interpreted"
     problem = ""
-    if mechanism.model.nv > LARGEST_UNASKED:
+    if mechanism.model.nv >= LEAST_VELOCITIES and mechanism.local is None:
         nv = mechanism.model.nv
         problem = f"{nv} velocities take minutes to compile; uk_dynamics compile does it, once"
     elif find_compiler() is None:

@@ -11,11 +11,10 @@ from uk_dynamics.model.coincident_frames import (
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
 from uk_dynamics.model.joint_forces import JointForces, PassiveForces
 from uk_dynamics.model.loop_directions import loop_directions
-from uk_dynamics.model.robot_model import LARGEST_DENSE, RobotModel
+from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame, Mimic
 
 __all__ = [
-    "LARGEST_DENSE",
     "NEAR",
     "AttachedFrame",
     "Coincidence",

@@ -126,6 +126,26 @@ class PassiveForces:
             force -= self._friction * np.tanh(v / self._friction_velocity)
         return force
 
+    def columns(self) -> dict[str, Array]:
+        """The numbers of every joint, (nv,) each, where each joint has one freedom."""
+        none = np.zeros(len(self._friction))
+        spring, rest, stop, stop_damping = (none.copy() for _ in range(4))
+        lower, upper = none - np.inf, none + np.inf
+        spring[self._spring_v], rest[self._spring_v] = self._stiffness, self._rest
+        stop[self._stop_v], stop_damping[self._stop_v] = self._stop_stiffness, self._stop_damping
+        lower[self._stop_v], upper[self._stop_v] = self._lower, self._upper
+        return {
+            "damping": -self._negative_damping,
+            "friction": self._friction,
+            "friction_velocity": none + self._friction_velocity,
+            "spring": spring,
+            "rest": rest,
+            "stop": stop,
+            "stop_damping": stop_damping,
+            "lower": lower,
+            "upper": upper,
+        }
+
     def potential_energy(self, q: Array) -> float:
         """Energy stored in springs and stops, in J."""
         energy = 0.0

@@ -25,7 +25,7 @@ from uk_dynamics.model.urdf.description import Array, AttachedFrame, Mimic, Robo
 from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
 
 # Pinocchio keeps several arrays of nv³ numbers: here they are a quarter of a gigabyte.
-LARGEST_DENSE = 200
+_LARGEST_DENSE = 200
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -144,7 +144,7 @@ class RobotModel:
 
     def workspace(self) -> Workspace:
         """Fresh memory for evaluations; use one per thread."""
-        if self.nv > LARGEST_DENSE and self.has_simple_joints:
+        if self.nv > _LARGEST_DENSE and self.has_simple_joints:
             return self.tree_workspace()
         return Workspace(self.pinocchio)
 

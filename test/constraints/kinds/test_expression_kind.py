@@ -274,7 +274,7 @@ REFUSED = [
     ("expression: x, indices: {s: 2}, for_each: {w_1: s}", 'index "w_1" has the name of a joint'),
     ("expression: x, indices: {s: 2}, for_each: {i: s}, where: i > 5", "make 0 rows"),
     ("expression: x, indices: {s: 2}, for_each: {i: s}, where: i", "compares indices"),
-    ("expression: x, indices: {s: 2001}", "at most 1000"),
+    ("expression: x, indices: {s: 10001}", "at most 10000"),
     ("expression: x, indices: {s: [1, 1]}", "there twice"),
     ("expression: x, indices: {s: 99}, for_each: {i: s, j: s, k: s}", "970299 passes"),
     ("expression: x, indices: {s: [-1]}", "at least 0"),

@@ -1,8 +1,9 @@
 """One suite for every evaluator: the equation of motion, its forces, and the rank rule.
 
 Interpreted and compiled evaluators answer one state at a time, ``batch`` is C with many states at
-once, ``jax`` the same in JAX. Each runs through the same cases. The equations are checked against
-M, F, A and b of the state, ranks and forces against the interpreted evaluator.
+once, ``jax`` the same in JAX; ``clusters`` are the loops over clusters that large mechanisms get,
+interpreted and in C, one at a time and many. Each runs through the same cases. The equations are
+checked against M, F, A and b of the state, ranks and forces against the interpreted evaluator.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support.mechanism_builder import closed_states, mechanism, near, pinned_arm, shipped
+from scipy.sparse import issparse
+from support.mechanism_builder import (
+    closed_states,
+    clustered,
+    mechanism,
+    near,
+    pinned_arm,
+    shipped,
+)
 
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.constraints.references.references import ReferenceSample
@@ -24,12 +33,26 @@ from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, BatchSolution, Inputs, State
 
-EVALUATORS = ("interpreted", "compiled", "batch", "jax")
+EVALUATORS = (
+    "interpreted",
+    "compiled",
+    "batch",
+    "jax",
+    "clusters",
+    "clusters compiled",
+    "clusters batch",
+)
 
 # Agreement with the interpreted evaluator, relative to the largest entry of at least one: rounding
 # times conditions of M and A of up to 1e4. Near the rank tolerance multipliers are worse determined
 # than accelerations, by that condition again. JAX adds in another order.
-RELATIVE = {"compiled": 1e-10, "batch": 1e-10, "jax": 1e-9}
+RELATIVE = {
+    "compiled": 1e-10,
+    "batch": 1e-10,
+    "jax": 1e-9,
+    "clusters compiled": 1e-10,
+    "clusters batch": 1e-10,
+}
 OF_MULTIPLIERS = 10.0
 # Rows next to a rank change magnify rounding by the square of their condition (perturbation of
 # least squares; Golub, Van Loan, Matrix Computations, 5.3); beyond this a state would tell nothing.
@@ -262,6 +285,19 @@ SHIPPED_IN_JAX = (
 )
 QUICK_IN_JAX = ("rank changes", "five_bar", "unstabilised", "non-ideal")
 
+# What loops over clusters know: rows of frame pairs with fixed ends, and joints with one freedom.
+BY_CLUSTERS = (
+    *("rank changes", "a rank change of independent rows", "non-ideal", "unstabilised"),
+    *("coordinated_robots", "dual_panda", "excavator", "five_bar", "five_bar_asymmetric"),
+    *("five_bar_maximal", "five_bar_maximal_asymmetric", "flexible_joint_arm", "four_bar"),
+    *("loop_ladder", "parallel_2dof", "rrr3", "slider_crank", "stewart_platform"),
+)
+# One library serves all whose rows have the same types: few are made.
+QUICK_BY_CLUSTERS = (
+    *("rank changes", "a rank change of independent rows", "non-ideal", "unstabilised"),
+    *("dual_panda", "excavator", "five_bar", "loop_ladder"),
+)
+
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="needs jax")
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
@@ -275,7 +311,13 @@ def parameters():
             is_shipped = name in shipped_files("mechanism")
             if evaluator == "jax" and is_shipped and name not in SHIPPED_IN_JAX:
                 continue
+            if evaluator.startswith("clusters") and name not in BY_CLUSTERS:
+                continue
             marks = []
+            if evaluator.startswith("clusters "):
+                marks.append(needs_compiler)
+                if name not in QUICK_BY_CLUSTERS:
+                    marks.append(pytest.mark.slow)
             if evaluator in ("compiled", "batch"):
                 marks.append(needs_compiler)
                 if is_shipped and name not in QUICK:
@@ -294,6 +336,12 @@ def parameters():
 def made(name: str) -> Case:
     """A case; its states take a moment."""
     return CASES[name]()
+
+
+@cache
+def by_clusters(machine: Mechanism) -> Mechanism:
+    """The same mechanism, evaluated as large ones are."""
+    return clustered(machine)
 
 
 @cache
@@ -328,6 +376,9 @@ def answers(given: Case, evaluator: str) -> BatchSolution:
 @pytest.mark.parametrize(("name", "evaluator"), parameters())
 def test_conformance(name, evaluator):
     given = made(name)
+    if evaluator.startswith("clusters"):
+        evaluator = evaluator.removeprefix("clusters").strip() or "interpreted"
+        given = replace(given, machine=by_clusters(given.machine))
     solution = answers(given, evaluator)
     the_equation_holds(given, solution)
     if given.ranks is not None:
@@ -345,6 +396,7 @@ def the_equation_holds(given: Case, solution: BatchSolution) -> None:
     for k in range(len(given.q)):
         state = State(float(given.t[k]), given.q[k], given.v[k])
         M, F, A, b = dynamics.terms(state, replace(given.inputs, tau=given.tau[k]))
+        M, A = np.asarray(M), A.toarray() if issparse(A) else A
         qdd, force, multipliers, residual = (
             getattr(solution, name)[k]
             for name in ("qdd", "constraint_force", "multipliers", "residual")

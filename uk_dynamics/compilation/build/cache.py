@@ -41,8 +41,7 @@ def key_of(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> 
     """Name of the entry: digest of robot, mechanism file, this package and the compiler."""
     digest = hashlib.sha256()
     for text in (
-        mechanism.model.description.text,
-        repr(mechanism.spec),
+        *_made_from(mechanism),
         _code_digest(),
         compiler.version,
         " ".join(compiler.command),
@@ -78,7 +77,16 @@ def forget(library: Path) -> None:
 def find(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> Entry:
     """Where the library of a mechanism is, or would be."""
     key = key_of(mechanism, compiler, part)
-    return Entry(directory() / f"{mechanism.name}{part}-{key[:24]}.so", key)
+    name = mechanism.name if mechanism.local is None else "clusters"
+    return Entry(directory() / f"{name}{part}-{key[:24]}.so", key)
+
+
+def _made_from(mechanism: ResolvedMechanism) -> tuple[str, ...]:
+    """What a library depends on: the mechanism, or the types of its rows where tables hold it."""
+    if mechanism.local is None:
+        return mechanism.model.description.text, repr(mechanism.spec)
+    layout = mechanism.local.constraints.layout
+    return tuple(sorted({repr(type(family)) for family, _ in layout.families}))
 
 
 class Entry(NamedTuple):

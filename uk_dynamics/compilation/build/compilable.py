@@ -7,8 +7,6 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _METHODS = ("auto", "udwadia_kalaba")
-# Velocities up to which compiling takes less than a minute or so; it grows with their third power.
-LARGEST_UNASKED = 60
 
 
 def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
@@ -25,10 +23,33 @@ def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
         f"constraints.{c.name}.compliance" for c in subject.constraints.constraints if c.compliance
     ]
     if subject.local is not None:
-        found.append("so many velocities, which the interpreted evaluator takes in linear time")
+        found += _cluster_obstacles(subject)
     if subject.spec.solver.method not in _METHODS:
         found.append(f"solver.method: {subject.spec.solver.method}")
     return tuple(found)
+
+
+def straight_obstacles(subject: ResolvedMechanism) -> tuple[str, ...]:
+    """The same where every operation is written out: in exported C and in JAX."""
+    if subject.local is None:
+        return obstacles(subject)
+    return (*obstacles(subject), f"{subject.model.nv} velocities, which take loops over clusters")
+
+
+def _cluster_obstacles(mechanism: ResolvedMechanism) -> list[str]:
+    """Where loops over clusters know less than code that is written out."""
+    assert mechanism.local is not None
+    found = [f"forces.{force.name}" for force in mechanism.spec.forces]
+    if mechanism.references.references:
+        found += [f"constraints.{name}.reference" for name in mechanism.references.references]
+    rigid = [
+        constraint.name
+        for constraint, support in zip(
+            mechanism.constraints.constraints, mechanism.local.constraints.supports, strict=True
+        )
+        if not support
+    ]
+    return [*found, *(f"constraints.{name} between frames of one body" for name in rigid)]
 
 
 def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
@@ -37,18 +58,23 @@ def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
         for task in tasks.spec.tasks
         if task.feedback == "generalized_inverse"
     ]
+    if tasks.mechanism.local is not None:
+        found.insert(0, f"{tasks.model.nv} velocities, for whose servo law there is no C")
     if tasks.spec.distribution != "effort":
         found.insert(0, f"allocation.distribution: {tasks.spec.distribution}")
     return tuple(found)
 
 
-def check(subject: ResolvedMechanism | Tasks) -> None:
-    """Refuse what cannot be compiled.
+def check(subject: ResolvedMechanism | Tasks, *, straight: bool = False) -> None:
+    """Refuse what cannot be compiled; ``straight``: with every operation written out.
 
     Raises:
         CompilationError: There are obstacles; names them.
     """
-    found = obstacles(subject)
+    if straight and isinstance(subject, ResolvedMechanism):
+        found = straight_obstacles(subject)
+    else:
+        found = obstacles(subject)
     if found:
         raise CompilationError(
             f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',

@@ -181,7 +181,7 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     """
     from uk_dynamics.compilation.emit import generate  # only those who export need it
 
-    check(mechanism)
+    check(mechanism, straight=True)
     identifier = c_identifier(mechanism.name)
     begin = start(mechanism)
     rolls = integrates(mechanism)

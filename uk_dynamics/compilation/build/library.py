@@ -35,19 +35,23 @@ def library_of(mechanism: ResolvedMechanism) -> Path:
     """
 
     def source() -> str:
-        from uk_dynamics.compilation.emit import generate
+        from uk_dynamics.compilation.emit import cluster_source, generate
 
+        if mechanism.local is not None:
+            return cluster_source.cluster_source(mechanism.local.constraints)
         return generate.source(mechanism)
 
     return _library(mechanism, source, "")
 
 
 def batch_library_of(mechanism: ResolvedMechanism) -> Path:
-    """The library for many states at once; as above.
+    """The library for many states at once; as above, and that of clusters has both.
 
     Raises:
         CompilationError: As above, or the compiler knows no vectors.
     """
+    if mechanism.local is not None:
+        return library_of(mechanism)
 
     def source() -> str:
         from uk_dynamics.compilation.emit import generate
@@ -91,6 +95,8 @@ def is_cached(subject: ResolvedMechanism | Tasks) -> bool:
     if isinstance(subject, Tasks):
         mechanism, parts = subject.mechanism, (servo_part(subject),)
     assert not isinstance(mechanism, Tasks)
+    if mechanism.local is not None:
+        parts = ("",)
     try:
         return all(find(mechanism, compiler, part).intact for part in parts)
     except CompilationError:  # no home directory

@@ -3,10 +3,6 @@
 
 #ifdef UK_PYTHON
 
-#define PY_SSIZE_T_CLEAN
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#include <Python.h>
-#include <numpy/arrayobject.h>
 #include <stddef.h>
 
 #define UK_ANSWERED offsetof(uk_memory, residual)
@@ -15,27 +11,11 @@ static uk_memory *uk_memory_of(PyObject *self) {
   return (uk_memory *)PyArray_DATA((PyArrayObject *)self);
 }
 
-/* Whether it could: only whole vectors of doubles, the rest is for slower code to convert. */
-static int uk_copy(PyObject *from, double *to, npy_intp count) {
-  if (!PyArray_Check(from)) return 0;
-  PyArrayObject *array = (PyArrayObject *)from;
-  if (PyArray_NDIM(array) != 1 || PyArray_DIM(array, 0) != count) return 0;
-  if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISCARRAY_RO(array)) return 0;
-  memcpy(to, PyArray_DATA(array), sizeof(double) * count);
-  return 1;
-}
-
 static int uk_inputs(uk_memory *m, PyObject *q, PyObject *v, PyObject *tau) {
   if (!uk_copy(q, m->q, UK_NQ) || !uk_copy(v, m->v, UK_NV)) return 0;
   if (tau != Py_None) return uk_copy(tau, m->tau, UK_NV);
   memset(m->tau, 0, sizeof m->tau);
   return 1;
-}
-
-static PyObject *uk_fresh(const double *values, npy_intp count) {
-  PyObject *array = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
-  if (array != NULL) memcpy(PyArray_DATA((PyArrayObject *)array), values, sizeof(double) * count);
-  return array;
 }
 
 /* (t, stabilize, q, v, tau or None): inputs and answers; None where there is no answer,

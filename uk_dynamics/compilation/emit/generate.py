@@ -19,9 +19,11 @@ from uk_dynamics.core.linalg import rank_rule
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _C = Path(__file__).resolve().parent.parent / "c"
-_OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")
+OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")
 
-_ATTRIBUTES = """
+STATUSES = {"OK": 0, "NEAR_SINGULAR": 1, "INCONSISTENT": 2}
+
+ATTRIBUTES = """
 #ifndef UK_EXPORT
 #define UK_EXPORT
 #endif
@@ -39,16 +41,21 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
     """What a C program needs to know: sizes, and the memory."""
     layout = layout or Layout(mechanism)
     model = mechanism.model
-    sizes = {"UK_NQ": model.nq, "UK_NV": model.nv, "UK_M": len(mechanism.constraints)}
-    statuses = {"UK_OK": 0, "UK_NEAR_SINGULAR": 1, "UK_INCONSISTENT": 2}
-    lines = [f"#define {name} {value}" for name, value in (sizes | statuses).items()]
+    sizes = {"NQ": model.nq, "NV": model.nv, "M": len(mechanism.constraints)}
+    lines = defines(sizes | STATUSES)
     return "\n".join(lines) + "\n\n" + layout.c_struct()
 
 
 def source(mechanism: ResolvedMechanism) -> str:
     """C source for one state at a time, also as functions of Python where its headers are."""
     return "\n".join(
-        ["#include <math.h>\n", declarations(mechanism), definitions(mechanism), part("python.c")]
+        [
+            "#include <math.h>\n",
+            declarations(mechanism),
+            definitions(mechanism),
+            part("python_arrays.c"),
+            part("python.c"),
+        ]
     )
 
 
@@ -84,7 +91,7 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
 
 
 def _trajectories(mechanism: ResolvedMechanism) -> list[str]:
-    constants = {name: getattr(projection, name) for name in _OF_THE_PROJECTION}
+    constants = {name: getattr(projection, name) for name in OF_THE_PROJECTION}
     if not len(mechanism.constraints):
         return [*defines(constants), part("rollout.c")]
     return [
@@ -108,6 +115,8 @@ def definitions(
             _tables(mechanism, terms),
             f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
             terms_function(mechanism, terms, SCALAR),
+            "#include <string.h>\n",
+            part("row_elimination.c") if len(mechanism.constraints) else "",
             part("solve.c"),
             regular_part,
             part("evaluate.c"),
@@ -122,7 +131,7 @@ def _tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     parents = mechanism.model.velocity_parents
     support = [_support(row, parents) for row in terms.A]
     parts = [
-        _ATTRIBUTES,
+        ATTRIBUTES,
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
         *defines(rank_rule.constants()),

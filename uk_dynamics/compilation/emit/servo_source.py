@@ -53,6 +53,7 @@ def servo_source(tasks: Tasks) -> str:
             part("nonnegative.c"),
             part("bounded_search.c"),
             part("allocate.c"),
+            part("python_arrays.c"),
             part("python.c"),
             part("servo_python.c"),
         ]

@@ -47,7 +47,7 @@ class JaxDynamics(Fallback):
             InputError: JAX is not installed.
         """
         jax_modules()
-        check(mechanism)
+        check(mechanism, straight=True)
         super().__init__(InterpretedDynamics(mechanism))
         self._mechanism = mechanism
         self._structure = StructuralRows(mechanism)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,20 +35,22 @@ _REASONS = {
 class CompiledBatch:
     """The library of a mechanism for many states."""
 
+    worth = _WORTH_A_THREAD  # states
+
     def __init__(self, path: Path, rows: int, *, rolls: bool) -> None:
         library = ctypes.CDLL(str(path))
-        self._function = library.uk_evaluate_batch
-        self._function.argtypes = (ctypes.POINTER(BatchCall),)
-        self._function.restype = ctypes.c_int
+        self._function: Callable[[Any], int] = library.uk_evaluate_batch
+        library.uk_evaluate_batch.argtypes = (ctypes.POINTER(BatchCall),)
+        library.uk_evaluate_batch.restype = ctypes.c_int
         #: States per vector.
         self.width: int = library.uk_width()
         self._rows = rows
         #: Whether it integrates trajectories, and what does it.
         self.rolls = rolls
         if rolls:
-            self.rollout = library.uk_rollout
-            self.rollout.argtypes = (ctypes.POINTER(TrajectoriesCall),)
-            self.rollout.restype = ctypes.c_int
+            self.rollout: Callable[[Any], int] = library.uk_rollout
+            library.uk_rollout.argtypes = (ctypes.POINTER(TrajectoriesCall),)
+            library.uk_rollout.restype = ctypes.c_int
 
     def evaluate(
         self, given: States, common: CommonInputs, *, forces: bool, threads: int | None
@@ -60,7 +63,7 @@ class CompiledBatch:
             if self._function(ctypes.byref(batch_call(given, common, answers, first, end))):
                 raise MemoryError("not enough memory for a batch")
 
-        in_parts(run, count, threads, self.width)
+        in_parts(run, count, threads, self.width, self.worth)
         return answers
 
     def roll(self, given: Plan, common: CommonInputs, threads: int | None) -> Rollout:
@@ -76,7 +79,7 @@ class CompiledBatch:
             if self.rollout(ctypes.byref(call)):
                 raise MemoryError("not enough memory for trajectories")
 
-        in_parts(run, count, threads, self.width, max(1, _WORTH_A_THREAD // (4 * given.steps)))
+        in_parts(run, count, threads, self.width, max(1, self.worth // (4 * given.steps)))
         ends = {}
         for k in np.flatnonzero(stopped):
             t = given.t + (float(stopped[k]) - 1.0) * given.dt

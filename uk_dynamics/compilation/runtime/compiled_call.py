@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.emit.layout import Layout
+from uk_dynamics.compilation.runtime.cluster_tables import ClusterMemory, ClusterTables
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.resolution import Array
 
@@ -21,16 +22,21 @@ class CompiledCall:
     they are copied here, which takes three times as long.
     """
 
-    def __init__(self, path: Path, layout: Layout) -> None:
+    def __init__(self, path: Path, layout: Layout, tables: ClusterTables | None = None) -> None:
         library = ctypes.CDLL(str(path))
         self._function: Callable[[ctypes.c_void_p], int] = library.uk_evaluate
         library.uk_evaluate.argtypes = (ctypes.c_void_p,)
         library.uk_evaluate.restype = ctypes.c_int
         self._layout = layout
-        self.memory = np.zeros(layout.size)
+        self._clusters = None if tables is None else ClusterMemory(library, tables)
+        if self._clusters is None:
+            self.memory = np.zeros(layout.size)
+            self._address = ctypes.c_void_p(self.memory.ctypes.data)
+        else:
+            self.memory = self._clusters.numbers
+            self._address = ctypes.c_void_p(int(self._clusters.address[0]))
         self.memory[layout["stabilize"]] = 1.0
         self.memory[layout["active"]] = 1.0
-        self._address = ctypes.c_void_p(self.memory.ctypes.data)
         self._answered = self.memory[: layout.answered]
         self._q, self._v = self.memory[layout["q"]], self.memory[layout["v"]]
         self._tau = self.memory[layout["tau"]]
@@ -43,7 +49,9 @@ class CompiledCall:
         if hasattr(library, "uk_bind"):
             bind = ctypes.PyDLL(str(path)).uk_bind
             bind.argtypes, bind.restype = (ctypes.py_object,), ctypes.py_object
-            self.evaluate, self.acceleration = bind(self.memory)
+            self.evaluate, self.acceleration = bind(
+                self.memory if self._clusters is None else self._clusters.address
+            )
 
     def run(self) -> int:
         """The C function alone, on the inputs in the memory; 0 when it has answers."""

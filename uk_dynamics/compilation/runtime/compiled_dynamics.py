@@ -11,6 +11,8 @@ from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.library import announce, batch_library_of, library_of
 from uk_dynamics.compilation.emit.layout import Layout, integrates
 from uk_dynamics.compilation.runtime.batch_call import CommonInputs
+from uk_dynamics.compilation.runtime.cluster_batch import ClusterBatch
+from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables
 from uk_dynamics.compilation.runtime.compiled_batch import (
     CompiledBatch,
     CompiledProjection,
@@ -64,7 +66,8 @@ class CompiledDynamics(Fallback):
         self._mechanism = mechanism
         layout = Layout(mechanism)
         self.layout = layout
-        self._call = CompiledCall(library, layout)
+        self._clusters = None if mechanism.local is None else ClusterTables(mechanism)
+        self._call = CompiledCall(library, layout, self._clusters)
         # Looked up once: of the quickest calls, attributes are a good part.
         self._evaluate, self._accelerate = self._call.evaluate, self._call.acceleration
         self._followed, self._qdd = layout.followed, layout["qdd"]
@@ -157,6 +160,8 @@ class CompiledDynamics(Fallback):
         """Compiled when it is first needed; None where that fails."""
         rolls = integrates(self._mechanism)
         try:
+            if self._clusters is not None:
+                return ClusterBatch(batch_library_of(self._mechanism), self._clusters, self.rows)
             return CompiledBatch(batch_library_of(self._mechanism), self.rows, rolls=rolls)
         except CompilationError as error:
             announce(f"batches and projections are not compiled: {error}")

@@ -24,7 +24,9 @@ class CompiledStructure:
 
     def __init__(self, mechanism: ResolvedMechanism, layout: Layout, memory: Array) -> None:
         self.layout = layout
-        self._model = mechanism.model
+        self._model, self._local = mechanism.model, mechanism.local
+        #: The form of the equation.
+        self.method: Method = "udwadia_kalaba" if mechanism.local is None else "nullspace"
         self.rows = StructuralRows(mechanism)  # the structural rows with what they follow
         self._solver = Solver(mechanism)
         self._memory = memory
@@ -44,13 +46,17 @@ class CompiledStructure:
         """The factorisation at the state of some answers, for what C does not keep."""
         layout = self.layout
         t, q, v = float(answers[0]), answers[layout["q"]], answers[layout["v"]]
-        workspace = self._model.workspace()
+        if self._local is None:
+            workspace = self._model.workspace()
+        else:
+            workspace = self._local.workspace(self._model)
         workspace.update(q, v)
         reference = None
         if layout.followed:
             reference = ReferenceSample(*answers[layout["followed"]].reshape(3, layout.rows))
-        active = answers[layout["active"]][: layout.rows]
-        A = self.rows.constraints.evaluate(workspace, t, q, v, reference).A * active[:, None]
+        A = self.rows.constraints.evaluate(workspace, t, q, v, reference).A
+        if self.rows.hierarchy.switchable:
+            A = A * answers[layout["active"]][: layout.rows, None]
         return self._solver.factorize_part(workspace.mass, A, self._solver.rank_tolerance)
 
 
@@ -72,7 +78,7 @@ class CompiledReactions:
     @property
     def method(self) -> Method:
         """The compiled form."""
-        return "udwadia_kalaba"
+        return self._owner.method
 
     @property
     def rank(self) -> int:

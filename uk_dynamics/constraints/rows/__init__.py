@@ -3,8 +3,15 @@
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.joint_rows import JointTerm, joint_terms, weighted_joints
-from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
-from uk_dynamics.constraints.rows.row import Constraint
+from uk_dynamics.constraints.rows.relative_motion import (
+    AncestorMask,
+    FrameKinematics,
+    FramePairs,
+    RelativeTwist,
+    relative_twist,
+)
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
+from uk_dynamics.constraints.rows.row import Constraint, FrameRows, RowFrames
 from uk_dynamics.constraints.rows.sparse_constraint_set import SparseConstraintSet
 from uk_dynamics.constraints.rows.vectors import apply, dot, skew
 
@@ -15,11 +22,16 @@ __all__ = [
     "ConstraintTerms",
     "FrameKinematics",
     "FramePairs",
+    "FrameRows",
     "JointTerm",
+    "RelativeTwist",
+    "RotationVectorRows",
+    "RowFrames",
     "SparseConstraintSet",
     "apply",
     "dot",
     "joint_terms",
+    "relative_twist",
     "skew",
     "weighted_joints",
 ]

@@ -34,6 +34,7 @@ class ConstraintSet:
         damping: 2ζω of each row (of order velocity ω, of order acceleration 0), (m,), in 1/s.
         stiffness: ω² of each row of order position, else 0, (m,), in 1/s².
         slices: Rows of each constraint by name.
+        layout: Frame pairs, families of rows and their order.
         reference_scale: Residual per unit of reference, (m,): the declared length for rows of
             angles, else 1. What people read is in m, rad, N and N·m: residuals over it, and
             multipliers times it.
@@ -80,18 +81,18 @@ class ConstraintSet:
         self.damping, self.stiffness = row_gains(
             frequency, ratio, self.position_rows, self.motion_rows
         )
-        self._layout = RowLayout.of(constraints, ancestor_mask, nq, length)
-        direct = self._layout.direct_scale
+        self.layout = RowLayout.of(constraints, ancestor_mask, nq, length)
+        direct = self.layout.direct_scale
         self.reference_scale = np.where(direct == 0.0, length, direct)
-        self._followed = FollowedReferences(self._layout, self.position_rows, self.motion_rows)
-        families = self._layout.families
+        self._followed = FollowedReferences(self.layout, self.position_rows, self.motion_rows)
+        families = self.layout.families
         self._families = tuple(family for family, _ in families)
         self._turning = tuple((f, rows) for f, rows in families if f.turning)
         self._vectors = tuple(
             (f, rows) for f, rows in families if isinstance(f, RotationVectorRows)
         )
-        self.time_dependent = any(family.time_dependent for family in self._layout.others)
-        self.linear_in_rates = all(family.linear_in_rates for family in self._layout.others)
+        self.time_dependent = any(family.time_dependent for family in self.layout.others)
+        self.linear_in_rates = all(family.linear_in_rates for family in self.layout.others)
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -112,7 +113,7 @@ class ConstraintSet:
             q: Configuration, (nq,).
             reference: Values to subtract, per row, None for zero.
         """
-        layout = self._layout
+        layout = self.layout
         wrench, frame_residual = self._wrenches(kinematics, self._followed.rotation(reference))
         parts = [(self._frame_jacobian(wrench, kinematics), frame_residual)]
         parts += [family.position(kinematics, t, q) for family in layout.others]
@@ -159,7 +160,7 @@ class ConstraintSet:
         rotation: RotationReference | None,
     ) -> ConstraintTerms:
         """All rows in declared order; of the references they follow rotations alone."""
-        layout = self._layout
+        layout = self.layout
         if not layout.families:
             rows = self._other_rows(kinematics, t, q, v)
         else:
@@ -177,7 +178,7 @@ class ConstraintSet:
         """Rows of frame pairs in the order of their families."""
         twist = self._relative_twist(kinematics, v)
         wrench, residual = self._wrenches(kinematics, rotation)
-        bias = dot(wrench, twist.bias.take(self._layout.pair_of_row, 0))
+        bias = dot(wrench, twist.bias.take(self.layout.pair_of_row, 0))
         for turning, chosen in self._turning:
             bias[chosen] += turning.extra_bias(kinematics, twist)
         A = self._frame_jacobian(wrench, kinematics)
@@ -193,16 +194,16 @@ class ConstraintSet:
         """Sum of the magnitudes of the parent's and the child's part, (m, nv): nothing cancels."""
         wrench, _ = self._wrenches(kinematics, None)
         reach = np.abs(wrench @ kinematics.jacobian) * self._reach
-        others = [family.natural_scale(kinematics, q) for family in self._layout.others]
+        others = [family.natural_scale(kinematics, q) for family in self.layout.others]
         return self._declared([reach, *others])
 
     @cached_property
     def _sign(self) -> Array:
-        return self._layout.pairs.sign[self._layout.pair_of_row]
+        return self.layout.pairs.sign[self.layout.pair_of_row]
 
     @cached_property
     def _reach(self) -> Array:
-        return self._layout.pairs.reach[self._layout.pair_of_row]
+        return self.layout.pairs.reach[self.layout.pair_of_row]
 
     def _frame_jacobian(self, wrench: Array, kinematics: FrameKinematics) -> Array:
         """A of the rows of frame pairs, (rows, nv)."""
@@ -212,7 +213,7 @@ class ConstraintSet:
 
     def _relative_twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
         """Motion of all frame pairs."""
-        return self._layout.pairs.twist(kinematics, v)
+        return self.layout.pairs.twist(kinematics, v)
 
     def wrenches(self, kinematics: FrameKinematics) -> Array:
         """Wrench (f, n) of each row, linear part first, (m, 6); zero for rows without frames.
@@ -225,7 +226,7 @@ class ConstraintSet:
 
     def reversed_axes(self, kinematics: FrameKinematics) -> tuple[str, ...]:
         """Constraints whose aligned axes point against each other: loops closed in reverse."""
-        return self._layout.reversed_axes(kinematics)
+        return self.layout.reversed_axes(kinematics)
 
     def _wrenches(
         self, kinematics: FrameKinematics, rotation: RotationReference | None
@@ -255,7 +256,7 @@ class ConstraintSet:
     def _other_rows(
         self, kinematics: FrameKinematics, t: float, q: Array, v: Array
     ) -> ConstraintTerms:
-        found = [family.evaluate(kinematics, t, q, v) for family in self._layout.others]
+        found = [family.evaluate(kinematics, t, q, v) for family in self.layout.others]
         if len(found) == 1:
             return found[0]
         if not found:
@@ -263,4 +264,4 @@ class ConstraintSet:
         return ConstraintTerms(*map(np.concatenate, zip(*found, strict=True)))
 
     def _declared(self, parts: list[Array]) -> Array:
-        return np.concatenate(parts)[self._layout.order]
+        return np.concatenate(parts)[self.layout.order]

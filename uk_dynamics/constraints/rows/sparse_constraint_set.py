@@ -59,12 +59,12 @@ class SparseConstraintSet(ConstraintSet):
     ) -> None:
         """Lay out the rows; see :class:`ConstraintSet`."""
         super().__init__(constraints, ancestry, nq, length)
-        pairs = self._layout.pairs
+        pairs = self.layout.pairs
         between = [
             ancestry.between(int(p), int(c)) for p, c in zip(pairs.parent, pairs.child, strict=True)
         ]
         self.supports: Sequence[Sequence[int]] = [moving for moving, _ in between]
-        of_row = self._layout.pair_of_row
+        of_row = self.layout.pair_of_row
         counts = np.array([len(self.supports[pair]) for pair in of_row], dtype=np.intp)
         self._starts = np.concatenate(([0], np.cumsum(counts)))
         self._row = np.repeat(np.arange(len(of_row)), counts)
@@ -76,16 +76,16 @@ class SparseConstraintSet(ConstraintSet):
     @staticmethod
     def expresses(constraints: ConstraintSet) -> bool:
         """Whether all rows are of frame pairs and of order position."""
-        return not constraints._layout.others and bool(constraints.position_rows.all())
+        return not constraints.layout.others and bool(constraints.position_rows.all())
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:
         """Rows with nothing cancelled between their frames, sparse (m, nv)."""
         wrench, _ = self._wrenches(kinematics, None)
-        return self._sparse(np.abs(self._entries(wrench, kinematics)))[self._layout.order]
+        return self._sparse(np.abs(self._entries(wrench, kinematics)))[self.layout.order]
 
     def _declared(self, parts: list[Array]) -> Array:
         (rows,) = parts
-        return rows[self._layout.order]
+        return rows[self.layout.order]
 
     def _frame_jacobian(self, wrench: Array, kinematics: FrameKinematics) -> Array:
         return self._sparse(self._signs * self._entries(wrench, kinematics))
@@ -105,5 +105,5 @@ class SparseConstraintSet(ConstraintSet):
         parent, child = tree.twist[self._parent], tree.twist[self._child]
         delta = child - parent
         rate = tree.twist_rate[self._child] - tree.twist_rate[self._parent]
-        origin = kinematics.translation.take(self._layout.pairs.child, 0)
+        origin = kinematics.translation.take(self.layout.pairs.child, 0)
         return relative_twist(parent, delta, rate, origin)

@@ -3,6 +3,7 @@
 from uk_dynamics.core.linalg import rank_rule
 from uk_dynamics.core.linalg.bounded_least_squares import SEARCH_CONSTANTS, bounded_least_squares
 from uk_dynamics.core.linalg.mass_factor import (
+    MASSLESS,
     DenseMass,
     SingularMass,
     coordinate_scale,
@@ -25,6 +26,7 @@ from uk_dynamics.core.linalg.rank_rule import (
     ZERO_ROW,
     tie_handicap,
 )
+from uk_dynamics.core.linalg.reduced_inertia import NO_INERTIA
 from uk_dynamics.core.linalg.rotations import skew
 from uk_dynamics.core.linalg.row_basis import RowBasis
 from uk_dynamics.core.linalg.symbolic_where import above, at_least, is_symbolic, where
@@ -39,7 +41,9 @@ __all__ = [
     "LEAST_RANGE_SPACE_TOLERANCE",
     "LOOSEST",
     "LOST_PIVOTS",
+    "MASSLESS",
     "NEGLIGIBLE_ACCELERATION",
+    "NO_INERTIA",
     "SAFE_MARGIN",
     "SAFE_ROUNDING",
     "SEARCH_CONSTANTS",

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 # Rounding of a positive semi-definite matrix scaled to unit diagonal stays far below this.
 _NEGATIVE = 1e-9
 # Diagonal entries below this part of the largest are the rounding of a massless coordinate.
-_MASSLESS = 1e-15
+MASSLESS = 1e-15
 
 
 class MassFactor(Protocol):
@@ -151,7 +151,7 @@ def coordinate_scale(diagonal: Array) -> Array:
     Returns:
         (nv,), positive.
     """
-    massive = diagonal > _MASSLESS * max(diagonal.max(initial=0.0), 0.0)
+    massive = diagonal > MASSLESS * max(diagonal.max(initial=0.0), 0.0)
     if not massive.any():
         return np.ones(len(diagonal))
     logarithm = np.log(diagonal, where=massive, out=np.zeros(len(diagonal)))

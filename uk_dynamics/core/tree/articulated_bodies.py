@@ -15,6 +15,7 @@ be lost with the distance.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -219,7 +220,7 @@ def whole(group: ClusterGroup) -> Array:
 
 def _flat(x: Array) -> Array:
     """One or several right-hand sides as columns, (g, n, k)."""
-    return x.reshape(*x.shape[:2], -1)
+    return x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
 
 
 class ArticulatedMass:

@@ -3,7 +3,11 @@
 from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.mechanism.resolution.allocation import Allocation, Weights
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
-from uk_dynamics.mechanism.resolution.local_structure import local_structure
+from uk_dynamics.mechanism.resolution.local_structure import (
+    LEAST_INTERPRETED,
+    LEAST_VELOCITIES,
+    local_structure,
+)
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.robot_resolution import read_description
 from uk_dynamics.mechanism.resolution.state import (
@@ -23,6 +27,8 @@ from uk_dynamics.mechanism.resolution.state import (
 from uk_dynamics.mechanism.resolution.target_pose import reference_of_pose
 
 __all__ = [
+    "LEAST_INTERPRETED",
+    "LEAST_VELOCITIES",
     "ActiveConstraints",
     "Actuators",
     "Allocation",

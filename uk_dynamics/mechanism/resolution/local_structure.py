@@ -8,9 +8,15 @@ from uk_dynamics.constraints.rows import ConstraintSet, SparseConstraintSet
 from uk_dynamics.core.tree import Clusters, Tree
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
-from uk_dynamics.model import LARGEST_DENSE, RobotModel
+from uk_dynamics.model import RobotModel
 from uk_dynamics.model.kinematics import TreeWorkspace
 
+#: Velocities from which on a mechanism is taken by clusters: code that is written out would take
+#: minutes to compile.
+LEAST_VELOCITIES = 61
+#: The same where it can only be interpreted: the memory of dense matrices grows with the third
+#: power. Its time would allow some 400.
+LEAST_INTERPRETED = 201
 _LARGEST_CLUSTER = 32
 
 
@@ -31,7 +37,7 @@ def local_structure(
     hierarchy: Hierarchy,
     solver: SolverSpec,
     length: float,
-    least: int = LARGEST_DENSE + 1,
+    least: int = LEAST_VELOCITIES,
 ) -> LocalStructure | None:
     """The clusters of a mechanism; None where dense matrices serve it better.
 
@@ -41,8 +47,7 @@ def local_structure(
         hierarchy: Which of them yield or can be switched off.
         solver: What the file asks for.
         length: Declared length of the model, in m.
-        least: Number of velocities from which on it is worth it. For the time of evaluations that
-            would be some 400; but the memory of dense ones grows with the third power.
+        least: Number of velocities from which on it is worth it.
     """
     if model.nv < least or not model.has_simple_joints or solver.method != "auto":
         return None

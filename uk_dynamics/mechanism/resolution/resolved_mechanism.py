@@ -26,7 +26,12 @@ from uk_dynamics.mechanism.resolution.force_resolution import (
     resolve_friction,
 )
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
-from uk_dynamics.mechanism.resolution.local_structure import LocalStructure, local_structure
+from uk_dynamics.mechanism.resolution.local_structure import (
+    LEAST_INTERPRETED,
+    LEAST_VELOCITIES,
+    LocalStructure,
+    local_structure,
+)
 from uk_dynamics.mechanism.resolution.measurements import Measurements
 from uk_dynamics.mechanism.resolution.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.resolution.robot_resolution import (
@@ -108,8 +113,15 @@ class ResolvedMechanism:
         self.initial_guess.flags.writeable = False
         with located(spec.file, "initial_velocity"):
             self.model.to_velocities(dict(spec.initial_velocity))
+        # Loops over clusters in C do not know these.
+        more = self.forces.active or self.friction.active or self.references.references
         self.local: LocalStructure | None = local_structure(
-            self.model, self.constraints, self.hierarchy, spec.solver, spec.model.length
+            self.model,
+            self.constraints,
+            self.hierarchy,
+            spec.solver,
+            spec.model.length,
+            LEAST_INTERPRETED if more or nonideal is not None else LEAST_VELOCITIES,
         )
         with located(spec.file, "model.urdf"):  # here M is evaluated for the first time
             self.natural_scale = natural_row_scale(

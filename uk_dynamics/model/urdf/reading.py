@@ -30,7 +30,7 @@ from uk_dynamics.model.urdf.source import Source, read_source, text_source
 from uk_dynamics.model.urdf.topology import check_mimics, moves_no_mass, order_joints
 from uk_dynamics.model.urdf.xml_text import parse_robot
 
-MOST_LINKS = 2000
+MOST_LINKS = 10_000
 ELSEWHERE = ("material", "gazebo", "transmission", "ros2_control", "sensor", "frame", *LOOP_TAGS)
 
 

@@ -1,0 +1,101 @@
+"""Large mechanisms in C: loops over clusters give what the interpreted clusters give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.mechanism_builder import clustered, joint, link, mechanism, near
+from support.random_urdf import urdf
+
+from uk_dynamics.benchmarks.loop_ladder import loop_ladder, swinging
+from uk_dynamics.compilation.build.compilable import obstacles
+from uk_dynamics.compilation.build.compiler import find_compiler
+from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.exceptions import UndeterminedMotionError
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution.state import Inputs, State
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
+
+# Links 1 to 4 hang on each other, 5 to 7 on link 1, 8 to 10 on link 3; every loop is local, and
+# one is on a body that moves. Between them they have rows of every type that two frames have.
+PARENTS = (0, 1, 2, 3, 1, 5, 6, 3, 8, 9, 10, 0)
+TYPES = ("revolute", "prismatic") + ("revolute", "continuous") * 5
+LOOPS = """
+constraints:
+  hinge: {type: hinge, axis: [0, 0.6, 0.8], parent: {link: link1}, child: {link: link7}}
+  screw: {type: screw, axis: [0, 1, 0], pitch: 0.7, parent: {link: link1}, child: {link: link6}}
+  weld: {type: weld, parent: {link: link10}, child: {link: link11, xyz: [0.1, 0.2, -0.3]}}
+  turn: {type: frame, axes: [x, ry], parent: {link: link8}, child: {link: link3}}
+  rod: {type: distance, distance: 0.8, parent: {link: link0}, child: {link: link12}}
+joints:
+  joint1: {damping: 0.3, spring: {stiffness: 3.0, rest: 0.1}, stop: {stiffness: 90, damping: 2}}
+  joint4: {friction: 0.2, armature: 0.4}
+  joint8: {spring: {stiffness: 5.0, rest: -0.4}}
+"""
+
+
+@pytest.fixture(scope="module")
+def tree() -> tuple[InterpretedDynamics, CompiledDynamics]:
+    """Both evaluators of a tree with local loops."""
+    spec = MechanismSpec.from_text(f"schema: 1\nmodel: {{length: 0.4}}{LOOPS}")
+    text = urdf(PARENTS, TYPES, seed=3)
+    machine = clustered(Mechanism.from_spec(spec, robot_description=text))
+    interpreted = InterpretedDynamics(machine)
+    return interpreted, CompiledDynamics(machine, interpreted)
+
+
+def test_rows_of_every_type_and_forces_of_joints(tree):
+    interpreted, compiled = tree
+    nv = interpreted.sizes[1]
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        q, v, tau = rng.uniform(-2.5, 2.5, (3, nv))  # beyond the stops of joint1, too
+        state, inputs = State(0.0, q, v), Inputs(tau=tau)
+        expected, found = interpreted.evaluate(state, inputs), compiled.evaluate(state, inputs)
+        assert found.method == expected.method == "nullspace"
+        assert found.rank == expected.rank
+        assert found.status is expected.status
+        assert list(found.determined) == list(expected.determined)
+        assert found.condition == pytest.approx(expected.condition, rel=1e-9)
+        for name in ("qdd", "constraint_force", "multipliers", "residual"):
+            near(getattr(found, name), getattr(expected, name), relative=1e-9 * found.condition)
+        near(compiled.acceleration(q, v, tau), found.qdd, relative=1e-13)
+
+
+@pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
+@pytest.mark.parametrize("project", [True, False])
+def test_trajectories(method, project):
+    machine = clustered(loop_ladder(3))
+    interpreted = InterpretedDynamics(machine)
+    compiled = CompiledDynamics(machine, interpreted)
+    states = [swinging(machine, seed) for seed in range(3)]
+    q, v = np.array([s.q for s in states]) + 1e-4, np.array([s.v for s in states])
+    q[2, 0] = np.nan
+    tau = np.random.default_rng(0).standard_normal((3, 8, machine.model.nv))
+    wanted = {"steps": 8, "dt": 2e-3, "every": 4, "method": method, "project": project}
+    expected = interpreted.rollout(q, v, tau, **wanted)
+    found = compiled.rollout(q, v, tau, **wanted, threads=2)
+    assert found.stopped.keys() == expected.stopped.keys() == {2}
+    near(found.q[:2], expected.q[:2], relative=1e-12)
+    near(found.v[:2], expected.v[:2], relative=1e-11)
+    assert np.isnan(found.q[2, -1]).all()
+    alone = compiled.project(State(0.0, q[0], v[0]))
+    near(alone.q, interpreted.project(State(0.0, q[0], v[0])).q, relative=1e-13)
+
+
+def test_a_motion_without_inertia_is_named():
+    parts = link("base") + link("l1", mass=0.0) + joint("j1", "base", "l1")
+    machine = clustered(mechanism(parts))
+    with pytest.raises(UndeterminedMotionError, match="j1"):
+        CompiledDynamics(machine).evaluate(State(0.0, np.zeros(1), np.zeros(1)))
+
+
+def test_what_is_not_compiled_is_named():
+    rows = "type: frame\n    axes: [x, z]"
+    machine = clustered(
+        loop_ladder(2, **{rows: f"{rows}\n    reference: {{type: constant, value: [0, 0]}}"})
+    )
+    assert obstacles(machine) == ("constraints.pin_1.reference", "constraints.pin_2.reference")

@@ -1,0 +1,220 @@
+/* Acceleration, forces, projection and trajectories of a mechanism that tables describe. */
+
+#define UK_SINGULAR 1
+#define UK_NOT_FINITE 2
+#define UK_UNPROJECTABLE 3
+
+static void uk_update(uk_tree *t, int moving) {
+  for (int k = 0; k < t->clusters; ++k) {
+    uk_forward(t, k, moving);
+    if (t->cluster[k].rows) uk_fill_rows(t, k, moving);
+  }
+}
+
+static void uk_begin_inward(uk_tree *t) { t->extremes[0] = INFINITY, t->extremes[1] = 0.0; }
+
+/* Whether coordinates are so different in their inertia that the interpreted evaluator decides. */
+static int uk_massless(const uk_tree *t) {
+  return t->joints && !(t->extremes[0] > UK_MASSLESS * t->extremes[1]);
+}
+
+/* 0, or why there is no answer. */
+static int uk_answer(uk_tree *t, int forces) {
+  uk_update(t, 1);
+  uk_begin_inward(t);
+  for (int k = t->clusters - 1; k >= 0; --k) {
+    const uk_cluster *c = t->cluster + k;
+    for (int j = c->first; j < c->first + c->joints; ++j) {
+      const int i = t->link[j].velocity;
+      t->joint_force[j] = t->tau[i];
+      if (t->passive) t->joint_force[j] += uk_passive_force(t->passive + j, t->q[i], t->v[i]);
+    }
+    if (uk_factor(t, k)) return UK_SINGULAR;
+    if (c->rows) uk_particular(t, k, t->b);
+    uk_load(t, k, t->joint_force);
+  }
+  if (uk_massless(t)) return UK_SINGULAR;
+  double sum = 0.0, square = 0.0;
+  *t->status = UK_OK, *t->rank = 0.0;
+  for (int k = 0; k < t->clusters; ++k) {
+    const uk_cluster *c = t->cluster + k;
+    *t->rank += t->ground[k].rank;
+    uk_outward(t, k);
+    for (int j = c->first; j < c->first + c->joints; ++j)
+      sum += t->qdd[t->link[j].velocity] = t->joint_qdd[j];
+    if (!forces) continue;
+    uk_react(t, k, t->joint_ideal);
+    for (int j = c->first; j < c->first + c->joints; ++j)
+      t->ideal_force[t->link[j].velocity] = t->joint_ideal[j];
+    for (int r = c->first_row; r < c->first_row + c->rows; ++r) {
+      const int row = t->row[r];
+      t->violation[row] = t->row_violation[r];
+      t->multipliers[row] = t->row_multipliers[r];
+      t->determined[row] = t->row_determined[r];
+      t->offends[row] = 0.0;
+      square += t->row_violation[r] * t->row_violation[r];
+    }
+  }
+  const double admitted = t->consistency_tolerance * UK_NEGLIGIBLE_ACCELERATION;
+  if (forces && *t->rank < t->rows && !(square <= admitted * admitted))
+    *t->status = uk_check_rows(t, t->joint_force);
+  return isfinite(sum + square) ? 0 : UK_NOT_FINITE;
+}
+
+UK_EXPORT int uk_evaluate(uk_tree *t) { return uk_answer(t, 1); }
+
+/* Factors, once after each update; 1 where there are none. */
+static int uk_linearize(uk_tree *t, double rank_tolerance) {
+  const double usual = t->rank_tolerance;
+  t->rank_tolerance = rank_tolerance;
+  uk_begin_inward(t);
+  int failed = 0;
+  for (int k = t->clusters - 1; k >= 0 && !failed; --k) failed = uk_factor(t, k);
+  t->rank_tolerance = usual;
+  return failed || uk_massless(t);
+}
+
+/* The x of least x^T M x whose rows are `wanted`, joint by joint. */
+static void uk_correct(uk_tree *t, const double *wanted) {
+  for (int j = 0; j < t->joints; ++j) memset(t->body[j].P, 0, sizeof t->body[j].P);
+  for (int k = t->clusters - 1; k >= 0; --k) {
+    if (t->cluster[k].rows) uk_particular(t, k, wanted);
+    uk_load(t, k, NULL);
+  }
+  for (int k = 0; k < t->clusters; ++k) uk_outward(t, k);
+}
+
+/* Largest residual at the positions in the memory. */
+static double uk_open(uk_tree *t) {
+  double largest = 0.0;
+  uk_update(t, 0);
+  for (int r = 0; r < t->rows; ++r)
+    if (!(fabs(t->residual[r]) <= largest)) largest = fabs(t->residual[r]);
+  return largest;
+}
+
+/* Positions, then velocities in the memory, onto the constraints: as project_position and
+ * project_velocity of core/equation/projection.py. 0, or why not. */
+static int uk_project(uk_tree *t) {
+  double smallest = uk_open(t), size = smallest, tolerance;
+  int ready = 1; /* whether everything is up to date at the best positions */
+  memcpy(t->best, t->q, sizeof(double) * t->joints);
+  for (int step = 0; step < UK_NEWTON_STEPS && smallest > UK_ROUNDING; ++step) {
+    tolerance = size / t->length;
+    tolerance = tolerance > UK_LOOSEST ? UK_LOOSEST : tolerance;
+    if (!(tolerance > t->rank_tolerance)) tolerance = t->rank_tolerance;
+    if (uk_linearize(t, tolerance)) { /* a massless link needs every row that holds it */
+      if (tolerance == t->rank_tolerance) return UK_SINGULAR;
+      uk_open(t);
+      if (uk_linearize(t, t->rank_tolerance)) return UK_SINGULAR;
+    }
+    for (int r = 0; r < t->rows; ++r) t->b[r] = -t->residual[r];
+    uk_correct(t, t->b);
+    for (int j = 0; j < t->joints; ++j) t->q[t->link[j].velocity] += t->joint_qdd[j];
+    size = uk_open(t);
+    ready = size < smallest;
+    if (ready) {
+      const int stalled = size > 0.5 * smallest && size <= UK_REACHED;
+      memcpy(t->best, t->q, sizeof(double) * t->joints);
+      smallest = size;
+      if (stalled) break;
+    } else if (smallest <= UK_REACHED || !(size <= UK_DIVERGING * smallest)) {
+      break;
+    }
+  }
+  if (!(smallest <= UK_REACHED)) return UK_UNPROJECTABLE;
+  if (!ready) {
+    memcpy(t->q, t->best, sizeof(double) * t->joints);
+    uk_open(t);
+  }
+  tolerance = smallest / t->length;
+  if (!(tolerance > t->rank_tolerance)) tolerance = t->rank_tolerance;
+  if (uk_linearize(t, tolerance)) return UK_SINGULAR;
+  for (int r = 0; r < t->rows; ++r) t->b[r] = t->rate[r];
+  uk_correct(t, t->b);
+  for (int j = 0; j < t->joints; ++j) t->v[t->link[j].velocity] -= t->joint_qdd[j];
+  return 0;
+}
+
+static void uk_put(double *to, const double *from, long long count, long long state) {
+  if (to) memcpy(to + state * count, from, sizeof(double) * count);
+}
+
+/* Many states one after the other; 0. */
+UK_EXPORT int uk_cluster_batch(uk_tree *t, const uk_batch *c) {
+  const long long n = t->joints, m = t->rows;
+  *t->stabilize = c->stabilize;
+  for (long long k = 0; k < c->count; ++k) {
+    memcpy(t->q, c->q + k * n, sizeof(double) * n);
+    memcpy(t->v, c->v + k * n, sizeof(double) * n);
+    if (c->tau) memcpy(t->tau, c->tau + k * n, sizeof(double) * n);
+    else memset(t->tau, 0, sizeof(double) * n);
+    c->failed[k] = uk_answer(t, c->ideal_force != NULL);
+    c->rank[k] = *t->rank, c->status[k] = *t->status;
+    uk_put(c->qdd, t->qdd, n, k);
+    uk_put(c->ideal_force, t->ideal_force, n, k);
+    uk_put(c->violation, t->violation, m, k);
+    uk_put(c->multipliers, t->multipliers, m, k);
+    uk_put(c->determined, t->determined, m, k);
+  }
+  return 0;
+}
+
+/* One step from the state in the memory; 0, or why not. */
+static int uk_step(uk_tree *t, double h, int euler) {
+  static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
+  const int n = t->joints;
+  double *q = t->start_q, *v = t->start_v, *dq = t->sum_q, *dv = t->sum_v;
+  if (euler) {
+    const int failed = uk_answer(t, 0);
+    if (failed) return failed;
+    for (int i = 0; i < n; ++i) t->v[i] += h * t->qdd[i];
+    for (int i = 0; i < n; ++i) t->q[i] += h * t->v[i];
+    return 0;
+  }
+  memcpy(q, t->q, sizeof(double) * n), memcpy(v, t->v, sizeof(double) * n);
+  memset(dq, 0, sizeof(double) * n), memset(dv, 0, sizeof(double) * n);
+  for (int s = 0; s < 4; ++s) {
+    if (s > 0) {
+      const double part = h * offset[s];
+      for (int i = 0; i < n; ++i) t->q[i] = q[i] + part * t->v[i];
+      for (int i = 0; i < n; ++i) t->v[i] = v[i] + part * t->qdd[i];
+    }
+    const int failed = uk_answer(t, 0);
+    if (failed) return failed;
+    for (int i = 0; i < n; ++i) dq[i] += weight[s] * t->v[i], dv[i] += weight[s] * t->qdd[i];
+  }
+  for (int i = 0; i < n; ++i) t->q[i] = q[i] + h / 6.0 * dq[i];
+  for (int i = 0; i < n; ++i) t->v[i] = v[i] + h / 6.0 * dv[i];
+  return 0;
+}
+
+/* Trajectories one after the other, as uk_rollout of rollout.c: `stopped` has the number of the step
+ * that fails, from 1 for the start, `reason` why; what follows stays as it was. 0. */
+UK_EXPORT int uk_cluster_rollout(uk_tree *t, const uk_trajectories *c) {
+  const long long n = t->joints, samples = c->steps / c->every + 1;
+  *t->stabilize = c->stabilize;
+  for (long long k = 0; k < c->count; ++k) {
+    memcpy(t->q, c->q + k * n, sizeof(double) * n);
+    memcpy(t->v, c->v + k * n, sizeof(double) * n);
+    memset(t->tau, 0, sizeof(double) * n);
+    c->stopped[k] = c->reason[k] = 0.0;
+    for (long long step = 0; step <= c->steps; ++step) {
+      int failed = 0;
+      if (step > 0) {
+        if (c->tau)
+          memcpy(t->tau, c->tau + k * c->tau_state + (step - 1) * c->tau_step, sizeof(double) * n);
+        failed = uk_step(t, c->dt, c->euler != 0);
+      }
+      if (!failed && c->project) failed = uk_project(t);
+      if (failed) {
+        c->stopped[k] = step + 1, c->reason[k] = failed;
+        break;
+      }
+      if (step % c->every) continue;
+      uk_put(c->q_out, t->q, n, k * samples + step / c->every);
+      uk_put(c->v_out, t->v, n, k * samples + step / c->every);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,184 @@
+/* Motion of a tree of one-freedom joints, cluster by cluster from the root outward.
+ *
+ * Nothing here is particular to a mechanism: tables describe it. Vectors have world axes; those of a
+ * cluster stand at a point of its own, the origin of its first joint, since at the world's origin
+ * digits would be lost with the distance. Spatial vectors have their linear part first.
+ */
+
+static inline void uk_cross(const double *a, const double *b, double *c) {
+  c[0] = a[1] * b[2] - a[2] * b[1];
+  c[1] = a[2] * b[0] - a[0] * b[2];
+  c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static inline void uk_add_cross(const double *a, const double *b, double *c) {
+  c[0] += a[1] * b[2] - a[2] * b[1];
+  c[1] += a[2] * b[0] - a[0] * b[2];
+  c[2] += a[0] * b[1] - a[1] * b[0];
+}
+
+static inline double uk_dot3(const double *a, const double *b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline double uk_dot6(const double *a, const double *b) {
+  return uk_dot3(a, b) + uk_dot3(a + 3, b + 3);
+}
+
+/* c = A b, (3, 3) with (3,). */
+static inline void uk_apply(const double *A, const double *b, double *c) {
+  for (int i = 0; i < 3; ++i) c[i] = uk_dot3(A + 3 * i, b);
+}
+
+/* C = A B, (3, 3). */
+static inline void uk_product(const double *A, const double *B, double *C) {
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+}
+
+/* A motion given at one point, at another that is `arm` away. */
+static inline void uk_move_motion(const double *x, const double *arm, double *y) {
+  for (int i = 0; i < 6; ++i) y[i] = x[i];
+  uk_add_cross(x + 3, arm, y);
+}
+
+/* Add a wrench at a point, `arm` away from that where the sum stands. */
+static inline void uk_add_wrench(const double *w, const double *arm, double *sum) {
+  for (int i = 0; i < 6; ++i) sum[i] += w[i];
+  uk_add_cross(arm, w, sum + 3);
+}
+
+/* Symmetric 3 by 3 matrices: xx, xy, xz, yy, yz, zz. */
+static inline void uk_apply_symmetric(const double *A, const double *b, double *c) {
+  c[0] = A[0] * b[0] + A[1] * b[1] + A[2] * b[2];
+  c[1] = A[1] * b[0] + A[3] * b[1] + A[4] * b[2];
+  c[2] = A[2] * b[0] + A[4] * b[1] + A[5] * b[2];
+}
+
+/* Momentum of a rigid inertia: mass, first moment, inertia about the point. */
+static inline void uk_momentum(const double *I, const double *x, double *y) {
+  for (int i = 0; i < 3; ++i) y[i] = I[0] * x[i];
+  uk_add_cross(x + 3, I + 1, y);
+  uk_apply_symmetric(I + 4, x + 3, y + 3);
+  uk_add_cross(I + 1, x, y + 3);
+}
+
+/* Inertia of a body about its cluster's point. */
+static void uk_rigid(const uk_joint *c, const uk_motion *b, double *I) {
+  const double *R = b->R, *own = c->inertia;
+  double arm[3], turned[9];
+  for (int i = 0; i < 3; ++i) {
+    arm[i] = b->o[i] + uk_dot3(R + 3 * i, c->center);
+    uk_apply_symmetric(own, R + 3 * i, turned + 3 * i); /* row i of R I */
+  }
+  const double m = I[0] = c->mass;
+  for (int i = 0; i < 3; ++i) I[1 + i] = m * arm[i];
+  const double x = arm[0], y = arm[1], z = arm[2];
+  I[4] = uk_dot3(turned, R) + m * (y * y + z * z);
+  I[5] = uk_dot3(turned, R + 3) - m * x * y;
+  I[6] = uk_dot3(turned, R + 6) - m * x * z;
+  I[7] = uk_dot3(turned + 3, R + 3) + m * (x * x + z * z);
+  I[8] = uk_dot3(turned + 3, R + 6) - m * y * z;
+  I[9] = uk_dot3(turned + 6, R + 6) + m * (x * x + y * y);
+}
+
+/* Force that a body needs at zero joint acceleration, weight included. */
+static void uk_bias(const double *inertia, const uk_motion *b, double *P) {
+  double momentum[6];
+  uk_momentum(inertia, b->V, momentum);
+  uk_momentum(inertia, b->G, P);
+  uk_add_cross(b->V + 3, momentum, P);
+  uk_add_cross(b->V + 3, momentum + 3, P + 3);
+  uk_add_cross(b->V, momentum, P + 3);
+}
+
+/* Inertia of an articulated body before anything stands on it; see cluster_solve.c. */
+static inline void uk_start(uk_body *b) {
+  const double *I = b->composite;
+  double *X = b->articulated;
+  X[0] = X[3] = X[5] = I[0];
+  X[1] = X[2] = X[4] = 0.0;
+  X[6] = X[10] = X[14] = 0.0; /* -[m c] */
+  X[7] = I[3], X[9] = -I[3];
+  X[8] = -I[2], X[12] = I[2];
+  X[11] = I[1], X[13] = -I[1];
+  memcpy(X + 15, I + 4, sizeof(double) * 6);
+}
+
+/* Placements, motions and inertias of the bodies of a cluster; with `moving` velocities, what they
+ * accelerate by themselves, and the forces for that, which are zero otherwise. */
+static void uk_forward(const uk_tree *t, int k, int moving) {
+  const uk_cluster *c = t->cluster + k;
+  uk_ground *g = t->ground + k;
+  const uk_motion *base = t->motion + c->base;
+  for (int j = c->first; j < c->first + c->joints; ++j) {
+    const uk_joint *fixed = t->joint + j;
+    const uk_link *link = t->link + j;
+    uk_motion *b = t->motion + j;
+    uk_body *body = t->body + j;
+    const int on_base = link->parent == c->base;
+    const uk_motion *parent = t->motion + link->parent; /* of its rotation */
+    const double q = t->q[link->velocity], v = t->v[link->velocity];
+    double local[9], arm[3];
+    if (link->turns) {
+      double s, c;
+      uk_sincos(q, &s, &c);
+      for (int i = 0; i < 3; ++i) {
+        const double along = (1.0 - c) * fixed->slide[i];
+        for (int k = 3 * i; k < 3 * i + 3; ++k)
+          local[k] = c * fixed->rotation[k] + s * fixed->sine[k] + along * fixed->axis[k - 3 * i];
+      }
+      uk_product(parent->R, local, b->R);
+      uk_apply(parent->R, fixed->translation, arm);
+    } else {
+      for (int i = 0; i < 3; ++i) local[i] = fixed->translation[i] + q * fixed->slide[i];
+      uk_product(parent->R, fixed->rotation, b->R);
+      uk_apply(parent->R, local, arm);
+    }
+    if (j == c->first) {
+      for (int i = 0; i < 3; ++i) g->arm[i] = base->o[i] + arm[i];
+      for (int i = 0; i < 3; ++i) g->base.o[i] = base->o[i] - g->arm[i];
+      memcpy(g->base.R, base->R, sizeof base->R);
+      if (moving) {
+        uk_move_motion(base->V, g->arm, g->base.V);
+        uk_move_motion(base->G, g->arm, g->base.G);
+      }
+    }
+    if (on_base) parent = &g->base;
+    for (int i = 0; i < 3; ++i) b->o[i] = parent->o[i] + arm[i];
+    double axis[3];
+    uk_apply(b->R, fixed->axis, axis);
+    if (link->turns) {
+      uk_cross(b->o, axis, body->S);
+      memcpy(body->S + 3, axis, sizeof axis);
+    } else {
+      memcpy(body->S, axis, sizeof axis);
+      body->S[3] = body->S[4] = body->S[5] = 0.0;
+    }
+    uk_rigid(fixed, b, body->composite);
+    uk_start(body);
+    if (!moving) {
+      memset(body->P, 0, sizeof body->P);
+      continue;
+    }
+    double own[6], turning[6] = {0.0};
+    for (int i = 0; i < 6; ++i) own[i] = body->S[i] * v;
+    uk_add_cross(parent->V + 3, own, turning);
+    uk_add_cross(parent->V, own + 3, turning);
+    uk_add_cross(parent->V + 3, own + 3, turning + 3);
+    for (int i = 0; i < 6; ++i) b->V[i] = parent->V[i] + own[i], b->G[i] = parent->G[i] + turning[i];
+    uk_bias(body->composite, b, body->P);
+  }
+}
+
+/* Damping, dry friction, spring and stops of a joint, as PassiveForces of the interpreted one. */
+static double uk_passive_force(const uk_passive *c, double q, double v) {
+  double force = -c->damping * v;
+  if (c->friction != 0.0) force -= c->friction * tanh(v / c->friction_velocity);
+  if (c->spring != 0.0) force += c->spring * (c->rest - q);
+  const double under = c->lower - q, over = q - c->upper, resisting = c->stop_damping * v;
+  if (under > 0.0) force += fmax(c->stop * under - resisting, 0.0);
+  if (over > 0.0) force -= fmax(c->stop * over + resisting, 0.0);
+  return force;
+}

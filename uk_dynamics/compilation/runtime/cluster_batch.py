@@ -1,0 +1,45 @@
+"""Many states of a mechanism whose evaluation is loops over its clusters."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from uk_dynamics.compilation.runtime.batch_call import BatchCall, TrajectoriesCall
+from uk_dynamics.compilation.runtime.cluster_tables import ClusterMemory, ClusterTables
+from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch
+
+
+class ClusterBatch(CompiledBatch):
+    """One state after the other in each thread; every thread has a memory of its own."""
+
+    worth = 16  # states; a large mechanism takes as long for one as others for a hundred
+
+    def __init__(self, path: Path, tables: ClusterTables, rows: int) -> None:
+        self._library, self._tables = ctypes.CDLL(str(path)), tables
+        self._idle: list[ClusterMemory] = []
+        self.width, self.rolls = 1, True
+        self._rows = rows
+        self._function: Callable[[Any], int] = self._called(
+            self._library.uk_cluster_batch, BatchCall
+        )
+        self.rollout: Callable[[Any], int] = self._called(
+            self._library.uk_cluster_rollout, TrajectoriesCall
+        )
+
+    def _called(self, function: Any, structure: type[ctypes.Structure]) -> Callable[[Any], int]:
+        function.argtypes = (ctypes.c_void_p, ctypes.POINTER(structure))
+        function.restype = ctypes.c_int
+        return partial(self._call, function)
+
+    def _call(self, function: Callable[[int, Any], int], given: Any) -> int:
+        try:
+            memory = self._idle.pop()
+        except IndexError:
+            memory = ClusterMemory(self._library, self._tables)
+        failed = function(int(memory.address[0]), given)
+        self._idle.append(memory)
+        return failed
