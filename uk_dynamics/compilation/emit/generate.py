@@ -53,6 +53,8 @@ def source(mechanism: ResolvedMechanism) -> str:
             "#include <math.h>\n",
             declarations(mechanism),
             definitions(mechanism),
+            *following(mechanism),
+            part("samples.c"),
             *(_motion(mechanism) if integrates(mechanism) else ()),
             part("python.c"),
         ]
@@ -65,7 +67,6 @@ def _motion(mechanism: ResolvedMechanism) -> list[str]:
     holds = constraints.position_rows & constraints.motion_rows
     return [
         *motors(mechanism),
-        *following(mechanism),
         *_projection(mechanism),
         f"#define UK_ALL_ROWS_HOLD {int(holds.all())}",
         f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",

@@ -2,7 +2,7 @@
 
 from uk_dynamics.compilation.runtime.compiled_control import CompiledControl
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
-from uk_dynamics.compilation.runtime.compiled_motion import CompiledLaw, CompiledMotion
+from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.deferred import Deferred
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
@@ -10,7 +10,6 @@ from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceErro
 __all__ = [
     "CompiledControl",
     "CompiledDynamics",
-    "CompiledLaw",
     "CompiledMotion",
     "CompiledServo",
     "Deferred",
