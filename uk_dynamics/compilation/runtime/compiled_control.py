@@ -34,7 +34,7 @@ class CompiledControl:
         self._track.argtypes = (ctypes.c_void_p, ctypes.c_longlong, *(ctypes.c_void_p,) * 4)
         self._call = ControllerCall(memory=self._memory.ctypes.data)
         self._tables: list[Array | None] = []  # live as long as C may read them
-        self._known: tuple[object, object] = (self, None)  # never what a caller gives
+        self._known: tuple[object, bool] = (self, True)  # never what a caller gives
         motors, rows = tasks.mechanism.actuators.names, tasks.row_names
         self.law = Law(
             ctypes.cast(self._control, ctypes.c_void_p).value or 0,
@@ -61,9 +61,10 @@ class CompiledControl:
         Raises:
             ForeignReferenceError: Something follows an object of Python.
         """
-        if structure is self._known[0] and active is self._known[1]:
-            return
-        self._known = structure, active
+        known = active, bool(structure)
+        if known[0] is self._known[0] and not (known[1] or self._known[1]):
+            return  # samples may change where they stand
+        self._known = known
         mechanism, layout = self._tasks.mechanism, self._layout
         followed = {**structure, **mechanism.hierarchy.captured(active)}
         self._tables = [reference_table(self._tasks.references), None]

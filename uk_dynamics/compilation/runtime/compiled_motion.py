@@ -55,7 +55,7 @@ class CompiledMotion:
         self._tau = np.zeros(nv)
         self._active = np.ones(max(layout.rows, 1))
         self._followed: Array | None = None
-        self._known: tuple[object, object] = (self, None)  # never those of any inputs
+        self._known: tuple[object, bool] = (self, True)  # never those of any inputs
         self._law: Law | None = None
         self._call = MotionCall(step=1.0, project=1)
         self._at = ctypes.byref(self._call)
@@ -86,9 +86,9 @@ class CompiledMotion:
         self._tau[:] = tau
         self._efforts[: self._motors] = efforts
         self._call.stabilize = inputs.stabilize
-        known = inputs.active, inputs.references
-        if known[0] is self._known[0] and known[1] is self._known[1]:
-            return
+        known = inputs.active, bool(inputs.references)
+        if known[0] is self._known[0] and not (known[1] or self._known[1]):
+            return  # samples may change where they stand
         self._known = known
         mechanism = self._mechanism
         mask = mechanism.hierarchy.mask(inputs.active)
