@@ -16,11 +16,11 @@ from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.simulation import simulate
 
-PIN = "  pin: {type: point, parent: {link: base, xyz: [1.4, 0, 0.5]}, child: {link: l3}}\n"
+PIN = "  pin: {type: point, parent: {link: base, xyz: [1.4, 0, 0.5]}, child: {link: l4}}\n"
 # At their limits, each of them, in the motions below.
 MOTORS = """\
 actuators:
-  m1: {joint: j1, effort_limit: 12.0, rate_limit: 50.0}
+  m1: {joint: j1, effort_limit: 12.0, rate_limit: 400.0}
   m3: {joint: j3, effort_limit: 4.0, power_limit: 0.6}
   m12: {joints: {j1: 1.0, j2: -1.0}, effort_limit: 6.0}
 initial_guess: {j1: 0.7, j2: -1.0, j3: 0.6, j4: 0.3}
