@@ -110,8 +110,12 @@ class Recorder:
     def _evaluate_block(self, block: _Block) -> None:
         states, scale = block.states, self._mechanism.constraints.reference_scale
         found = self._dynamics.samples(states, block.inputs)
-        places = [states.at(k, block.inputs)[0] for k in range(len(states.q))]
-        energies = cache(lambda: [self._dynamics.energy(place) for place in places])
+        count = len(states.q)
+
+        def place(k: int) -> State:
+            return State(float(states.t[k]), states.q[k], states.v[k])
+
+        energies = cache(lambda: [self._dynamics.energy(place(k)) for k in range(count)])
         status = [one.name for one in found.status]
         samples: dict[str, Any] = {
             "t": states.t,
@@ -126,12 +130,10 @@ class Recorder:
             "kinetic": lambda: np.array([energy.kinetic for energy in energies()]),
             "potential": lambda: np.array([energy.potential for energy in energies()]),
             "rank": found.rank,
-            "condition": lambda: np.array(
-                [found.solution(k).condition for k in range(len(places))]
-            ),
+            "condition": lambda: np.array([found.solution(k).condition for k in range(count)]),
             "status": status,
         }
-        self._warn_of(places, found)
+        self._warn_of(states, found)
         self._samples.append(samples)
         if self.listener is not None:
             now = {name: x() if callable(x) else x for name, x in samples.items()}
@@ -139,19 +141,18 @@ class Recorder:
             for k, one in enumerate(status):
                 self.listener({name: _plain(x[k]) for name, x in now.items()}, one)
 
-    def _warn_of(self, places: list[State], found: Samples) -> None:
+    def _warn_of(self, states: States, found: Samples) -> None:
         mechanism = self._mechanism
-        positions = np.array([place.q for place in places])
-        outside = mechanism.model.coordinates.outside_limits(positions).any(axis=1)
+        outside = mechanism.model.coordinates.outside_limits(states.q).any(axis=1)
         for k in np.flatnonzero(outside).tolist():
-            for violation in mechanism.model.limit_violations(places[k].q):
+            for violation in mechanism.model.limit_violations(states.q[k]):
                 limits = f"[{violation.lower:.6g}, {violation.upper:.6g}]"
-                self.warn(f"{violation.joint} is outside its limits {limits}", places[k].t)
+                self.warn(f"{violation.joint} is outside its limits {limits}", float(states.t[k]))
         for k, status in enumerate(found.status):
             if status in _WARNINGS:
                 offending = found.solution(k).offending
                 rows = ", ".join(mechanism.row_names[row] for row in offending)
-                self.warn(_WARNINGS[status].format(rows=rows), places[k].t)
+                self.warn(_WARNINGS[status].format(rows=rows), float(states.t[k]))
 
     @property
     def begun(self) -> bool:

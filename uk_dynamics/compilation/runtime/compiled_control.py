@@ -29,10 +29,11 @@ class CompiledControl:
         functions = servo.call.periods
         assert functions is not None
         self._tasks, self._layout = tasks, servo.layout
-        self._memory = servo.call.memory
+        memory = servo.call.memory
         self._control, self._track = functions
         self._track.argtypes = (ctypes.c_void_p, ctypes.c_longlong, *(ctypes.c_void_p,) * 4)
-        self._call = ControllerCall(memory=self._memory.ctypes.data)
+        self._fields = {name: memory[servo.layout[name]] for name in servo.layout.fields}
+        self._call = ControllerCall(memory=memory.ctypes.data)
         self._tables: list[Array | None] = []  # live as long as C may read them
         self._known: tuple[object, bool] = (self, True)  # never what a caller gives
         motors, rows = tasks.mechanism.actuators.names, tasks.row_names
@@ -74,7 +75,7 @@ class CompiledControl:
             None if table is None else table.ctypes.data for table in self._tables
         )
         mask = mechanism.hierarchy.mask(active)
-        self._memory[layout["active"]] = 1.0 if mask is None else mask
+        self["active"] = 1.0 if mask is None else mask
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """Errors of the task rows at K states, (K, mt), times the declared length; None: none."""
@@ -86,8 +87,8 @@ class CompiledControl:
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
         """Set a field of the memory."""
-        self._memory[self._layout[name]] = value
+        self._fields[name][:] = value
 
     def __getitem__(self, name: str) -> Array:
         """A field of the memory, fresh."""
-        return np.array(self._memory[self._layout[name]])
+        return self._fields[name].copy()

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-import numpy as np
-
 from uk_dynamics.compilation.runtime import CompiledControl, CompiledServo
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.limits.motor_limits import MotorLimits
@@ -85,8 +83,11 @@ class CompiledPeriod:
         control["measured_qdd"] = 0.0 if qdd is None else qdd
         control["begun"] = start.begin is not None
         control["begin"], control["approach_time"] = start.begin or 0.0, start.duration
-        path = np.where(start.velocity_rows, np.pad(start.rate_path, ((0, 2), (0, 0))), start.path)
-        control["approach"] = path.T.ravel()
+        if start.begin is not None:
+            path = start.path.copy()
+            of_rate = start.velocity_rows
+            path[:4, of_rate], path[4:, of_rate] = start.rate_path[:, of_rate], 0.0
+            control["approach"] = path.T.ravel()
 
     def store(self) -> None:
         """Take over what the last periods in C left."""
