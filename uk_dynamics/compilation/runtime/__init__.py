@@ -1,11 +1,17 @@
 """The compiled evaluator."""
 
+from uk_dynamics.compilation.runtime.compiled_control import CompiledControl
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.deferred import Deferred
+from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
 
 __all__ = [
+    "CompiledControl",
     "CompiledDynamics",
+    "CompiledMotion",
     "CompiledServo",
     "Deferred",
+    "ForeignReferenceError",
 ]
