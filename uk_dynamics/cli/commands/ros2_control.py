@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import Commands, add_command, add_file
+from uk_dynamics.cli.options.arguments import TASKS, Commands, add_command, add_file
 from uk_dynamics.cli.output.printing import json_text, print_files
 from uk_dynamics.exceptions import InputError
 
@@ -26,8 +26,13 @@ examples:
   uk_dynamics ros2-control five_bar --rate 1000 --namespace left --out bringup
   uk_dynamics ros2-control five_bar \\
       --hardware joint_state_topic_hardware_interface/JointStateTopicSystem
+  uk_dynamics ros2-control stewart_platform --tasks stewart_platform_heave_roll \\
+      --controller src/stewart_platform_controller
 
 files in --out: NAME.ros2_control.xacro and NAME_controllers.yaml
+
+With --controller: a package instead, with a chainable controller that estimates the joint state,
+computes the servo law of the tasks and keeps the limits inside controller_manager.
 """
 
 
@@ -54,6 +59,13 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="output directory, created if necessary (default: print)"
     )
+    parser.add_argument("--tasks", metavar="FILE", help=f"{TASKS}; for --controller")
+    parser.add_argument(
+        "--controller",
+        metavar="DIR",
+        type=Path,
+        help="write a ROS package with a controller for the tasks to this directory instead",
+    )
     parser.add_argument(
         "--json", action="store_true", help="print the written files, or the texts, as JSON"
     )
@@ -61,7 +73,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write or print both texts."""
-    from uk_dynamics import Mechanism
+    from uk_dynamics import Mechanism, Tasks
     from uk_dynamics.conversion import controllers, hardware_block, write_files
 
     plugin = arguments.hardware
@@ -73,6 +85,19 @@ def run(arguments: argparse.Namespace) -> int:
             place="--hardware",
         )
     mechanism = Mechanism.from_file(arguments.file)
+    if (arguments.controller is None) != (arguments.tasks is None):
+        raise InputError("--controller and --tasks belong together; give both or none")
+    if arguments.controller is not None:
+        from uk_dynamics.conversion import controller_package
+
+        tasks = Tasks.from_file(arguments.tasks, mechanism)
+        package = controller_package(
+            tasks, mechanism, plugin=plugin, rate=arguments.rate, namespace=arguments.namespace
+        )
+        written = {arguments.controller / name: text for name, text in package.items()}
+        write_files(written, force=True)
+        print_files(mechanism.name, list(written), json=arguments.json)
+        return 0
     texts = {
         f"{mechanism.name}.ros2_control.xacro": hardware_block(
             mechanism, plugin, arguments.namespace

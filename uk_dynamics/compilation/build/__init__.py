@@ -3,16 +3,18 @@
 from uk_dynamics.compilation.build.cache import directory
 from uk_dynamics.compilation.build.cache_policy import clear
 from uk_dynamics.compilation.build.compiler import CompilationError, end_compilers
-from uk_dynamics.compilation.build.export import export
+from uk_dynamics.compilation.build.export import export, servo_export
 from uk_dynamics.compilation.build.library import (
     batch_library_of,
     is_cached,
     library_of,
     servo_library_of,
 )
+from uk_dynamics.compilation.emit.layout import LoopTables
 
 __all__ = [
     "CompilationError",
+    "LoopTables",
     "batch_library_of",
     "clear",
     "directory",
@@ -20,5 +22,6 @@ __all__ = [
     "export",
     "is_cached",
     "library_of",
+    "servo_export",
     "servo_library_of",
 ]

@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from uk_dynamics.compilation.build.compilable import check
-from uk_dynamics.compilation.emit.layout import integrates
+from uk_dynamics.compilation.build.compilable import check, obstacles
+from uk_dynamics.compilation.emit.layout import LoopTables, integrates
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 from uk_dynamics.whole_file import whole_file
 
 # What other programs see.
-_PUBLIC = "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
+_PUBLIC = (
+    "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
+    "|servo|allocate|errors|closure_error|completion|complete|complete_start|loop_factors"
+)
 
 _HEADER = """\
 /* {name}: constrained accelerations of a mechanism with closed loops. Generated; double precision,
@@ -216,6 +220,95 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         problem = f"cannot be written: {error.strerror}; give a directory of your own"
         raise InputError(problem, file=str(directory)) from None
     return files
+
+
+_SERVO_HEADER = """\
+/* {name}: joint states from measured joints, and the servo law of tasks. Generated; double
+ * precision, no allocation, no global state: all zeros at first.
+ *
+ *   q, v:        {joints}
+ *   measured:    {measured}
+ *   motors:      {motors}
+ *   task rows:   {rows}
+ *
+ * {id}_complete_start, then {id}_complete for measurements that follow one another, return
+ * {guard}_COMPLETE, or why there is no state. {id}_servo returns 0, or 1 where the mass matrix is
+ * singular, 2 where something is not finite; {id}_allocate efforts within limits afterwards.
+ */
+#ifndef {guard}_H
+#define {guard}_H
+
+{declarations}
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+double uk_closure_error(uk_memory *memory);
+int uk_evaluate(uk_memory *memory);
+int uk_errors(uk_memory *memory);
+int uk_servo(uk_memory *memory);
+int uk_allocate(uk_memory *memory);
+int uk_complete(uk_completion *completion, double t, const double *measured, const double *rates);
+int uk_complete_start(uk_completion *completion, double t, const double *measured,
+                      const double *rates, int steps);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def servo_export(
+    tasks: Tasks, tables: LoopTables, measured: Sequence[str], identifier: str
+) -> tuple[str, str]:
+    """Header and source of the servo law of tasks and of the joint-state estimation.
+
+    Args:
+        tasks: What the motors enforce.
+        tables: Of the estimation.
+        measured: The measured joints, in the order of the tables.
+        identifier: Of C; the prefix of all names.
+
+    Raises:
+        InputError: Some part cannot be written as C.
+    """
+    from uk_dynamics.compilation.emit.completion_source import (
+        completion_declarations,
+        completion_definitions,
+    )
+    from uk_dynamics.compilation.emit.servo_source import servo_declarations, servo_definitions
+    from uk_dynamics.compilation.trace.terms import trace
+
+    if found := obstacles(tasks):
+        problem = f"cannot be written as C: {', '.join(found)}; leave it out"
+        raise InputError(problem, file=tasks.spec.file)
+    mechanism = tasks.mechanism
+    structure = trace(mechanism)
+    header = _SERVO_HEADER.format(
+        name=identifier,
+        id=identifier,
+        guard=identifier.upper(),
+        joints=_wrapped(list(map(_comment, mechanism.model.velocity_names))),
+        measured=_wrapped(list(map(_comment, measured))),
+        motors=_wrapped(mechanism.actuators.names),
+        rows=_wrapped(tasks.row_names),
+        declarations=f"{servo_declarations(tasks)}\n{completion_declarations(tables)}",
+    )
+    source = "\n".join(
+        [
+            f'#include <math.h>\n\n#include "{identifier}.h"',
+            servo_definitions(tasks, structure),
+            completion_definitions(structure, tables),
+        ]
+    )
+    return _named(header, identifier), _named(source, identifier)
+
+
+def _comment(name: str) -> str:
+    """A name that ends no comment of C."""
+    return re.sub(r"[^\w./ -]|[*/](?=[*/])|/$", "_", name)
 
 
 def _named(text: str, identifier: str) -> str:

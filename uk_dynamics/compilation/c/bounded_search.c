@@ -26,7 +26,7 @@ static void uk_search_step(uk_search *s, const double *rows, int m, const double
   if (held.count) uk_factor_rows(&held, ones, UK_DEPENDENT);
   const int q = held.rank, g = f - q;
   for (int i = 0; i < f; ++i) step[i] = 0.0;
-  if (!g) return;
+  if (g < 1 || q + g > UK_NU) return;
   for (int k = 0; k < m; ++k) {
     double x[UK_NU];
     memcpy(x, rows + k * f, sizeof(double) * f);

@@ -8,7 +8,7 @@ from uk_dynamics.compilation.emit.c_source import number
 from uk_dynamics.compilation.emit.generate import declarations, defines, definitions, part, table
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.trace.terms import trace, trace_tasks
+from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
 from uk_dynamics.core.servo import MET
 from uk_dynamics.mechanism import Tasks
@@ -18,8 +18,27 @@ _STATE = ("q", "v", "followed")
 
 def servo_source(tasks: Tasks) -> str:
     """C source of ``uk_servo`` and ``uk_errors``, also as functions of Python."""
-    mechanism = tasks.mechanism
-    rows, structure = trace_tasks(tasks), trace(mechanism)
+    return "\n".join(
+        [
+            "#include <math.h>\n",
+            servo_declarations(tasks),
+            servo_definitions(tasks, trace(tasks.mechanism)),
+            part("python.c"),
+            part("servo_python.c"),
+        ]
+    )
+
+
+def servo_declarations(tasks: Tasks) -> str:
+    """Sizes and memory."""
+    motors, count = len(tasks.mechanism.actuators), len(tasks.constraints)
+    sizes = f"#define UK_NU {motors}\n#define UK_MT {count}\n"
+    return sizes + declarations(tasks.mechanism, ServoLayout(tasks))
+
+
+def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
+    """The mechanism and its servo law, with no need but <math.h>."""
+    mechanism, rows = tasks.mechanism, trace_tasks(tasks)
     units = mechanism.constraints.reference_scale.tolist()  # per m or rad
     pairs = zip(structure.residual, units, strict=True)
     errors = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in pairs]
@@ -30,9 +49,6 @@ def servo_source(tasks: Tasks) -> str:
     ]
     return "\n".join(
         [
-            "#include <math.h>\n",
-            f"#define UK_NU {motors}\n#define UK_MT {count}",
-            declarations(mechanism, ServoLayout(tasks)),
             definitions(mechanism, structure, pivoted=True),
             f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
             *defines({"MET": MET} | SEARCH_CONSTANTS),
@@ -53,7 +69,5 @@ def servo_source(tasks: Tasks) -> str:
             part("nonnegative.c"),
             part("bounded_search.c"),
             part("allocate.c"),
-            part("python.c"),
-            part("servo_python.c"),
         ]
     )
