@@ -34,7 +34,7 @@ static inline int uk_answer(uk_memory *m, const int forces) {
                                              + uk_stiffness[r] * m->residual[r]));
   }
   if (uk_whiten_rows(m)) return 2;
-  const int rank = uk_eliminate(m);
+  const int rank = uk_eliminate(m, UK_RANK_TOLERANCE);
   m->rank = rank;
   double *z = m->coordinates;
   for (int k = 0; k < rank; ++k) uk_reflect(m, k, m->qdd);

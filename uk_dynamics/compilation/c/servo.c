@@ -31,9 +31,10 @@ static void uk_controllable(uk_memory *m, double task[UK_MT][UK_NV], const doubl
   }
 }
 
-/* Efforts at the inputs in the memory; 0, or why there are none, as uk_evaluate says. */
-UK_EXPORT int uk_servo(uk_memory *m) {
-  const int failed = uk_evaluate(m);
+/* Efforts at the inputs in the memory; 0, or why there are none, as uk_evaluate says. Without
+ * `answers` only what a command needs is sure to be there. */
+static int uk_law(uk_memory *m, int answers) {
+  const int failed = uk_answer(m, answers);
   if (failed) return failed;
   const int rank = (int)m->rank;
   double task[UK_MT][UK_NV], motor[UK_NU][UK_NV], C[UK_MT][UK_NU], root[UK_NU];
@@ -100,17 +101,19 @@ UK_EXPORT int uk_servo(uk_memory *m) {
     m->reachable[r] = m->controllable[r] != 0.0 && fabs(m->shortfall[r]) <= UK_MET * m->size[r];
     sum += m->shortfall[r];
   }
-  for (int j = 0; j < UK_NU; ++j) { /* N S */
+  for (int j = 0; j < UK_NU; ++j) sum += m->efforts[j];
+  for (int j = 0; answers && j < UK_NU; ++j) { /* N S */
     for (int i = 0; i < rank; ++i) motor[j][i] = 0.0;
 #if UK_M > 0
     for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, motor[j]);
 #endif
     uk_unwhiten(m, motor[j]);
     for (int i = 0; i < UK_NV; ++i) m->response[i * UK_NU + j] = motor[j][i] * root[j];
-    sum += m->efforts[j];
   }
   return isfinite(sum) ? 0 : 2;
 }
+
+UK_EXPORT int uk_servo(uk_memory *m) { return uk_law(m, 1); }
 
 /* Largest residual of a structural row that acts; not a number where one is none. */
 UK_EXPORT double uk_closure_error(uk_memory *m) {

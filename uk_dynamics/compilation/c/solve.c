@@ -102,7 +102,7 @@ static void uk_reflect(const uk_memory *m, int k, double *x) {
 }
 
 /* Pivoted elimination; the rank. Row k keeps R above its diagonal in W and the reflector behind. */
-static int uk_eliminate(uk_memory *m) {
+static int uk_eliminate(uk_memory *m, double tolerance) {
   const int count = UK_M < UK_NV ? UK_M : UK_NV;
   for (int r = 0; r < UK_M; ++r) m->order[r] = r;
   for (int k = 0; k < count; ++k) {
@@ -114,7 +114,7 @@ static int uk_eliminate(uk_memory *m) {
     m->order[k] = chosen;
     double *v = uk_row(m, k);
     const double norm = sqrt(uk_square(v, k));
-    if (!(norm > UK_RANK_TOLERANCE)) return k;
+    if (!(norm > tolerance)) return k;
     const double diagonal = v[k] > 0.0 ? -norm : norm;
     m->beta[k] = 1.0 / (norm * (norm + fabs(v[k])));
     v[k] -= diagonal;

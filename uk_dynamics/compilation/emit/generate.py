@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from uk_dynamics.compilation.emit import reference_codes
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, number
 from uk_dynamics.compilation.emit.layout import Layout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
@@ -48,8 +49,48 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
 def source(mechanism: ResolvedMechanism) -> str:
     """C source for one state at a time, also as functions of Python where its headers are."""
     return "\n".join(
-        ["#include <math.h>\n", declarations(mechanism), definitions(mechanism), part("python.c")]
+        [
+            "#include <math.h>\n",
+            declarations(mechanism),
+            definitions(mechanism),
+            *(_motion(mechanism) if integrates(mechanism) else ()),
+            part("python.c"),
+        ]
     )
+
+
+def _motion(mechanism: ResolvedMechanism) -> list[str]:
+    """One motion at fixed steps, with control."""
+    constraints = mechanism.constraints
+    holds = constraints.position_rows & constraints.motion_rows
+    return [
+        *motors(mechanism),
+        *following(mechanism),
+        *_projection(mechanism),
+        f"#define UK_ALL_ROWS_HOLD {int(holds.all())}",
+        f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
+        table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
+        *map(part, ("projection.c", "motion.h", "motion.c")),
+    ]
+
+
+def motors(mechanism: ResolvedMechanism) -> list[str]:
+    """What motors do to the joints."""
+    actuators = mechanism.actuators
+    columns = ["{" + ", ".join(map(number, column)) + "}" for column in actuators.matrix.T]
+    return [
+        f"#define UK_NU {len(actuators)}",
+        f"static const double uk_motors[][UK_NV] = {{{', '.join(columns) or '{0}'}}};",
+    ]
+
+
+def following(mechanism: ResolvedMechanism) -> list[str]:
+    """What rows follow over time."""
+    return [
+        *defines(reference_codes.KINDS | reference_codes.BEYOND | reference_codes.OPERATIONS),
+        f"#define UK_FOLLOWS {int(mechanism.follows_references)}",
+        part("references.c"),
+    ]
 
 
 def batch_source(mechanism: ResolvedMechanism) -> str:
@@ -78,20 +119,19 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
             regular_function(mechanism, terms, LANES),
             part("evaluate_lanes.c"),
             part("batch.c"),
-            *(_trajectories(mechanism) if integrates(mechanism) else ()),
+            *((*_projection(mechanism), part("rollout.c")) if integrates(mechanism) else ()),
         ]
     )
 
 
-def _trajectories(mechanism: ResolvedMechanism) -> list[str]:
+def _projection(mechanism: ResolvedMechanism) -> list[str]:
     constants = {name: getattr(projection, name) for name in _OF_THE_PROJECTION}
     if not len(mechanism.constraints):
-        return [*defines(constants), part("rollout.c")]
+        return defines(constants)
     return [
         *defines(constants),
         table("double", "uk_position_row", mechanism.constraints.position_rows),
         table("double", "uk_motion_row", mechanism.constraints.motion_rows),
-        part("rollout.c"),
     ]
 
 

@@ -135,6 +135,29 @@ class ServoLayout(Layout):
             ("finished", 1, "1 where there are no better ones"),
         )
         self._add(("A_t", rows * nv, ""), ("bias_t", rows, ""), ("last", motors, ""))
+        self._add(  # settings of a control period
+            ("period", 1, "for which efforts are held, in s; 0: they change continuously"),
+            ("blend_time", 1, "in which the first error decays, in s; 0: at once"),
+            ("friction", 1, "1: friction and damping are fed forward, 0: left to the feedback"),
+            ("task_damping", rows, "2 zeta omega"),
+            ("task_stiffness", rows, "omega^2"),
+            ("effort_limit", motors, ""),
+            ("power_limit", motors, ""),
+            ("rate_step", motors, "largest change in a period"),
+        )
+        self._add(  # what one period leaves for the next
+            ("past_known", 1, "whether there are a last time and velocity"),
+            ("past_t", 1, ""),
+            ("past_v", nv, ""),
+            ("acceleration_known", 1, ""),
+            ("measured_qdd", nv, "from the last two velocities"),
+            ("begun", 1, "whether there is a first error"),
+            ("begin", 1, "when it was"),
+            ("approach_time", 1, "in which it decays"),
+            ("approach", 6 * rows, "polynomials along which it does"),
+            ("commanded_known", 1, "whether rate limits count from the last efforts"),
+            ("commanded", motors, ""),
+        )
 
 
 @dataclass(frozen=True)
@@ -164,4 +187,8 @@ def integrates(mechanism: ResolvedMechanism) -> bool:
     return mechanism.constraints.linear_in_rates and model.nq == model.nv
 
 
-_SCALARS = ("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished")
+_SCALARS = (
+    *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
+    *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
+    *("approach_time", "commanded_known"),
+)

@@ -5,12 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import number
-from uk_dynamics.compilation.emit.generate import declarations, defines, definitions, part, table
-from uk_dynamics.compilation.emit.layout import ServoLayout
+from uk_dynamics.compilation.emit.generate import (
+    declarations,
+    defines,
+    definitions,
+    following,
+    motors,
+    part,
+    table,
+)
+from uk_dynamics.compilation.emit.layout import ServoLayout, integrates
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
+from uk_dynamics.compilation.trace.terms import (
+    SymbolicTerms,
+    trace,
+    trace_resistance,
+    trace_tasks,
+)
 from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
-from uk_dynamics.core.servo import MET
+from uk_dynamics.core.servo import CONTROL_CONSTANTS, MET
 from uk_dynamics.mechanism import Tasks
 
 _STATE = ("q", "v", "followed")
@@ -31,9 +44,11 @@ def servo_source(tasks: Tasks) -> str:
 
 def servo_declarations(tasks: Tasks) -> str:
     """Sizes and memory."""
-    motors, count = len(tasks.mechanism.actuators), len(tasks.constraints)
-    sizes = f"#define UK_NU {motors}\n#define UK_MT {count}\n"
-    return sizes + declarations(tasks.mechanism, ServoLayout(tasks))
+    sizes = (
+        f"#define UK_NU {len(tasks.mechanism.actuators)}\n#define UK_MT {len(tasks.constraints)}\n"
+    )
+    memory = declarations(tasks.mechanism, ServoLayout(tasks))
+    return f"{sizes}{memory}\n{part('control_period.h')}"
 
 
 def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
@@ -43,17 +58,15 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
     pairs = zip(structure.residual, units, strict=True)
     errors = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in pairs]
     levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
-    motors, count = len(mechanism.actuators), len(tasks.constraints)
-    columns = [
-        "{" + ", ".join(map(number, column)) + "}" for column in mechanism.actuators.matrix.T
-    ]
+    count = len(tasks.constraints)
+    longest = count + 2 * len(mechanism.actuators)  # rows of a basis
     return "\n".join(
         [
             definitions(mechanism, structure, pivoted=True),
             f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
             *defines({"MET": MET} | SEARCH_CONSTANTS),
-            table("double", "uk_task_handicap", tie_handicap(count + 2 * motors)),
-            f"static const double uk_motors[][UK_NV] = {{{', '.join(columns)}}};",
+            table("double", "uk_task_handicap", tie_handicap(longest)),
+            *motors(mechanism),
             function("uk_task_terms", _STATE, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
             function(
                 "uk_task_errors",
@@ -69,5 +82,20 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
             part("nonnegative.c"),
             part("bounded_search.c"),
             part("allocate.c"),
+            *(_control_period(tasks) if integrates(mechanism) else ()),
         ]
     )
+
+
+def _control_period(tasks: Tasks) -> list[str]:
+    """All steps from a measured state to efforts within limits."""
+    mechanism, constraints = tasks.mechanism, tasks.constraints
+    return [
+        *following(mechanism),
+        *defines(CONTROL_CONSTANTS),
+        f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
+        table("double", "uk_task_position", constraints.position_rows),
+        table("double", "uk_task_motion", constraints.motion_rows),
+        function("uk_resistance", ("q", "v"), ("tau",), places(tau=trace_resistance(mechanism))),
+        part("control_period.c"),
+    ]

@@ -72,7 +72,7 @@ class Tape:
 def record(inputs: Sequence[str], outputs: Mapping[str, Objects]) -> Tape:
     """Put all that arrays need on a tape."""
     wanted = {name: list(array.reshape(-1)) for name, array in outputs.items()}
-    nodes = _sorted(x for values in wanted.values() for x in values)
+    nodes = in_order(x for values in wanted.values() for x in values)
     places = _Places(inputs, nodes, (x for values in wanted.values() for x in values))
     stages = _stages(nodes)
     parts: list[Rows | Call] = []
@@ -128,7 +128,7 @@ def _is_constant(x: Any) -> bool:
     return not isinstance(x, Symbol | str)
 
 
-def _sorted(roots: Iterable[Any]) -> list[Symbol]:
+def in_order(roots: Iterable[Any]) -> list[Symbol]:
     """All operations below some roots, operands first."""
     found: dict[Symbol, None] = {}
     stack = [x for x in roots if isinstance(x, Symbol)]

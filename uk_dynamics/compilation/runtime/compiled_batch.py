@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.compilation.runtime.batch_call import (
     Answers,
@@ -20,8 +19,7 @@ from uk_dynamics.compilation.runtime.batch_call import (
     empty_answers,
     trajectories_call,
 )
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.mechanism.resolution import Array, BatchSolution, Plan, Rollout, States, Stopped
+from uk_dynamics.mechanism.resolution import BatchSolution, Plan, Rollout, States, Stopped
 
 _WORTH_A_THREAD = 1024  # states; to start one costs as much as some hundred
 _REASONS = {
@@ -116,46 +114,3 @@ def to_solution(answers: Answers) -> BatchSolution:
         None if determined is None else determined.astype(bool),
         answers.violation,
     )
-
-
-class CompiledProjection:
-    """Keeps the memory of its calls; not to be shared between threads."""
-
-    def __init__(self, batch: CompiledBatch, nv: int, rows: int, *, followed: bool) -> None:
-        m = max(rows, 1)
-        self._function = batch.rollout
-        self._inputs = np.zeros((2, nv))
-        self._answers = np.zeros((2, nv))
-        self._end = np.zeros(2)
-        self._active = np.ones(m)
-        self._followed = np.zeros(3 * m) if followed else None
-        self._call = TrajectoriesCall(
-            count=1,
-            every=1,
-            project=1,
-            dt=1.0,
-            q=self._inputs[0].ctypes.data,
-            v=self._inputs[1].ctypes.data,
-            active=self._active.ctypes.data,
-            followed=None if self._followed is None else self._followed.ctypes.data,
-            q_out=self._answers[0].ctypes.data,
-            v_out=self._answers[1].ctypes.data,
-            stopped=self._end[:1].ctypes.data,
-            reason=self._end[1:].ctypes.data,
-        )
-        self._reference = ctypes.byref(self._call)
-
-    def follow(self, sample: ReferenceSample | None, mask: NDArray[np.bool_] | None) -> None:
-        """Tell what rows follow from now on, and which of them act; None: nothing, and all."""
-        if self._followed is not None:
-            self._followed[:] = 0.0 if sample is None else np.concatenate(sample)
-        self._active[:] = 1.0 if mask is None else mask
-
-    def project(self, t: float, q: Array, v: Array) -> Array | None:
-        """Positions and velocities on the constraints, (2, nv); None: they cannot be closed."""
-        self._inputs[0] = q
-        self._inputs[1] = v
-        self._call.t = t
-        if self._function(self._reference) or self._end[0] or not np.isfinite(self._answers).all():
-            return None
-        return self._answers.copy()

@@ -13,10 +13,10 @@ from uk_dynamics.compilation.emit.layout import Layout, integrates
 from uk_dynamics.compilation.runtime.batch_call import CommonInputs
 from uk_dynamics.compilation.runtime.compiled_batch import (
     CompiledBatch,
-    CompiledProjection,
     to_solution,
 )
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
+from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.core.equation import Solution
@@ -59,7 +59,7 @@ class CompiledDynamics(Fallback):
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = library_of(mechanism)
+        self._library = library = library_of(mechanism)
         super().__init__(fallback or InterpretedDynamics(mechanism))
         self._mechanism = mechanism
         layout = Layout(mechanism)
@@ -126,27 +126,28 @@ class CompiledDynamics(Fallback):
         if self._projection is None or self._needs_fallback(given):
             return self.fallback.project(state, given)
         if self.layout.followed:
-            rows = self._structure.rows
-            self._projection.follow(
-                rows.reference(state.t, given), rows.hierarchy.mask(given.active)
+            self._projection.follow_sample(
+                self._structure.rows.reference(state.t, given),
+                self._structure.rows.hierarchy.mask(given.active),
             )
         found = self._projection.project(state.t, state.q, state.v)
         if found is None:  # the other one says why
             return self.fallback.project(state, given)
-        return State(state.t, found[0], found[1])
+        return State(state.t, *found)
+
+    def motion(self) -> CompiledMotion | None:
+        """What moves one state at fixed steps in C; see :meth:`Dynamics.motion`."""
+        if not integrates(self._mechanism):
+            return None
+        return CompiledMotion(self._library, self._mechanism, self.layout)
 
     def load(self) -> None:
         """Load now what is otherwise loaded, or compiled, with the first batch or projection."""
-        _ = self._projection
+        _ = self._projection, self._batch
 
     @cached_property
-    def _projection(self) -> CompiledProjection | None:
-        if self._batch is None or not self._batch.rolls:
-            return None
-        followed = self.layout.followed
-        return CompiledProjection(
-            self._batch, self._mechanism.model.nv, self.rows, followed=followed
-        )
+    def _projection(self) -> CompiledMotion | None:
+        return self.motion()
 
     @cached_property
     def _batch(self) -> CompiledBatch | None:

@@ -37,6 +37,9 @@ class ServoCall:
             function.argtypes, function.restype = (ctypes.c_void_p,), ctypes.c_int
         library.uk_closure_error.restype = ctypes.c_double
         self._closure_error, self._errors, self._servo, self._allocate = functions
+        #: What control periods are made of; None where C knows no whole period.
+        self.control = getattr(library, "uk_control", None)
+        self.track = getattr(library, "uk_track", None)
         self._layout = layout
         self.memory = np.zeros(layout.size)
         self.memory[layout["stabilize"]] = 1.0
@@ -148,8 +151,8 @@ class CompiledServo:
         layout = ServoLayout(tasks)
         self._tasks = tasks
         self._otherwise = otherwise
-        self._layout = layout
-        self._call = ServoCall(library, layout)
+        self.layout = self._layout = layout
+        self.call = self._call = ServoCall(library, layout)
         self._structure = CompiledStructure(tasks.mechanism, layout, self._call.memory)
         self._resistance = None if friction else tasks.mechanism.passive.resistance
         nothing = np.zeros(layout.task_rows)

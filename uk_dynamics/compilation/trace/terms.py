@@ -74,6 +74,12 @@ def trace_tasks(tasks: Tasks) -> SymbolicTasks:
     return SymbolicTasks(*(cast(Objects, part) for part in found))
 
 
+def trace_resistance(mechanism: ResolvedMechanism) -> Objects:
+    """What friction and damping of the joints oppose to their motion, (nv,)."""
+    x = _Inputs(mechanism.model, 0)
+    return cast(Objects, mechanism.passive.resistance(x.v))
+
+
 def as_inputs(terms: SymbolicTerms) -> SymbolicTerms:
     """The same terms as inputs ``M[i]``, ``F[i]`` …, row by row; constants stay what they are."""
     graph = Graph()

@@ -23,7 +23,11 @@ _EMPTY: Array = np.zeros(0)
 
 
 class ExpressionReference:
-    """Value, rate and acceleration of expressions of t, by symbolic differentiation."""
+    """Value, rate and acceleration of expressions of t, by symbolic differentiation.
+
+    Attributes:
+        function: t → values, rates and accelerations of all rows, (3 rows,).
+    """
 
     def __init__(self, texts: Sequence[str], parameters: Mapping[str, float], owner: str) -> None:
         """Read and derive the expressions, one per row; errors call the reference ``owner``."""
@@ -32,7 +36,7 @@ class ExpressionReference:
         rates = [Differentiator().along(value, {TIME: ONE}) for value in values]
         accelerations = [Differentiator().along(rate, {TIME: ONE}) for rate in rates]
         sources = [Source(owner, text) for text in texts]
-        self._function = CompiledExpressions(
+        self.function = CompiledExpressions(
             [*values, *rates, *accelerations], sources * 3, _NO_JOINTS
         )
 
@@ -42,5 +46,5 @@ class ExpressionReference:
         Raises:
             ExpressionValueError: One of them has no value at t.
         """
-        found = np.array(self._function(t, _EMPTY, _EMPTY))
+        found = np.array(self.function(t, _EMPTY, _EMPTY))
         return ReferenceSample(*found.reshape(3, -1))

@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from uk_dynamics.core.servo import AT_LIMIT, SLOWEST
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
-
-_SLOWEST = 1e-200  # m/s or rad/s: power does not limit a motor that stands still
-_REACHED = 1e-9  # of the interval: a motor this close to its end is at its limit
 
 
 class Bounds(NamedTuple):
@@ -38,7 +36,7 @@ class Bounds(NamedTuple):
     def reason(self, motor: int, effort: float) -> str:
         """The limit that a motor is at: "effort", "power" or "rate"; empty: none."""
         lower, upper = float(self.lower[motor]), float(self.upper[motor])
-        near = _REACHED * max(abs(lower), abs(upper)) if np.isfinite(upper - lower) else 0.0
+        near = AT_LIMIT * max(abs(lower), abs(upper)) if np.isfinite(upper - lower) else 0.0
         if lower + near < effort < upper - near:
             return ""
         if abs(effort) >= self.power[motor] - near:
@@ -51,6 +49,10 @@ class MotorLimits:
 
     Attributes:
         has_rate_limits: Whether some motor has a rate limit.
+        effort: Effort limits now, (motors,), in N or N·m.
+        power: Power limits, (motors,), in W.
+        step: Largest change in a period where there are rate limits, (motors,), in N or N·m.
+        last: Last command, (motors,); None: unknown.
     """
 
     def __init__(self, mechanism: Mechanism, period: float | None) -> None:
@@ -65,9 +67,9 @@ class MotorLimits:
         """
         actuators = mechanism.actuators
         self._declared = actuators.effort_limits
-        self._effort = self._declared
-        self._power = actuators.power_limits
-        self._powered = bool(np.isfinite(self._power).any())
+        self.effort = self._declared
+        self.power = actuators.power_limits
+        self._powered = bool(np.isfinite(self.power).any())
         self.has_rate_limits = bool(np.isfinite(actuators.rate_limits).any())
         self._map = np.ascontiguousarray(actuators.matrix.T)
         if self.has_rate_limits and period is None:
@@ -77,10 +79,10 @@ class MotorLimits:
                 file=mechanism.spec.file,
                 place=f"actuators.{name}.rate_limit",
             )
-        self._step = (
+        self.step = (
             actuators.rate_limits * (period or 0.0) if self.has_rate_limits else self._declared
         )
-        self._last: Array | None = None
+        self.last: Array | None = None
 
     def restrict(self, efforts: Array) -> None:
         """Change the effort limits, at most to those of the mechanism file.
@@ -94,7 +96,7 @@ class MotorLimits:
         if not (efforts >= 0.0).all():  # false for nan
             bad = efforts[~(efforts >= 0.0)][0]
             raise InputError(f"expected a number from 0 up, found {bad:g}", place="effort_limit")
-        self._effort = np.minimum(efforts, self._declared)
+        self.effort = np.minimum(efforts, self._declared)
 
     def bounds(self, v: Array, later: Array | None = None) -> Bounds:
         """Intervals of the next efforts.
@@ -103,22 +105,22 @@ class MotorLimits:
             v: Velocity, (nv,); power is effort times the velocity of the motor.
             later: Predicted velocity at the end of the period, (nv,).
         """
-        most = self._effort
+        most = self.effort
         if self._powered:
             speed = np.abs(self._map @ v)
             if later is not None:
                 speed = np.maximum(speed, np.abs(self._map @ later))
-            most = np.minimum(most, self._power / np.maximum(speed, _SLOWEST))
-        if not self.has_rate_limits or self._last is None:
-            return Bounds(-most, most, self._effort, most)
-        lower = np.clip(self._last - self._step, -most, most)
-        upper = np.clip(self._last + self._step, -most, most)
-        return Bounds(lower, upper, self._effort, most)
+            most = np.minimum(most, self.power / np.maximum(speed, SLOWEST))
+        if not self.has_rate_limits or self.last is None:
+            return Bounds(-most, most, self.effort, most)
+        lower = np.clip(self.last - self.step, -most, most)
+        upper = np.clip(self.last + self.step, -most, most)
+        return Bounds(lower, upper, self.effort, most)
 
     def remember(self, efforts: Array) -> None:
         """Store the commanded efforts, (motors,), in N or N·m."""
         if self.has_rate_limits:
-            self._last = efforts.copy()
+            self.last = efforts.copy()
 
     def reset(self, efforts: Array | None = None) -> None:
         """Forget the last command.
@@ -127,4 +129,4 @@ class MotorLimits:
             efforts: Present motor efforts, (motors,), in N or N·m; None: unknown, rate limits do
                 not apply to the next command.
         """
-        self._last = None if efforts is None else efforts.copy()
+        self.last = None if efforts is None else efforts.copy()

@@ -11,40 +11,45 @@ prediction.
 
 from __future__ import annotations
 
+from uk_dynamics.core.servo import TOO_LONG, TOO_SHORT
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model import RobotModel
 
-_TOO_SHORT, _TOO_LONG = 0.5, 2.5  # periods between states whose velocities are compared
-
 
 class Prediction:
-    """Predicts the state half a period ahead from the last two states."""
+    """Predicts the state half a period ahead from the last two states.
+
+    Attributes:
+        period: Of control, in s.
+        last: Time and velocity of the last state; None: none.
+        qdd: Acceleration between the last two, (nv,); None: unknown.
+    """
 
     def __init__(self, model: RobotModel, period: float) -> None:
         self._model = model
-        self._period = period
-        self._last: tuple[float, Array] | None = None
-        self._qdd: Array | None = None
+        self.period = period
+        self.last: tuple[float, Array] | None = None
+        self.qdd: Array | None = None
 
     def ahead(self, state: State) -> State:
         """The state half a period later at constant acceleration."""
         self._compare(state)
-        h = 0.5 * self._period
-        v = state.v if self._qdd is None else state.v + h * self._qdd
+        h = 0.5 * self.period
+        v = state.v if self.qdd is None else state.v + h * self.qdd
         q = self._model.integrate(state.q, 0.5 * h * (state.v + v))
         return State(state.t + h, q, v)
 
     def reset(self) -> None:
         """Forget previous states: the next prediction assumes constant velocity."""
-        self._last = self._qdd = None
+        self.last = self.qdd = None
 
     def _compare(self, state: State) -> None:
         """Update the acceleration; it is unknown after a pause, or if time went back."""
-        if self._last is not None:
-            t, v = self._last
-            periods = (state.t - t) / self._period
-            if 0.0 <= periods < _TOO_SHORT:  # would amplify the noise of velocities
+        if self.last is not None:
+            t, v = self.last
+            periods = (state.t - t) / self.period
+            if 0.0 <= periods < TOO_SHORT:  # would amplify the noise of velocities
                 return
-            known = 0.0 <= periods <= _TOO_LONG
-            self._qdd = (state.v - v) / (state.t - t) if known else None
-        self._last = state.t, state.v.copy()
+            known = 0.0 <= periods <= TOO_LONG
+            self.qdd = (state.v - v) / (state.t - t) if known else None
+        self.last = state.t, state.v.copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uk_dynamics.compilation import Selection, choose, chosen
-from uk_dynamics.compilation.runtime import Deferred
+from uk_dynamics.compilation.runtime import CompiledServo, Deferred
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
@@ -32,11 +32,14 @@ def servo_evaluator(
     interpreted: ServoEvaluator = InterpretedServo(tasks, friction=friction)
 
     def compiled() -> ServoEvaluator:
-        from uk_dynamics.compilation.runtime import CompiledServo
-
         return CompiledServo(tasks, interpreted, friction=friction)
 
     return chosen(choice, tasks, asked, interpreted, compiled, DeferredServo)
+
+
+def compiled_servo(evaluator: ServoEvaluator) -> CompiledServo | None:
+    """The evaluator itself where it is compiled."""
+    return evaluator if isinstance(evaluator, CompiledServo) else None
 
 
 class DeferredServo:

@@ -9,13 +9,15 @@ from typing import Literal
 import numpy as np
 
 from uk_dynamics.compilation import Selection
+from uk_dynamics.compilation.runtime import ForeignReferenceError
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.limits.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.servo.bumpless_start import BumplessStart
+from uk_dynamics.control.servo.compiled_period import CompiledPeriod, Settings, Steps
 from uk_dynamics.control.servo.prediction import Prediction
-from uk_dynamics.control.servo.servo_backend import servo_evaluator
+from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
@@ -48,6 +50,9 @@ class ServoController:
             :class:`BumplessStart`.
         gains: Of the tasks' feedback; they can be changed at any time.
         limits: Of the motors; they can be restricted at any time.
+        friction: ``model`` or ``none``, as below.
+        prediction: Of the middle of the control period; None: control is continuous.
+        start: How the first error after a reset decays.
         preload: Preferred efforts s where the tasks leave freedom, (motors,), in N or N·m; None:
             zero.
         internal: Additional efforts that cause internal forces; None: none. See
@@ -100,7 +105,7 @@ class ServoController:
         self.mechanism = mechanism
         self.tasks = tasks
         self.blend_time = blend_time
-        self._start = BumplessStart(tasks.constraints)
+        self.start = BumplessStart(tasks.constraints)
         self.active: ActiveConstraints | None = None
         self.structure: Mapping[str, ReferenceSample] = {}
         self.control_period = control_period
@@ -108,12 +113,13 @@ class ServoController:
         self.preload = tasks.allocation.preload
         self.internal = checked_internal_efforts(mechanism, tasks.allocation.internal_forces)
         self.gains = TaskGains(tasks.constraints)
+        self.friction = friction
         if friction not in ("model", "none"):
             raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
         self._evaluator = servo_evaluator(tasks, backend, friction=friction == "model")
-        self._prediction = None
+        self.prediction = None
         if control_period is not None:
-            self._prediction = Prediction(mechanism.model, control_period)
+            self.prediction = Prediction(mechanism.model, control_period)
         self.limits = MotorLimits(mechanism, control_period)
         self._ranked = len(np.unique(tasks.priorities)) > 1
 
@@ -134,9 +140,9 @@ class ServoController:
         """
         self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
         self._evaluator.forget()
-        self._start.reset()
-        if self._prediction is not None:
-            self._prediction.reset()
+        self.start.reset()
+        if self.prediction is not None:
+            self.prediction.reset()
 
     def set_internal_forces(self, forces: Mapping[str, float]) -> None:
         """Change the internal forces; see :func:`internal_efforts`.
@@ -183,11 +189,11 @@ class ServoController:
         actuators = self.mechanism.actuators
         preferred = self.preload if preload is None else actuators.efforts(preload)
         inputs = Inputs(active=self.active, references=self.structure)
-        ahead = state if self._prediction is None else self._prediction.ahead(state)
+        ahead = state if self.prediction is None else self.prediction.ahead(state)
         if self.internal is not None:
             preferred = self.internal.added_to(preferred, ahead, self.active, self.structure)
         errors = self._evaluator.errors(state, references)  # feedback uses the measured state
-        relative, approach = self._start.along(errors, self.blend_time, state.t, ahead.t)
+        relative, approach = self.start.along(errors, self.blend_time, state.t, ahead.t)
         demand = Demand(self.gains.feedback(relative), approach, self.weights, preferred, inputs)
         servo, free, qdd_free, response = self._evaluator.evaluate(ahead, demand, references)
         bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
@@ -217,6 +223,40 @@ class ServoController:
             free=free,
             settled=settled,
         )
+
+    def compiled(self) -> CompiledPeriod | str:
+        """Whole control periods in C; otherwise what keeps them in Python, by name.
+
+        The name is empty where the law is interpreted altogether, as its backend decides.
+        """
+        servo = compiled_servo(self._evaluator)
+        if servo is None:
+            return ""
+        if servo.call.control is None:
+            return "joints with several coordinates"
+        if self.internal is not None:
+            return "internal forces"
+        if self.structure and not self.mechanism.follows_references:
+            return f"what {', '.join(self.structure)} follows"
+
+        def settings() -> Settings:
+            return Settings(
+                self.weights,
+                self.preload,
+                self.control_period,
+                self.blend_time,
+                self.friction,
+                self.active,
+                self.structure,
+            )
+
+        steps = Steps(self.gains, self.limits, self.prediction, self.start)
+        period = CompiledPeriod(servo, self.tasks, steps, settings)
+        try:
+            period.load()
+        except ForeignReferenceError as error:
+            return str(error)
+        return period
 
     def loop_closure_error(self, state: State) -> float:
         """Largest residual of the loops, in m or rad."""

@@ -1,12 +1,24 @@
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
+from uk_dynamics.core.servo.control_constants import (
+    AT_LIMIT,
+    CONTROL_CONSTANTS,
+    SLOWEST,
+    TOO_LONG,
+    TOO_SHORT,
+)
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined
 from uk_dynamics.core.servo.motion_efforts import motion_efforts
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts
 
 __all__ = [
+    "AT_LIMIT",
+    "CONTROL_CONSTANTS",
     "MET",
+    "SLOWEST",
+    "TOO_LONG",
+    "TOO_SHORT",
     "LoopFactors",
     "ServoSolution",
     "Split",

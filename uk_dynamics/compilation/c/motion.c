@@ -1,0 +1,142 @@
+/* Fixed steps under a law of control, many periods in a call; see motion.h. */
+
+/* Efforts of the law, within what motors can; 0, or what the law says. Where it is noted, what is
+ * up for the first time is. */
+static int uk_drive(uk_memory *m, const uk_motion *c, int noted) {
+  const int failed = c->law(c->controller, m->t, m->q, m->v, c->efforts, c->raised + UK_NU);
+  if (failed) return failed;
+  for (int j = 0; j < UK_NU; ++j) {
+    const double most = uk_effort_limit[j];
+    if (!isfinite(c->efforts[j])) return 2;
+    if (c->efforts[j] > most) c->efforts[j] = most;
+    if (c->efforts[j] < -most) c->efforts[j] = -most;
+    c->raised[j] = fabs(c->efforts[j]) >= most;
+  }
+  for (long long k = 0; noted && k < UK_NU + c->flags; ++k)
+    if (c->raised[k] != 0.0 && m->t < c->seen[k]) c->seen[k] = m->t;
+  return 0;
+}
+
+static void uk_apply(uk_memory *m, const uk_motion *c) {
+  memcpy(m->tau, c->tau, sizeof m->tau);
+  for (int j = 0; j < UK_NU; ++j)
+    for (int i = 0; i < UK_NV; ++i) m->tau[i] += uk_motors[j][i] * c->efforts[j];
+}
+
+static int uk_follow_structure(uk_memory *m, const uk_motion *c) {
+#if UK_FOLLOWS
+  return uk_follow(c->followed, m->t, UK_M, m->followed);
+#else
+  (void)m, (void)c;
+  return 0;
+#endif
+}
+
+/* Acceleration of the state in the memory. */
+static int uk_stage(uk_memory *m, uk_motion *c) {
+  ++c->evaluations;
+  if (c->continuous && c->law) {
+    if (uk_drive(m, c, 0)) return 1;
+    uk_apply(m, c);
+  }
+  return uk_follow_structure(m, c) || uk_answer(m, 0);
+}
+
+/* One step of size h from the state in the memory, without what ends it. */
+static int uk_fixed_step(uk_memory *m, uk_motion *c, double h) {
+  static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
+  if (c->euler) {
+    if (uk_stage(m, c)) return 1;
+    for (int i = 0; i < UK_NV; ++i) m->v[i] += h * m->qdd[i], m->q[i] += h * m->v[i];
+    return 0;
+  }
+  const double t = m->t;
+  double q[UK_NV], v[UK_NV], dq[UK_NV], dv[UK_NV];
+  for (int i = 0; i < UK_NV; ++i) q[i] = m->q[i], v[i] = m->v[i], dq[i] = dv[i] = 0.0;
+  for (int s = 0; s < 4; ++s) {
+    if (s > 0) {
+      const double part = h * offset[s];
+      for (int i = 0; i < UK_NV; ++i) m->q[i] = q[i] + part * m->v[i];
+      for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + part * m->qdd[i];
+      m->t = t + part;
+    }
+    if (uk_stage(m, c)) return 1;
+    for (int i = 0; i < UK_NV; ++i) dq[i] += weight[s] * m->v[i], dv[i] += weight[s] * m->qdd[i];
+  }
+  for (int i = 0; i < UK_NV; ++i) m->q[i] = q[i] + (h / 6.0) * dq[i];
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + (h / 6.0) * dv[i];
+  return 0;
+}
+
+/* From one instant to the next. */
+static int uk_go(uk_memory *m, uk_motion *c, double end) {
+  const double begin = m->t, parts = ceil((end - begin) / c->step - 1e-9);
+  const long long count = parts > 1.0 ? (long long)parts : 1;
+  const double h = (end - begin) / count;
+  uk_apply(m, c);
+  for (long long k = 0; k < count; ++k) {
+    if (uk_fixed_step(m, c, h)) return 1;
+    m->t = k + 1 == count ? end : begin + (k + 1) * h;
+    if (c->project && (uk_follow_structure(m, c) || uk_project(m))) return 1;
+    ++c->steps;
+  }
+  return 0;
+}
+
+static void uk_load(uk_memory *m, const uk_motion *c) {
+  memcpy(m->q, c->q, sizeof m->q);
+  memcpy(m->v, c->v, sizeof m->v);
+  m->stabilize = c->stabilize;
+  for (int r = 0; r < UK_M; ++r) m->active[r] = c->active[r];
+}
+
+static void uk_keep(const uk_memory *m, uk_motion *c) {
+  memcpy(c->q, m->q, sizeof m->q);
+  memcpy(c->v, m->v, sizeof m->v);
+}
+
+/* The whole motion; 0, UK_NO_EFFORTS or UK_NO_MOTION. */
+UK_EXPORT int uk_move(uk_memory *m, uk_motion *c) {
+  uk_load(m, c);
+  for (;; ++c->at) {
+    const int samples = c->sample[c->at] != 0.0;
+    const int acts = c->continuous ? samples : c->control && c->control[c->at] != 0.0;
+    m->t = c->when[c->at];
+    if (acts && c->law && uk_drive(m, c, 1)) return UK_NO_EFFORTS;
+    if (samples) {
+      memcpy(c->q_out + c->sampled * UK_NQ, m->q, sizeof m->q);
+      memcpy(c->v_out + c->sampled * UK_NV, m->v, sizeof m->v);
+      memcpy(c->efforts_out + c->sampled * UK_NU, c->efforts, sizeof(double) * UK_NU);
+      ++c->sampled;
+    }
+    if (c->at + 1 >= c->stops) return 0;
+    if (uk_go(m, c, c->when[c->at + 1])) return UK_NO_MOTION;
+    uk_keep(m, c);
+  }
+}
+
+/* One evaluation at a time and the state in the motion; the acceleration is in the memory. */
+UK_EXPORT int uk_accelerate(uk_memory *m, uk_motion *c) {
+  uk_load(m, c);
+  m->t = *c->when;
+  uk_apply(m, c);
+  return uk_stage(m, c);
+}
+
+/* Efforts of the law at a time and the state in the motion; as uk_drive. */
+UK_EXPORT int uk_act(uk_memory *m, uk_motion *c) {
+  uk_load(m, c);
+  m->t = *c->when;
+  return uk_drive(m, c, 1);
+}
+
+/* The state in the motion on the constraints at a time; as uk_project, or 4: a reference has no
+ * value. */
+UK_EXPORT int uk_settle(uk_memory *m, uk_motion *c) {
+  uk_load(m, c);
+  m->t = *c->when;
+  if (uk_follow_structure(m, c)) return 4;
+  const int failed = uk_project(m);
+  if (!failed) uk_keep(m, c);
+  return failed;
+}

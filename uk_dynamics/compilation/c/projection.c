@@ -1,0 +1,106 @@
+/* The nearest state on the constraints in the metric of M: Newton steps of least d^T M d until
+ * residuals are rounding, then the nearest velocity; as core/equation/projection.py. */
+
+#if UK_M > 0
+
+/* The d of least d^T M d with A d = right, on the rows that act and are of a kind, at the terms in
+ * the memory. Off the constraints a redundant row looks independent by about its violation: the
+ * tolerance follows. 0, or as uk_evaluate. */
+static int uk_correct(uk_memory *m, const double *right, const double *kind, double tolerance,
+                      double *d) {
+#if UK_REGULAR
+  if (UK_ALL_ROWS_HOLD && tolerance == UK_RANK_TOLERANCE) { /* as if at rest, and drawn there */
+    const double stabilize = m->stabilize;
+    double bias[UK_M], force[UK_NV];
+    memcpy(bias, m->bias, sizeof bias);
+    memcpy(force, m->force, sizeof force);
+    for (int i = 0; i < UK_NV; ++i) m->force[i] = -m->tau[i];
+    for (int r = 0; r < UK_M; ++r) m->bias[r] = -right[r];
+    m->stabilize = 0.0;
+    const int regular = uk_regular(m, 0);
+    m->stabilize = stabilize;
+    memcpy(m->bias, bias, sizeof bias);
+    memcpy(m->force, force, sizeof force);
+    if (regular) {
+      memcpy(d, m->qdd, sizeof(double) * UK_NV);
+      return 0;
+    }
+  }
+#endif
+  double A[UK_M * UK_NV], M[UK_NV * UK_NV];
+  memcpy(A, m->A, sizeof A);
+  memcpy(M, m->H, sizeof M);
+  for (int r = 0; r < UK_M; ++r)
+    if (kind[r] * m->active[r] == 0.0)
+      for (int i = 0; i < UK_NV; ++i) m->A[r * UK_NV + i] = 0.0;
+  int failed = uk_factor_mass(m);
+  if (!failed && uk_whiten_rows(m)) failed = 2;
+  if (!failed) {
+    const int rank = uk_eliminate(m, tolerance);
+    for (int i = 0; i < UK_NV; ++i) d[i] = 0.0;
+    for (int k = 0; k < rank; ++k) {
+      const double *row = uk_row(m, k);
+      const int r = (int)m->order[k];
+      double y = right[r] * m->inverse_scale[r];
+      for (int i = 0; i < k; ++i) y -= row[i] * d[i];
+      d[k] = y / m->R[k];
+    }
+    for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, d);
+    uk_unwhiten(m, d);
+  }
+  memcpy(m->A, A, sizeof A);
+  memcpy(m->H, M, sizeof M);
+  return failed;
+}
+
+#endif
+
+/* Project q and v in the memory, where `followed` is that of the time there. 0; 1 or 2 as
+ * uk_evaluate, 3 where the loops stay open. */
+static int uk_project(uk_memory *m) {
+#if UK_M > 0
+  double best[UK_NV], right[UK_M], d[UK_NV], smallest = INFINITY;
+  for (int step = 0;; ++step) {
+    double size = 0.0, total = 0.0;
+    uk_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+    for (int r = 0; r < UK_M; ++r) {
+      right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
+      if (fabs(right[r]) > size) size = fabs(right[r]);
+      total += right[r];
+    }
+    if (!isfinite(total)) {
+      if (step == 0) return 2;
+      size = INFINITY;
+    }
+    const int better = size < smallest;
+    const int stalled = step > 0 && better && size > 0.5 * smallest && size <= UK_REACHED;
+    const int away = !better && (smallest <= UK_REACHED || size > UK_DIVERGING * smallest);
+    if (better) {
+      smallest = size;
+      memcpy(best, m->q, sizeof best);
+    }
+    if (stalled || away || smallest <= UK_ROUNDING || step == UK_NEWTON_STEPS) break;
+    const double part = size / UK_LENGTH, loose = part < UK_LOOSEST ? part : UK_LOOSEST;
+    const int failed = uk_correct(m, right, uk_position_row,
+                                  part > UK_RANK_TOLERANCE ? loose : UK_RANK_TOLERANCE, d);
+    if (failed) return failed;
+    for (int i = 0; i < UK_NV; ++i) m->q[i] += d[i];
+  }
+  if (!(smallest <= UK_REACHED)) return 3;
+  if (memcmp(best, m->q, sizeof best)) {
+    memcpy(m->q, best, sizeof best);
+    uk_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  }
+  for (int r = 0; r < UK_M; ++r) right[r] = uk_motion_row[r] * m->active[r] * m->rate[r];
+  const int failed = uk_correct(m, right, uk_motion_row, UK_RANK_TOLERANCE, d);
+  if (failed) return failed;
+  for (int i = 0; i < UK_NV; ++i) m->v[i] -= d[i];
+  double sum = 0.0;
+  for (int i = 0; i < UK_NV; ++i) sum += m->v[i];
+  return isfinite(sum) ? 0 : 2;
+#else
+  double sum = 0.0;
+  for (int i = 0; i < UK_NV; ++i) sum += m->q[i] + m->v[i];
+  return isfinite(sum) ? 0 : 2;
+#endif
+}

@@ -1,0 +1,15 @@
+"""Numbers by which tables of references tell C what they hold; see ``references.c``."""
+
+from __future__ import annotations
+
+#: Kinds of entries.
+KINDS = {"SAMPLE": 0, "SINUSOID": 1, "POLYNOMIALS": 2, "EXPRESSIONS": 3}
+#: What polynomials are outside their times: a spline holds its ends, a trajectory is at rest at the
+#: very end too, a periodic one repeats, a single polynomial has no ends.
+BEYOND = {"HOLDS": 0, "RESTS": 1, "REPEATS": 2, "GOES_ON": 3}
+_INFIX = {"+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "OVER", "<": "LESS", "<=": "LESS_OR_EQUAL"}
+_OTHERS = ("negate", "choose", "pow", "atan2", "fabs", "sqrt", "sin", "cos", "tan", "sinh", "cosh")
+_OTHERS += ("tanh", "exp", "log", "asin", "acos", "atan")
+#: Operation of a symbol: its name in C.
+NAMES = _INFIX | {name: name.upper() for name in _OTHERS}
+OPERATIONS = {name: code for code, name in enumerate(NAMES.values())}

@@ -1,0 +1,86 @@
+"""The control periods of a servo law in C: settings, memory and references on the Python side."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uk_dynamics.compilation.runtime.compiled_motion import CompiledLaw
+from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
+from uk_dynamics.compilation.runtime.reference_table import reference_table
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
+
+
+class ControllerCall(ctypes.Structure):
+    """``uk_controller`` of control_period.h."""
+
+    _fields_ = tuple((name, ctypes.c_void_p) for name in ("memory", "tasks", "structure"))
+
+
+class CompiledControl:
+    """What ``uk_control`` needs, in the memory of a compiled servo law."""
+
+    def __init__(self, servo: CompiledServo, tasks: Tasks) -> None:
+        self._tasks, self._layout = tasks, servo.layout
+        self._memory = servo.call.memory
+        self._track = servo.call.track
+        self._track.argtypes = (ctypes.c_void_p, ctypes.c_longlong, *(ctypes.c_void_p,) * 4)
+        self._call = ControllerCall(memory=self._memory.ctypes.data)
+        self._tables: list[Array | None] = []
+        motors, rows = tasks.mechanism.actuators.names, tasks.row_names
+        self.law = CompiledLaw(
+            ctypes.cast(servo.call.control, ctypes.c_void_p).value or 0,
+            ctypes.addressof(self._call),
+            (
+                *(f"{name} is at its power limit" for name in motors),
+                *(f"{name} is at its rate limit" for name in motors),
+                *(f"the motors cannot accelerate {row} as desired" for row in rows),
+            ),
+            (self, servo),
+        )
+
+    def follow(
+        self,
+        structure: Mapping[str, ReferenceSample],
+        active: ActiveConstraints | None,
+    ) -> None:
+        """Set what tasks and structure follow, and which constraints act.
+
+        Args:
+            structure: What replaces references of the mechanism file, by name.
+            active: Switchable constraints that are on; None: as in the mechanism file.
+
+        Raises:
+            ForeignReferenceError: Something follows an object of Python.
+        """
+        mechanism, layout = self._tasks.mechanism, self._layout
+        followed = {**structure, **mechanism.hierarchy.captured(active)}
+        self._tables = [reference_table(self._tasks.references), None]
+        if layout.followed:
+            self._tables[1] = reference_table(mechanism.references, followed)
+        self._call.tasks, self._call.structure = (
+            None if table is None else table.ctypes.data for table in self._tables
+        )
+        mask = mechanism.hierarchy.mask(active)
+        self._memory[layout["active"]] = 1.0 if mask is None else mask
+
+    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
+        """Errors of the task rows at K states, (K, mt), times the declared length; None: none."""
+        errors = np.empty((len(t), self._layout.task_rows))
+        arrays = [np.ascontiguousarray(array) for array in (t, q, v)] + [errors]
+        places = (array.ctypes.data for array in arrays)
+        failed = self._track(ctypes.addressof(self._call), len(t), *places)
+        return None if failed else errors
+
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
+        """Set a field of the memory."""
+        self._memory[self._layout[name]] = value
+
+    def __getitem__(self, name: str) -> Array:
+        """A field of the memory, fresh."""
+        return np.array(self._memory[self._layout[name]])

@@ -1,0 +1,229 @@
+"""The motion of one state at fixed steps, and its control, in C."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.compilation.emit.layout import Layout
+from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
+
+_POINTERS = ("when", "control", "sample", "law", "controller", "followed", "active", "tau")
+_STATE = ("q", "v", "efforts", "q_out", "v_out", "efforts_out", "raised", "seen")
+
+
+class MotionCall(ctypes.Structure):
+    """``uk_motion`` of motion.h."""
+
+    _fields_ = (
+        *((name, ctypes.c_longlong) for name in ("stops", "flags", "euler", "project")),
+        ("continuous", ctypes.c_longlong),
+        *((name, ctypes.c_double) for name in ("step", "stabilize")),
+        *((name, ctypes.c_void_p) for name in (*_POINTERS, *_STATE)),
+        *((name, ctypes.c_longlong) for name in ("at", "sampled", "steps", "evaluations")),
+    )
+
+
+@dataclass(frozen=True)
+class CompiledLaw:
+    """A law of control as C calls it.
+
+    Attributes:
+        function: Address of a function such as ``uk_control``.
+        controller: Address of its first argument.
+        flags: What the flags mean that it raises, in the words of a warning.
+        keeps: What must live as long as the addresses are used.
+    """
+
+    function: int
+    controller: int
+    flags: tuple[str, ...]
+    keeps: object
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What became of a motion between two instants.
+
+    Attributes:
+        reached: Number of the last instant that was reached.
+        phase: ``done``; ``control``, where the law has no efforts at that instant; ``motion``,
+            where the way from there to the next one failed in C.
+        state: At the instant reached.
+        efforts: Of the motors since then, (motors,), in N or N·m.
+        q: Samples, (K, nq).
+        v: (K, nv).
+        sampled_efforts: (K, motors).
+        steps: Integration steps.
+        evaluations: Of the acceleration.
+    """
+
+    reached: int
+    phase: str
+    state: State
+    efforts: Array
+    q: Array
+    v: Array
+    sampled_efforts: Array
+    steps: int
+    evaluations: int
+
+
+_PHASES = ("done", "control", "motion")
+
+
+class CompiledMotion:
+    """Moves a state, many control periods in a call; not to be shared between threads.
+
+    Attributes:
+        raised: 1 for motors at their effort limits, (motors,), then for flags of the law that are
+            up, since efforts were last computed.
+        seen: When each of these was first up at a control instant, in s; infinite: never.
+    """
+
+    def __init__(self, path: Path, mechanism: ResolvedMechanism, layout: Layout) -> None:
+        library = ctypes.CDLL(str(path))
+        self._functions = [
+            getattr(library, f"uk_{name}") for name in ("move", "accelerate", "act", "settle")
+        ]
+        for function in self._functions:
+            function.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+            function.restype = ctypes.c_int
+        self._move, self._accelerate, self._act, self._settle = self._functions
+        self._mechanism = mechanism
+        self._motors = len(mechanism.actuators)
+        self._memory = np.zeros(layout.size)
+        self._qdd = self._memory[layout["qdd"]]
+        nq, nv = mechanism.model.nq, mechanism.model.nv
+        self._q, self._v, self._t = np.zeros(nq), np.zeros(nv), np.zeros(1)
+        self._efforts = np.zeros(max(self._motors, 1))
+        self._tau = np.zeros(nv)
+        self._active = np.ones(max(layout.rows, 1))
+        self._followed: Array | None = None
+        self._law: CompiledLaw | None = None
+        self._call = MotionCall(step=1.0, project=1)
+        self._at = ctypes.byref(self._call)
+        self._place = ctypes.c_void_p(self._memory.ctypes.data)
+        for name in ("q", "v", "efforts", "tau", "active"):
+            setattr(self._call, name, getattr(self, f"_{name}").ctypes.data)
+        self._call.when = self._t.ctypes.data
+        self.control_by(None, continuous=False)
+
+    def control_by(self, law: CompiledLaw | None, *, continuous: bool) -> None:
+        """Let a law drive the motors from now on; None: their efforts stay what they are."""
+        self._law = law
+        flags = () if law is None else law.flags
+        self.raised = np.zeros(self._motors + len(flags))
+        self.seen = np.full(self._motors + len(flags), np.inf)
+        call = self._call
+        call.raised, call.seen = self.raised.ctypes.data, self.seen.ctypes.data
+        call.flags = len(flags)
+        call.law, call.controller = (None, None) if law is None else (law.function, law.controller)
+        call.continuous = continuous
+
+    def act(self, inputs: Inputs, efforts: Array | None = None, tau: Array | None = None) -> None:
+        """Set what acts from now on.
+
+        Args:
+            inputs: Constraints that are on, what they follow, stabilisation; of forces ``tau``,
+                unless that is given apart.
+            efforts: Present motor efforts, (motors,), besides ``tau``; None: zero.
+            tau: Constant forces, (nv,).
+
+        Raises:
+            ForeignReferenceError: A constraint follows an object of Python.
+        """
+        mechanism, active = self._mechanism, inputs.active
+        force = inputs.tau if tau is None else tau
+        self._tau[:] = 0.0 if force is None else force
+        self._efforts[: self._motors] = 0.0 if efforts is None else efforts
+        mask = mechanism.hierarchy.mask(active)
+        self._active[:] = 1.0 if mask is None else mask
+        self._followed = None
+        if mechanism.follows_references:
+            live = {**(inputs.references or {}), **mechanism.hierarchy.captured(active)}
+            self._followed = reference_table(mechanism.references, live)
+        table = self._followed
+        self._call.followed = None if table is None else table.ctypes.data
+        self._call.stabilize = inputs.stabilize
+
+    def follow_sample(self, sample: ReferenceSample | None, mask: NDArray[np.bool_] | None) -> None:
+        """Set what structural rows follow and which of them act; None: nothing, and all."""
+        self._active[:] = 1.0 if mask is None else mask
+        self._call.followed = None
+        if sample is not None:
+            self._followed = sample_table(sample)
+            self._call.followed = self._followed.ctypes.data
+
+    def move(
+        self,
+        state: State,
+        when: Array,
+        control: Array,
+        sample: Array,
+        *,
+        step: float,
+        euler: bool,
+    ) -> Stretch:
+        """Move from the first of some instants to the last.
+
+        Args:
+            state: At the first one.
+            when: Instants, (n,), in s.
+            control: Whether the law acts at each, (n,), as numbers.
+            sample: Whether the state at each is kept, (n,), as numbers.
+            step: Longest step, in s.
+            euler: Whether steps are semi-implicit Euler's, not Runge and Kutta's.
+        """
+        call, kept = self._call, int(np.count_nonzero(sample))
+        q_out, v_out = np.empty((kept, len(self._q))), np.empty((kept, len(self._v)))
+        efforts_out = np.empty((kept, self._motors))
+        outputs = {"q_out": q_out, "v_out": v_out, "efforts_out": efforts_out}
+        inputs = {"when": when, "control": control, "sample": sample}
+        for name, array in (inputs | outputs).items():
+            setattr(call, name, array.ctypes.data)
+        self._q[:], self._v[:] = state.q, state.v
+        call.stops, call.step, call.euler = len(when), step, euler
+        call.at = call.sampled = call.steps = call.evaluations = 0
+        phase = _PHASES[self._move(self._place, self._at)]
+        call.when = self._t.ctypes.data
+        done = call.sampled
+        return Stretch(
+            reached=call.at,
+            phase=phase,
+            state=State(float(when[call.at]), self._q.copy(), self._v.copy()),
+            efforts=self._efforts[: self._motors].copy(),
+            q=q_out[:done],
+            v=v_out[:done],
+            sampled_efforts=efforts_out[:done],
+            steps=call.steps,
+            evaluations=call.evaluations,
+        )
+
+    def acceleration(self, t: float, q: Array, v: Array) -> Array | None:
+        """Acceleration under the law, fresh, (nv,); None: C has none."""
+        self._t[0] = t
+        self._q[:], self._v[:] = q, v
+        return None if self._accelerate(self._place, self._at) else self._qdd.copy()
+
+    def control(self, t: float, q: Array, v: Array) -> Array | None:
+        """Motor efforts of the law, fresh, (motors,); None: it has none here."""
+        self._t[0] = t
+        self._q[:], self._v[:] = q, v
+        if self._act(self._place, self._at):
+            return None
+        return self._efforts[: self._motors].copy()
+
+    def project(self, t: float, q: Array, v: Array) -> tuple[Array, Array] | None:
+        """The state on the constraints, fresh; None: C finds none."""
+        self._t[0] = t
+        self._q[:], self._v[:] = q, v
+        if self._settle(self._place, self._at):
+            return None
+        return self._q.copy(), self._v.copy()

@@ -1,0 +1,140 @@
+"""References as a table of numbers that C reads; see ``references.c``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import PPoly
+
+from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS, NAMES, OPERATIONS
+from uk_dynamics.constraints.references import (
+    Constant,
+    ExpressionReference,
+    Followed,
+    Live,
+    Polynomial,
+    ReferenceSample,
+    ReferenceSet,
+    Sinusoid,
+    Spline,
+    Trajectory,
+)
+from uk_dynamics.mechanism.resolution import Array
+
+_HEAD = 4  # numbers before the data of an entry
+
+
+class ForeignReferenceError(TypeError):
+    """A reference is a Python object of the user's own, which C cannot ask.
+
+    Attributes:
+        name: Of what follows it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"{name} follows an object of Python")
+
+
+def reference_table(
+    references: ReferenceSet, live: Mapping[str, Followed] | None = None
+) -> Array | None:
+    """All references of a set; None where there are none.
+
+    Args:
+        references: What rows follow over time.
+        live: What replaces some of them, by name.
+
+    Raises:
+        ForeignReferenceError: One of them is of a kind that C does not know.
+    """
+    followed = {**references.references, **(live or {})}
+    entries: list[Array] = []
+    first = 0
+    for name, rows in references.rows.items():
+        if name in followed:
+            kind, data = _entry(name, followed[name], rows)
+            entries.append(np.concatenate(([KINDS[kind], rows, first, _HEAD + len(data)], data)))
+        first += rows
+    if not entries:
+        return None
+    return np.concatenate(([float(len(entries))], *entries))
+
+
+def sample_table(sample: ReferenceSample) -> Array:
+    """One sample of all rows."""
+    data = _flat(*sample)
+    return np.concatenate(([1.0, KINDS["SAMPLE"], len(sample.value), 0.0, _HEAD + len(data)], data))
+
+
+def _entry(name: str, followed: Followed, rows: int) -> tuple[str, Array]:
+    match followed:
+        case ReferenceSample():
+            return "SAMPLE", _flat(*followed)
+        case Constant() | Live():
+            return "SAMPLE", _flat(*followed.sample(0.0))
+        case Sinusoid(offset, amplitude, frequency, phase):
+            parts = (offset, amplitude, 2.0 * np.pi * frequency, phase)
+            return "SINUSOID", _flat(*(np.broadcast_to(part, (rows,)) for part in parts))
+        case Polynomial(coefficients):
+            none = np.zeros(rows)
+            return "POLYNOMIALS", _polynomials("GOES_ON", [0.0, 1.0], coefficients, none, none)
+        case Spline():
+            pieces = PPoly.from_spline(followed.value)
+            inside = (pieces.x[:-1] >= followed.start) & (pieces.x[1:] <= followed.end)
+            used = np.flatnonzero(inside & (np.diff(pieces.x) > 0.0))  # ends are several knots
+            knots = np.append(pieces.x[used], pieces.x[used[-1] + 1])
+            coefficients = np.moveaxis(pieces.c[::-1, used], 1, 0)
+            ends = (followed.value(t) for t in (followed.start, followed.end))
+            beyond = "REPEATS" if followed.periodic else "HOLDS"
+            return "POLYNOMIALS", _polynomials(beyond, knots, coefficients, *ends)
+        case Trajectory(knots, pieces, end) if pieces:
+            shape = (max(map(len, pieces)), rows)
+            filled = [np.concatenate((x, np.zeros((shape[0] - len(x), rows)))) for x in pieces]
+            return "POLYNOMIALS", _polynomials("RESTS", knots, filled, pieces[0][0], end)
+        case Trajectory():
+            return "SAMPLE", _flat(*ReferenceSample.at_rest(followed.end))
+        case ExpressionReference():
+            return "EXPRESSIONS", _expressions(followed, rows)
+    raise ForeignReferenceError(name)
+
+
+def _flat(*parts: ArrayLike) -> Array:
+    return np.concatenate([np.ravel(np.asarray(part, dtype=float)) for part in parts])
+
+
+def _polynomials(
+    beyond: str, knots: ArrayLike, coefficients: ArrayLike, first: Array, last: Array
+) -> Array:
+    """Coefficients lowest power first: (pieces, terms, rows), or (terms, rows) of a single one."""
+    found = np.asarray(coefficients, dtype=float)
+    pieces, terms = (1, len(found)) if found.ndim == 2 else found.shape[:2]
+    return _flat([BEYOND[beyond], pieces, terms], knots, first, last, found)
+
+
+def _expressions(reference: ExpressionReference, rows: int) -> Array:
+    """Instructions for a machine whose values are t, constants, and results in order."""
+    from uk_dynamics.compilation.emit.tape import in_order  # here, since few have expressions
+    from uk_dynamics.compilation.trace.symbols import Graph, Symbol, as_objects
+
+    t = Graph().variable("t")
+    nothing: Any = as_objects([])
+    wanted = reference.function(t, nothing, nothing)  # type: ignore[arg-type]  # a symbol for t
+    nodes = in_order(wanted)
+    operands = [x for node in nodes for x in node.operands]
+    constants = sorted({float(x) for x in (*operands, *wanted) if not isinstance(x, Symbol)})
+    places: dict[Any, int] = {t: 0}
+    places |= {x: 1 + k for k, x in enumerate(constants)}
+    places |= {x: 1 + len(constants) + k for k, x in enumerate(nodes)}
+
+    def place(x: Any) -> int:
+        return places[x if isinstance(x, Symbol) else float(x)]
+
+    code = [
+        [OPERATIONS[NAMES[node.operation]], *map(place, node.operands), 0, 0][:4] for node in nodes
+    ]
+    values = [0.0, *constants, *np.zeros(len(nodes))]
+    return _flat([len(constants), len(nodes)], list(map(place, wanted)), code, values)
