@@ -18,7 +18,8 @@ from uk_dynamics.whole_file import whole_file
 # What other programs see.
 _PUBLIC = (
     "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
-    "|servo|allocate|errors|closure_error|completion|complete|complete_start|loop_factors"
+    "|servo|allocate|errors|closure_error|completion|complete|complete_start|loop_factors|controller"
+    "|control|control_reset|track|propagate|close"
 )
 
 _HEADER = """\
@@ -232,8 +233,7 @@ _SERVO_HEADER = """\
  *   task rows:   {rows}
  *
  * {id}_complete_start, then {id}_complete for measurements that follow one another, return
- * {guard}_COMPLETE, or why there is no state. {id}_servo returns 0, or 1 where the mass matrix is
- * singular, 2 where something is not finite; {id}_allocate efforts within limits afterwards.
+ * {guard}_COMPLETE, or why there is no state; {id}_control makes efforts for it.
  */
 #ifndef {guard}_H
 #define {guard}_H
@@ -246,8 +246,11 @@ extern "C" {{
 double uk_closure_error(uk_memory *memory);
 int uk_evaluate(uk_memory *memory);
 int uk_errors(uk_memory *memory);
-int uk_servo(uk_memory *memory);
-int uk_allocate(uk_memory *memory);
+int uk_propagate(uk_memory *memory, double h, const double *efforts);
+int uk_close(uk_memory *memory);
+void uk_control_reset(uk_memory *memory, const double *efforts);
+int uk_control(const void *controller, double t, const double *q, const double *v,
+               double *efforts, double *flags);
 int uk_complete(uk_completion *completion, double t, const double *measured, const double *rates);
 int uk_complete_start(uk_completion *completion, double t, const double *measured,
                       const double *rates, int steps);
@@ -278,6 +281,8 @@ def servo_export(
         completion_declarations,
         completion_definitions,
     )
+    from uk_dynamics.compilation.emit.generate import closing, defines, part
+    from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS
     from uk_dynamics.compilation.emit.servo_source import servo_declarations, servo_definitions
     from uk_dynamics.compilation.trace.terms import trace
 
@@ -294,12 +299,22 @@ def servo_export(
         measured=_wrapped(list(map(_comment, measured))),
         motors=_wrapped(mechanism.actuators.names),
         rows=_wrapped(tasks.row_names),
-        declarations=f"{servo_declarations(tasks)}\n{completion_declarations(tables)}",
+        declarations="\n".join(
+            [
+                servo_declarations(tasks),
+                completion_declarations(tables),
+                "/* What tables of references hold, as the source has it. */",
+                *defines(KINDS | BEYOND),
+                "",
+            ]
+        ),
     )
     source = "\n".join(
         [
             f'#include <math.h>\n\n#include "{identifier}.h"',
             servo_definitions(tasks, structure),
+            *closing(mechanism),
+            part("effect.c"),
             completion_definitions(structure, tables),
         ]
     )

@@ -188,7 +188,7 @@ static int uk_near(double tolerance, double regularity, double other, const doub
 }
 
 /* Newton corrections of q, in place, and the factors there; 0, or 1: it does not converge. */
-static int uk_correct(uk_completion *c, double t, double *q, const double *wanted) {
+static int uk_correct_joints(uk_completion *c, double t, double *q, const double *wanted) {
   double before = HUGE_VAL, target[UK_HELD], misfit[UK_MEASURED], d[UK_NV];
   for (int count = 0; count < UK_MOST_STEPS; ++count) {
     uk_loop_factors *f = &c->factors;
@@ -259,7 +259,7 @@ UK_EXPORT int uk_complete(uk_completion *c, double t, const double *measured,
   uk_loop_move(&c->factors, still, misfit, d); /* along the tangent */
   for (int i = 0; i < UK_NV; ++i) q[i] = c->q[i] + d[i];
   const uk_loop_factors kept = c->factors;
-  if (uk_correct(c, t, q, wanted)) {
+  if (uk_correct_joints(c, t, q, wanted)) {
     const int singular = c->factors.singular;
     c->factors = kept;
     return singular ? UK_SINGULAR : UK_LOST;
@@ -296,7 +296,7 @@ UK_EXPORT int uk_complete_start(uk_completion *c, double t, const double *measur
     uk_misfits(c->q, target, misfit);
     uk_loop_move(f, residual, misfit, d);
     for (int i = 0; i < UK_NV; ++i) q[i] = c->q[i] + d[i];
-    if (uk_largest(d, UK_NV) <= UK_LONGEST_MOVE && !uk_correct(c, t, q, target)) {
+    if (uk_largest(d, UK_NV) <= UK_LONGEST_MOVE && !uk_correct_joints(c, t, q, target)) {
       if (uk_near(c->singular_tolerance, here, c->factors.regularity, c->q, q)) {
         if ((ahead - done) * way > UK_CAUTIOUS_STEP) {
           step = 0.5 * (ahead - done);

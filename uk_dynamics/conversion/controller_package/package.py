@@ -11,6 +11,7 @@ import numpy as np
 import yaml
 
 from uk_dynamics.compilation.build import LoopTables, servo_export
+from uk_dynamics.compilation.runtime.reference_table import reference_table
 from uk_dynamics.control.estimation import StateCompletion
 from uk_dynamics.conversion.controller_package.names import c_number, c_string, identifier, listed
 from uk_dynamics.conversion.ros2_control_files import complete_description, hardware_joints
@@ -55,6 +56,7 @@ def controller_package(
         "ID": name.upper(),
         "GUARD": package.upper(),
         "package": package,
+        "space": f"{name}_loops",
         "mechanism": name,
         "mechanism_xml": escape(mechanism.name),
         "controller": controller,
@@ -131,7 +133,9 @@ def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) 
     speeds = np.where(model.velocity_limit > 0.0, model.velocity_limit, np.inf)
     preload = tasks.allocation.preload
     preload = np.zeros(len(actuators)) if preload is None else preload
+    references = reference_table(tasks.references)
     numbers = {
+        "file_references": [0.0] if references is None else references,
         "scales": rows.reference_scale,
         "frequencies": [c.frequency for c in rows.constraints],
         "damping_ratios": [c.damping_ratio for c in rows.constraints],
@@ -145,14 +149,13 @@ def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) 
     }
     strings = {
         "joint_names": model.velocity_names,
-        "motor_names": actuators.names,
         "task_names": tasks.names,
         "row_names": _row_paths(tasks),
     }
     sizes = [len(c.rows) for c in rows.constraints]
     return {
         "tasks": str(len(tasks.names)),
-        "ranked": str(len(np.unique(tasks.priorities)) > 1).lower(),
+        "file_size": str(len(numbers["file_references"])),
         "measured": listed(completion.split.measured),
         "motor_joints": listed(np.abs(actuators.matrix).argmax(axis=0)),
         "task_of_row": listed(np.repeat(np.arange(len(sizes)), sizes)),
