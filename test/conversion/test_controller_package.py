@@ -53,7 +53,9 @@ def tasks(machine: ukd.Mechanism, tmp_path_factory: pytest.TempPathFactory) -> u
     """parallel_2dof_line with gains of 25 Hz, which a delay of some milliseconds makes unstable."""
     text = (ROOT / "config" / "tasks" / "parallel_2dof_line.yaml").read_text()
     file = tmp_path_factory.mktemp("tasks") / "stiff.yaml"
-    file.write_text(text.replace("type: frame", "type: frame\n    stabilization: {frequency: 25.0}"))
+    file.write_text(
+        text.replace("type: frame", "type: frame\n    stabilization: {frequency: 25.0}")
+    )
     return ukd.Tasks.from_file(file, machine)
 
 
