@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.exceptions import StateError, UnknownNameError
 from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint
@@ -125,11 +125,18 @@ class Coordinates:
         value = np.asarray(q)[self.position_of_joint]
         lower = self.lower[self.velocity_of_joint]
         upper = self.upper[self.velocity_of_joint]
-        outside = (value < lower - tolerance) | (value > upper + tolerance)
         return [
             LimitViolation(self.joint_names[k], float(value[k]), float(lower[k]), float(upper[k]))
-            for k in np.flatnonzero(outside)
+            for k in np.flatnonzero(self.outside_limits(q, tolerance))
         ]
+
+    def outside_limits(self, q: Array, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+        """Which of these joints are outside, (..., joints), at configurations (..., nq)."""
+        value = np.asarray(q)[..., self.position_of_joint]
+        lower = self.lower[self.velocity_of_joint]
+        upper = self.upper[self.velocity_of_joint]
+        outside: NDArray[np.bool_] = (value < lower - tolerance) | (value > upper + tolerance)
+        return outside
 
     def _filled(
         self,

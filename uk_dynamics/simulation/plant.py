@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import compress
 
 import numpy as np
 
-from uk_dynamics.compilation import Selection, select_backend
+from uk_dynamics.compilation import Selection, announce, select_backend
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.dynamics import Backend, Switched, switch
+from uk_dynamics.mechanism.dynamics import Backend, Stretch, Switched, switch
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
-from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
+from uk_dynamics.simulation.controller import (
+    CompiledController,
+    ControlInC,
+    Controller,
+    TracksActiveConstraints,
+)
 
 # m, rad and their rates: beyond any motion, and its square does not overflow.
 _HUGE = 1e50
@@ -26,6 +33,8 @@ class Plant:
         continuous: Whether control is continuous, instead of holding efforts for a period.
         efforts: Present motor efforts, within their limits, (motors,), in N or N·m.
         active: Switchable constraints that are on.
+        motion: Moves it in C; None: it is moved step by step in Python.
+        law: The controller in C; None: it is asked in Python.
         inputs: Present inputs of the dynamics; without stabilisation, since steps are projected.
         problems: Of the last command: motors at their limits, unreachable tasks.
     """
@@ -57,6 +66,13 @@ class Plant:
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
         self.active = mechanism.hierarchy.initial
         self.problems: tuple[str, ...] = ()
+        self.motion = self.dynamics.motion()
+        self.law = None if self.motion is None else _law(mechanism, controller)
+        self._in_c = False  # whether C has what the controller remembers
+        self._flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
+        if self.motion is not None and self.law is not None:
+            self.motion.control_by(self.law.law, continuous=self.continuous)
+            self._flags += self.law.law.flags
         self._apply(np.zeros(len(mechanism.actuators)))
 
     @property
@@ -72,7 +88,14 @@ class Plant:
         """
         if self._controller is None:
             return
-        command = self._controller.command(state)
+        if self.motion is not None and self.law is not None:
+            with self.in_c():
+                found = self.motion.control(state.t, state.q, state.v)
+            if found is not None:
+                self._driven(found)
+                return
+        with self.in_python():
+            command = self._controller.command(state)
         limits = self._actuators.effort_limits
         efforts = np.clip(self._actuators.efforts(command.efforts), -limits, limits)
         saturated = compress(self._actuators.names, np.abs(efforts) >= limits)
@@ -87,6 +110,62 @@ class Plant:
         )
         self._apply(efforts)
 
+    def move(
+        self, state: State, when: Array, control: Array, sample: Array, *, step: float, euler: bool
+    ) -> Stretch:
+        """Move in C from the first of some instants to the last; see :class:`Motion`."""
+        assert self.motion is not None
+        with self.in_c():
+            found = self.motion.move(state, when, control, sample, step=step, euler=euler)
+        self._driven(found.efforts)
+        return found
+
+    @property
+    def in_charge(self) -> bool:
+        """Whether C moves it, and knows the law of control if there is one."""
+        return self.motion is not None and (self.law is not None or self._controller is None)
+
+    @property
+    def first_problems(self) -> dict[str, float]:
+        """When C first met what :attr:`problems` speaks of, in s."""
+        if self.motion is None:
+            return {}
+        found = zip(self._flags, self.motion.seen.tolist(), strict=False)
+        return {flag: t for flag, t in found if t < np.inf}
+
+    @contextmanager
+    def in_c(self) -> Iterator[None]:
+        """As long as it lasts, C has what the controller remembers."""
+        if self.law is None or self._in_c:
+            yield
+            return
+        self.law.load()
+        self._in_c = True
+        try:
+            yield
+        finally:
+            self._in_c = False
+            self.law.store()
+
+    @contextmanager
+    def in_python(self) -> Iterator[None]:
+        """As long as it lasts, the controller itself has it."""
+        if self.law is None or not self._in_c:
+            yield
+            return
+        self.law.store()
+        self._in_c = False
+        try:
+            yield
+        finally:
+            self._in_c = True
+            self.law.load()
+
+    def forces(self, efforts: Array) -> Array:
+        """Generalized forces of motor efforts, (K, motors), and the constant ones, (K, nv)."""
+        found: Array = self._tau + efforts @ self._actuators.matrix.T
+        return found
+
     def acceleration(self, t: float, q: Array, v: Array) -> Array:
         """Constrained acceleration, (nv,); NaN if a trial step diverges.
 
@@ -98,6 +177,14 @@ class Plant:
         """
         if not _bounded(q, v):
             return np.full(len(v), np.nan)
+        if self.motion is not None and (self.law is not None or not self.continuous):
+            if self._in_c or self.law is None:  # quicker than to enter a context
+                found = self.motion.acceleration(t, q, v)
+            else:
+                with self.in_c():
+                    found = self.motion.acceleration(t, q, v)
+            if found is not None:
+                return found
         state = State(t, q, v)
         try:
             if self.continuous:
@@ -134,20 +221,59 @@ class Plant:
         self.active = switched.active
         follower: object = self._controller
         if isinstance(follower, TracksActiveConstraints):
-            follower.active = switched.active
+            with self.in_python():
+                follower.active = switched.active
         self._apply(self.efforts)
         return switched
 
     def tracking_error(self, state: State) -> Array:
         """Error of each task row, (mt,), in m or rad."""
+        error: Array = self.tracking_errors(np.array([state.t]), state.q[None], state.v[None])[0]
+        return error
+
+    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array:
+        """The same at K states, (K, mt)."""
         if self._controller is None:
-            return np.zeros(0)
-        return self._controller.tracking_error(state)
+            return np.zeros((len(t), 0))
+        found = None if self.law is None else self.law.tracking_errors(t, q, v)
+        if found is None:
+            places = map(State, t.tolist(), q, v)
+            found = np.array([self._controller.tracking_error(place) for place in places])
+        return found
+
+    def _driven(self, efforts: Array) -> None:
+        """Take over what C did."""
+        assert self.motion is not None
+        self.problems = tuple(compress(self._flags, self.motion.raised))
+        self._set(efforts)
 
     def _apply(self, efforts: Array) -> None:
+        self._set(efforts)
+        if self.motion is not None:
+            self.motion.act(self.inputs, efforts, self._tau)
+
+    def _set(self, efforts: Array) -> None:
         self.efforts = efforts
         tau = self._tau + self._actuators.matrix @ efforts
         self.inputs = Inputs(tau=tau, stabilize=False, active=self.active)
+
+
+def _law(mechanism: Mechanism, controller: Controller | None) -> ControlInC | None:
+    """The controller in C; what keeps it in Python is logged, once."""
+    if controller is None:
+        return None
+    found: ControlInC | str = f"{type(controller).__name__}, an object of Python"
+    if isinstance(controller, CompiledController):
+        found = controller.compiled()
+    if not isinstance(found, str):
+        return found
+    if found:
+        announce(
+            f"{mechanism.name}: control periods are computed in Python, which takes up to thirty"
+            f" times as long as in C: {found}",
+            logging.INFO,
+        )
+    return None
 
 
 def _bounded(q: Array, v: Array) -> bool:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from functools import cache
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from uk_dynamics.core.equation import Solution, Status
+from uk_dynamics.core.equation import Status
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.dynamics import Dynamics
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.dynamics import Dynamics, Samples
+from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
 from uk_dynamics.simulation.recording.trajectory_data import Names, Statistics, Switching
 from uk_dynamics.simulation.trajectory import Trajectory
 
@@ -19,6 +22,15 @@ _WARNINGS = {
     Status.UNDETERMINED_LOAD: "friction depends on a force that redundant rows share: {rows}",
     Status.NOT_CONVERGED: "friction was neglected because it did not converge (jammed): {rows}",
 }
+
+
+class _Block(NamedTuple):
+    """Samples not evaluated yet."""
+
+    states: States
+    inputs: Inputs  # without forces
+    efforts: Array
+    tracking_error: Array
 
 
 class Recorder:
@@ -45,14 +57,14 @@ class Recorder:
             constraint_rows=mechanism.row_names,
             task_rows=task_rows,
         )
-        self._samples: list[dict[str, Any]] = []
-        self._status: list[str] = []
+        self._pending: list[_Block] = []
+        self._samples: list[Mapping[str, Any]] = []  # what was made of them
         self._warnings: dict[str, float] = {}
         self._switchings: list[Switching] = []
         self.listener: Callable[[Mapping[str, Any], str], None] | None = None
 
     def add(self, state: State, inputs: Inputs, efforts: Array, tracking_error: Array) -> None:
-        """Evaluate a state and store the sample.
+        """Store one sample; see :meth:`add_many`.
 
         Args:
             state: Positions, velocities and time.
@@ -60,43 +72,95 @@ class Recorder:
             efforts: Motor efforts, (motors,), in N or N·m.
             tracking_error: Error of each task row, (mt,), in m or rad.
         """
-        solution: Solution = self._dynamics.evaluate(state, inputs)
-        energy = self._dynamics.energy(state)
-        residual = self._dynamics.residual(state, inputs)
-        sample = {
-            "t": state.t,
-            "q": state.q,
-            "v": state.v,
-            "qdd": solution.qdd,
-            "efforts": efforts,
-            "residual": residual.position,
-            "residual_rate": residual.velocity,
-            "multipliers": solution.joint_multipliers * self._mechanism.constraints.reference_scale,
-            "tracking_error": tracking_error,
-            "kinetic": energy.kinetic,
-            "potential": energy.potential,
-            "rank": solution.rank,
-            "condition": solution.condition,
-        }
-        self._samples.append(sample)
-        self._status.append(solution.status.name)
-        for violation in self._mechanism.model.limit_violations(state.q):
-            limits = f"[{violation.lower:.6g}, {violation.upper:.6g}]"
-            self.warn(f"{violation.joint} is outside its limits {limits}", state.t)
-        if solution.status in _WARNINGS:
-            rows = ", ".join(self._mechanism.row_names[row] for row in solution.offending)
-            self.warn(_WARNINGS[solution.status].format(rows=rows), state.t)
+        tau = np.zeros_like(state.v) if inputs.tau is None else inputs.tau
+        states = States(np.array([state.t]), state.q[None], state.v[None], tau[None])
+        self.add_many(states, inputs, efforts[None], tracking_error[None])
+
+    def add_many(
+        self, states: States, inputs: Inputs, efforts: Array, tracking_error: Array
+    ) -> None:
+        """Store samples; what follows from them is computed later, at once for a listener.
+
+        Args:
+            states: With the forces that act, which count instead of those of the inputs.
+            inputs: Common to all.
+            efforts: Motor efforts, (K, motors), in N or N·m.
+            tracking_error: Error of each task row, (K, mt), in m or rad.
+        """
+        shared = replace(inputs, tau=None)
+        self._pending.append(_Block(states, shared, efforts, tracking_error))
         if self.listener is not None:
-            self.listener(sample, solution.status.name)
+            self._evaluate()
+
+    def _evaluate(self) -> None:
+        """Evaluate what is pending, in blocks of the same inputs."""
+        pending, self._pending = self._pending, []
+        for _, group in groupby(pending, key=_shared):
+            blocks = list(group)
+            states = States(*map(np.concatenate, zip(*(b.states for b in blocks), strict=True)))
+            self._evaluate_block(
+                _Block(
+                    states,
+                    blocks[0].inputs,
+                    np.concatenate([block.efforts for block in blocks]),
+                    np.concatenate([block.tracking_error for block in blocks]),
+                )
+            )
+
+    def _evaluate_block(self, block: _Block) -> None:
+        states, scale = block.states, self._mechanism.constraints.reference_scale
+        found = self._dynamics.samples(states, block.inputs)
+        places = [states.at(k, block.inputs)[0] for k in range(len(states.q))]
+        energies = cache(lambda: [self._dynamics.energy(place) for place in places])
+        status = [one.name for one in found.status]
+        samples: dict[str, Any] = {
+            "t": states.t,
+            "q": states.q,
+            "v": states.v,
+            "qdd": found.qdd,
+            "efforts": block.efforts,
+            "residual": found.residual,
+            "residual_rate": found.residual_rate,
+            "multipliers": found.multipliers * scale,
+            "tracking_error": block.tracking_error,
+            "kinetic": lambda: np.array([energy.kinetic for energy in energies()]),
+            "potential": lambda: np.array([energy.potential for energy in energies()]),
+            "rank": found.rank,
+            "condition": lambda: np.array(
+                [found.solution(k).condition for k in range(len(places))]
+            ),
+            "status": status,
+        }
+        self._warn_of(places, found)
+        self._samples.append(samples)
+        if self.listener is not None:
+            now = {name: x() if callable(x) else x for name, x in samples.items()}
+            del now["status"]
+            for k, one in enumerate(status):
+                self.listener({name: _plain(x[k]) for name, x in now.items()}, one)
+
+    def _warn_of(self, places: list[State], found: Samples) -> None:
+        mechanism = self._mechanism
+        positions = np.array([place.q for place in places])
+        outside = mechanism.model.coordinates.outside_limits(positions).any(axis=1)
+        for k in np.flatnonzero(outside).tolist():
+            for violation in mechanism.model.limit_violations(places[k].q):
+                limits = f"[{violation.lower:.6g}, {violation.upper:.6g}]"
+                self.warn(f"{violation.joint} is outside its limits {limits}", places[k].t)
+        for k, status in enumerate(found.status):
+            if status in _WARNINGS:
+                offending = found.solution(k).offending
+                rows = ", ".join(mechanism.row_names[row] for row in offending)
+                self.warn(_WARNINGS[status].format(rows=rows), places[k].t)
 
     @property
     def begun(self) -> bool:
         """Whether there is a sample."""
-        return bool(self._status)
+        return bool(self._samples or self._pending)
 
     def warn(self, text: str, t: float) -> None:
         """Store a warning with the time of its first occurrence."""
-        self._warnings.setdefault(text, t)
+        self._warnings[text] = min(t, self._warnings.get(text, t))
 
     def switched(self, changes: Mapping[str, bool], t: float, energy_lost: float) -> None:
         """Store a switching event and the kinetic energy it dissipated, in J."""
@@ -104,17 +168,34 @@ class Recorder:
 
     def trajectory(self, statistics: Statistics) -> Trajectory:
         """All samples so far, at least one."""
-        whole = self._samples[: len(self._status)]  # Ctrl-C may come between the two
-        arrays = {name: np.array([sample[name] for sample in whole]) for name in whole[0]}
+        self._evaluate()
+        parts = self._samples
+
+        def joined(name: str) -> Any:
+            if callable(parts[0][name]):
+                return lambda: np.concatenate([part[name]() for part in parts])
+            return np.concatenate([part[name] for part in parts])
+
         return Trajectory(
             name=self.mechanism_name,
             names=self.names,
             effort_limits=self.effort_limits,
-            status=tuple(self._status),
+            status=tuple(status for part in parts for status in part["status"]),
             warnings=tuple(
-                f"{text}, first seen at t = {t:.4g} s" for text, t in self._warnings.items()
+                f"{text}, first seen at t = {t:.4g} s"
+                for text, t in sorted(self._warnings.items(), key=lambda item: item[1])
             ),
             switchings=tuple(self._switchings),
             statistics=statistics,
-            **arrays,
+            **{name: joined(name) for name in parts[0] if name != "status"},
         )
+
+
+def _shared(block: _Block) -> tuple[int, int]:
+    """What tells the inputs of blocks apart."""
+    return id(block.inputs.active), id(block.inputs.references)
+
+
+def _plain(x: Any) -> Any:
+    """Numbers of a sample as they were before they stood in an array."""
+    return x if np.ndim(x) else x.item()

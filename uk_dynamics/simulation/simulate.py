@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,8 +14,8 @@ from numpy.typing import ArrayLike
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.dynamics import Backend
-from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism.dynamics import Backend, Stretch
+from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
@@ -28,6 +29,7 @@ Event = tuple[float, Mapping[str, bool]]
 _OPEN = 1e-3  # m or rad: a larger loop-closure error of the start is probably a mistake
 
 _STEP = 1e-3  # s, of the fixed-step methods
+_AT_ONCE = 1000  # instants that C takes in a call: Ctrl-C and progress wait as long
 
 
 def simulate(
@@ -115,7 +117,48 @@ def simulate(
             control(reached)
         recorder.add(reached, plant.inputs, plant.efforts, plant.tracking_error(reached))
         if progress is not None:
-            progress(reached.t - state.t)
+            with plant.in_python():
+                progress(reached.t - state.t)
+
+    def move(start: State, when: Array, marks: _Marks) -> State:
+        """Move in C from instant to instant; where it cannot, one of them in Python."""
+        first = 0
+        while True:
+            here = slice(first, first + _AT_ONCE + 1)
+            last = first + len(when[here]) - 1
+            on_the_way = np.arange(first, last + 1) < last
+            found = advance.move(
+                start,
+                np.ascontiguousarray(when[here]),
+                marks.control[here] * on_the_way,
+                marks.sample[here] * on_the_way,
+            )
+            record_many(when[here][np.flatnonzero(marks.sample[here] * on_the_way)], found)
+            start, first = found.state, first + found.reached
+            if found.phase == "control" and marks.control[first]:
+                control(start)
+            if found.phase == "control" and marks.sample[first]:
+                record(start)
+            if found.phase != "done":
+                first += 1
+                (start,) = advance.run(start, when[first : first + 1])
+            if first == len(when) - 1:
+                return start
+
+    def record_many(when: Array, found: Stretch) -> None:
+        count = len(found.q)
+        if count:
+            times = np.ascontiguousarray(when[:count])
+            efforts = found.sampled_efforts
+            recorder.add_many(
+                States(times, found.q, found.v, plant.forces(efforts)),
+                plant.inputs,
+                efforts,
+                plant.tracking_errors(times, found.q, found.v),
+            )
+            if progress is not None:
+                for t in times.tolist():
+                    progress(t - state.t)
 
     def switch(reached: State, changes: Mapping[str, bool]) -> State:
         switched = plant.switch(reached, changes)
@@ -141,18 +184,27 @@ def simulate(
         )
     instants, changes_at, control_instants = _merge(controls, scheduled, same)
     with live_recording(None if recording is None else Path(recording), recorder, cost):
-        for start, end in pairwise(instants):
-            for changes in changes_at.get(start, ()):
+        for begin, stop in pairwise(_parts(instants, changes_at)):
+            for changes in changes_at.get(begin, ()):
                 current = switch(current, changes)
-            if start in control_instants:
-                control(current)
-            if _near(samples, start, same):
-                record(current)
-            inside = samples[(samples > start + same) & (samples < end - same)]
-            for reached in advance.run(current, np.append(inside, end)):
-                current = reached
-                if reached.t < end:
-                    record(reached)
+            between = [t for t in instants if begin <= t <= stop]
+            if advance.fixed and plant.in_charge:
+                when, marks = _marked(between, samples, control_instants, same)
+                current = move(current, when, marks)
+                continue
+            for start, end in pairwise(between):
+                if start in control_instants:
+                    control(current)
+                if _near(samples, start, same):
+                    record(current)
+                inside = samples[(samples > start + same) & (samples < end - same)]
+                with plant.in_c():
+                    for reached in advance.run(current, np.append(inside, end)):
+                        current = reached
+                        if reached.t < end:
+                            record(reached)
+        for problem, t in plant.first_problems.items():
+            recorder.warn(problem, t)
         for changes in changes_at.get(current.t, ()):
             current = switch(current, changes)
         record(current)
@@ -171,6 +223,37 @@ def _schedule(
             )
         mechanism.hierarchy.check(frozenset(changes))
     return tuple(sorted(events, key=lambda event: event[0]))
+
+
+class _Marks(NamedTuple):
+    """What happens at some instants, as numbers."""
+
+    control: Array
+    sample: Array
+
+
+def _marked(
+    instants: list[float], samples: Array, controls: frozenset[float], same: float
+) -> tuple[Array, _Marks]:
+    """Instants with the samples between them, and what happens at each."""
+    fixed = np.array(instants)
+    place = np.clip(np.searchsorted(fixed, samples), 1, len(fixed) - 1)
+    distance = np.minimum(np.abs(samples - fixed[place]), np.abs(samples - fixed[place - 1]))
+    between = samples[(distance > same) & (samples > fixed[0]) & (samples < fixed[-1])]
+    when = np.sort(np.append(fixed, between))
+    place = np.clip(np.searchsorted(samples, when), 1, max(1, len(samples) - 1))
+    sampled = np.minimum(
+        np.abs(when - samples[np.minimum(place, len(samples) - 1)]),
+        np.abs(when - samples[place - 1]),
+    )
+    controlled = np.array([t in controls for t in when.tolist()])
+    return when, _Marks(controlled.astype(float), (sampled <= same).astype(float))
+
+
+def _parts(instants: list[float], changes: Mapping[float, object]) -> list[float]:
+    """Start, end, and instants between them at which constraints are switched."""
+    inside = (t for t in instants[1:-1] if t in changes)
+    return [instants[0], *inside, instants[-1]]
 
 
 def _merge(

@@ -17,6 +17,7 @@ from uk_dynamics.core.integration import (
     rk4_step,
     semi_implicit_euler_step,
 )
+from uk_dynamics.mechanism.dynamics import Stretch
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.plant import Plant
 
@@ -53,13 +54,22 @@ class Advance:
         Raises:
             SimulationError: The loops cannot be kept closed or the step size vanishes.
         """
-        if self.method in FIXED_METHODS:
+        if self.fixed:
             return self._fixed(state, stops)
         return self._adaptive(state, stops)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether steps have a fixed size."""
+        return self.method in FIXED_METHODS
 
     def _fixed(self, state: State, stops: Array) -> Iterator[State]:
         one_step, cost = FIXED_METHODS[self.method]  # evaluations of a step
         for stop in stops:
+            if self.plant.motion is not None and (reached := self._in_c(state, float(stop))):
+                state = reached
+                yield state
+                continue
             count = max(1, int(np.ceil((stop - state.t) / self.step - 1e-9)))
             h = (stop - state.t) / count
             start = state.t
@@ -70,6 +80,22 @@ class Advance:
                 self.steps += 1
                 self.evaluations += cost
             yield state
+
+    def _in_c(self, state: State, stop: float) -> State | None:
+        """The state at a time, by steps in C; None: it has to be reached in Python."""
+        if self.plant.continuous and self.plant.law is None:
+            return None
+        when, nothing = np.array([state.t, stop]), np.zeros(2)
+        found = self.move(state, when, nothing, nothing)
+        return found.state if found.phase == "done" else None
+
+    def move(self, state: State, when: Array, control: Array, sample: Array) -> Stretch:
+        """Fixed steps in C through instants, with control and samples; see :class:`Motion`."""
+        euler = self.method == "semi_implicit_euler"
+        found = self.plant.move(state, when, control, sample, step=self.step, euler=euler)
+        self.steps += found.steps
+        self.evaluations += found.evaluations
+        return found
 
     def _adaptive(self, state: State, stops: Array) -> Iterator[State]:
         stepper = AdaptiveStepper(

@@ -16,6 +16,7 @@ from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.source import Snapshot
 
 _TOLERANCES = Tolerances(1e-6, 1e-8)  # fixed steps do not use them
+_AT_ONCE = 10  # control periods of which C takes care in a call
 
 
 class LiveSimulation:
@@ -66,7 +67,7 @@ class LiveSimulation:
             self._playing = False
         elif action == "step":
             self._playing = False
-            self._advance(self._step)
+            self._advance(1)
 
     def seek(self, t: float) -> None:
         """A simulation cannot: it does nothing."""
@@ -93,8 +94,9 @@ class LiveSimulation:
                 if time.perf_counter() - began > self._most_work:
                     self._due = 0.0
                     break
-                self._due -= self._step
-                self._advance(self._step)
+                count = min(int(self._due / self._step), _AT_ONCE)
+                self._due -= count * self._step
+                self._advance(count)
             if elapsed > 0.0:
                 now = (self._state.t - before) / elapsed
                 self._speed += 0.1 * (now - self._speed)
@@ -116,13 +118,30 @@ class LiveSimulation:
         self._plant = Plant(self._mechanism, None, self._make_controller(), continuous=False)
         self._stepper = Advance(self._mechanism.model, self._plant, "rk4", self._step, _TOLERANCES)
 
-    def _advance(self, duration: float) -> None:
+    def _advance(self, count: int) -> None:
+        """Take some control periods, in C as far as it knows them."""
         try:
-            self._plant.control(self._state)
-            stops = np.array([self._state.t + duration])
-            (self._state,) = self._stepper.run(self._state, stops)
+            while count > 0:
+                if self._plant.in_charge:
+                    reached = self._move(count)
+                    count -= reached
+                    if not count:
+                        break
+                self._plant.control(self._state)
+                stops = np.array([self._state.t + self._step])
+                (self._state,) = self._stepper.run(self._state, stops)
+                count -= 1
             self._message = "; ".join(self._plant.problems)
         except UkDynamicsError as error:
             self._message = f"{error}; reset starts again"
             self._playing = False
             self._due = 0.0
+
+    def _move(self, count: int) -> int:
+        """Up to some control periods in C; how many."""
+        when = self._state.t + self._step * np.arange(count + 1.0)
+        control = np.ones(count + 1)
+        control[-1] = 0.0  # belongs to the next period
+        found = self._stepper.move(self._state, when, control, np.zeros(count + 1))
+        self._state = found.state
+        return found.reached

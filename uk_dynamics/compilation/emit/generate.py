@@ -53,6 +53,8 @@ def source(mechanism: ResolvedMechanism) -> str:
             "#include <math.h>\n",
             declarations(mechanism),
             definitions(mechanism),
+            *following(mechanism),
+            part("samples.c"),
             *(_motion(mechanism) if integrates(mechanism) else ()),
             part("python.c"),
         ]
@@ -63,7 +65,6 @@ def _motion(mechanism: ResolvedMechanism) -> list[str]:
     """One motion at fixed steps, with control."""
     return [
         *motors(mechanism),
-        *following(mechanism),
         *closing(mechanism),
         table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
         *map(part, ("motion.h", "motion.c")),

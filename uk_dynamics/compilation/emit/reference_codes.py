@@ -8,8 +8,10 @@ KINDS = {"SAMPLE": 0, "SINUSOID": 1, "POLYNOMIALS": 2, "EXPRESSIONS": 3}
 #: very end too, a periodic one repeats, a single polynomial has no ends.
 BEYOND = {"HOLDS": 0, "RESTS": 1, "REPEATS": 2, "GOES_ON": 3}
 _INFIX = {"+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "OVER", "<": "LESS", "<=": "LESS_OR_EQUAL"}
-_OTHERS = ("negate", "choose", "pow", "atan2", "fabs", "sqrt", "sin", "cos", "tan", "sinh", "cosh")
-_OTHERS += ("tanh", "exp", "log", "asin", "acos", "atan")
+_OTHERS = (
+    *("negate", "choose", "pow", "atan2", "fabs", "sqrt", "sin", "cos", "tan", "sinh", "cosh"),
+    *("tanh", "exp", "log", "asin", "acos", "atan"),
+)
 #: Operation of a symbol: its name in C.
 NAMES = _INFIX | {name: name.upper() for name in _OTHERS}
 OPERATIONS = {name: code for code, name in enumerate(NAMES.values())}

@@ -2,17 +2,17 @@
 
 from uk_dynamics.compilation.runtime.compiled_control import CompiledControl
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
-from uk_dynamics.compilation.runtime.compiled_motion import CompiledLaw, CompiledMotion
+from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.deferred import Deferred
-from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
+from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError, reference_table
 
 __all__ = [
     "CompiledControl",
     "CompiledDynamics",
-    "CompiledLaw",
     "CompiledMotion",
     "CompiledServo",
     "Deferred",
     "ForeignReferenceError",
+    "reference_table",
 ]

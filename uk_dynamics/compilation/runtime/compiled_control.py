@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.compilation.runtime.compiled_motion import CompiledLaw
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.reference_table import reference_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import Law
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 
 
@@ -26,15 +26,18 @@ class CompiledControl:
     """What ``uk_control`` needs, in the memory of a compiled servo law."""
 
     def __init__(self, servo: CompiledServo, tasks: Tasks) -> None:
+        functions = servo.call.periods
+        assert functions is not None
         self._tasks, self._layout = tasks, servo.layout
         self._memory = servo.call.memory
-        self._track = servo.call.track
+        self._control, self._track = functions
         self._track.argtypes = (ctypes.c_void_p, ctypes.c_longlong, *(ctypes.c_void_p,) * 4)
         self._call = ControllerCall(memory=self._memory.ctypes.data)
-        self._tables: list[Array | None] = []
+        self._tables: list[Array | None] = []  # live as long as C may read them
+        self._known: tuple[object, bool] = (self, True)  # never what a caller gives
         motors, rows = tasks.mechanism.actuators.names, tasks.row_names
-        self.law = CompiledLaw(
-            ctypes.cast(servo.call.control, ctypes.c_void_p).value or 0,
+        self.law = Law(
+            ctypes.cast(self._control, ctypes.c_void_p).value or 0,
             ctypes.addressof(self._call),
             (
                 *(f"{name} is at its power limit" for name in motors),
@@ -58,6 +61,10 @@ class CompiledControl:
         Raises:
             ForeignReferenceError: Something follows an object of Python.
         """
+        known = active, bool(structure)
+        if known[0] is self._known[0] and not (known[1] or self._known[1]):
+            return  # samples may change where they stand
+        self._known = known
         mechanism, layout = self._tasks.mechanism, self._layout
         followed = {**structure, **mechanism.hierarchy.captured(active)}
         self._tables = [reference_table(self._tasks.references), None]

@@ -17,15 +17,19 @@ from uk_dynamics.compilation.runtime.compiled_batch import (
 )
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
+from uk_dynamics.compilation.runtime.compiled_samples import CompiledSamples
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
 from uk_dynamics.compilation.runtime.fallback import Fallback
+from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics import (
     Dynamics,
     InterpretedDynamics,
+    Samples,
     evaluate_each,
     put,
     roll_each,
+    sample_each,
 )
 from uk_dynamics.mechanism.resolution import (
     Array,
@@ -141,6 +145,15 @@ class CompiledDynamics(Fallback):
             return None
         return CompiledMotion(self._library, self._mechanism, self.layout)
 
+    def samples(self, given: States, inputs: Inputs) -> Samples:
+        """What recordings hold of many states; see :meth:`Dynamics.samples`."""
+        try:
+            if not self._needs_fallback(inputs):
+                return self._samples.samples(given, inputs, self)
+        except ForeignReferenceError:
+            pass
+        return sample_each(self, given, inputs)
+
     def load(self) -> None:
         """Load now what is otherwise loaded, or compiled, with the first batch or projection."""
         _ = self._projection, self._batch
@@ -148,6 +161,10 @@ class CompiledDynamics(Fallback):
     @cached_property
     def _projection(self) -> CompiledMotion | None:
         return self.motion()
+
+    @cached_property
+    def _samples(self) -> CompiledSamples:
+        return CompiledSamples(self._library, self._mechanism, self._structure)
 
     @cached_property
     def _batch(self) -> CompiledBatch | None:

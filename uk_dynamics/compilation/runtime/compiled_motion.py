@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism.dynamics import Law, Stretch
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 _POINTERS = ("when", "control", "sample", "law", "controller", "followed", "active", "tau")
@@ -30,62 +30,11 @@ class MotionCall(ctypes.Structure):
     )
 
 
-@dataclass(frozen=True)
-class CompiledLaw:
-    """A law of control as C calls it.
-
-    Attributes:
-        function: Address of a function such as ``uk_control``.
-        controller: Address of its first argument.
-        flags: What the flags mean that it raises, in the words of a warning.
-        keeps: What must live as long as the addresses are used.
-    """
-
-    function: int
-    controller: int
-    flags: tuple[str, ...]
-    keeps: object
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """What became of a motion between two instants.
-
-    Attributes:
-        reached: Number of the last instant that was reached.
-        phase: ``done``; ``control``, where the law has no efforts at that instant; ``motion``,
-            where the way from there to the next one failed in C.
-        state: At the instant reached.
-        efforts: Of the motors since then, (motors,), in N or N·m.
-        q: Samples, (K, nq).
-        v: (K, nv).
-        sampled_efforts: (K, motors).
-        steps: Integration steps.
-        evaluations: Of the acceleration.
-    """
-
-    reached: int
-    phase: str
-    state: State
-    efforts: Array
-    q: Array
-    v: Array
-    sampled_efforts: Array
-    steps: int
-    evaluations: int
-
-
 _PHASES = ("done", "control", "motion")
 
 
 class CompiledMotion:
-    """Moves a state, many control periods in a call; not to be shared between threads.
-
-    Attributes:
-        raised: 1 for motors at their effort limits, (motors,), then for flags of the law that are
-            up, since efforts were last computed.
-        seen: When each of these was first up at a control instant, in s; infinite: never.
-    """
+    """A :class:`Motion` in C."""
 
     def __init__(self, path: Path, mechanism: ResolvedMechanism, layout: Layout) -> None:
         library = ctypes.CDLL(str(path))
@@ -106,7 +55,8 @@ class CompiledMotion:
         self._tau = np.zeros(nv)
         self._active = np.ones(max(layout.rows, 1))
         self._followed: Array | None = None
-        self._law: CompiledLaw | None = None
+        self._known: tuple[object, bool] = (self, True)  # never those of any inputs
+        self._law: Law | None = None
         self._call = MotionCall(step=1.0, project=1)
         self._at = ctypes.byref(self._call)
         self._place = ctypes.c_void_p(self._memory.ctypes.data)
@@ -115,8 +65,8 @@ class CompiledMotion:
         self._call.when = self._t.ctypes.data
         self.control_by(None, continuous=False)
 
-    def control_by(self, law: CompiledLaw | None, *, continuous: bool) -> None:
-        """Let a law drive the motors from now on; None: their efforts stay what they are."""
+    def control_by(self, law: Law | None, *, continuous: bool) -> None:
+        """See :meth:`Motion.control_by`."""
         self._law = law
         flags = () if law is None else law.flags
         self.raised = np.zeros(self._motors + len(flags))
@@ -127,39 +77,35 @@ class CompiledMotion:
         call.law, call.controller = (None, None) if law is None else (law.function, law.controller)
         call.continuous = continuous
 
-    def act(self, inputs: Inputs, efforts: Array | None = None, tau: Array | None = None) -> None:
-        """Set what acts from now on.
-
-        Args:
-            inputs: Constraints that are on, what they follow, stabilisation; of forces ``tau``,
-                unless that is given apart.
-            efforts: Present motor efforts, (motors,), besides ``tau``; None: zero.
-            tau: Constant forces, (nv,).
+    def act(self, inputs: Inputs, efforts: Array, tau: Array) -> None:
+        """See :meth:`Motion.act`.
 
         Raises:
             ForeignReferenceError: A constraint follows an object of Python.
         """
-        mechanism, active = self._mechanism, inputs.active
-        force = inputs.tau if tau is None else tau
-        self._tau[:] = 0.0 if force is None else force
-        self._efforts[: self._motors] = 0.0 if efforts is None else efforts
-        mask = mechanism.hierarchy.mask(active)
-        self._active[:] = 1.0 if mask is None else mask
-        self._followed = None
-        if mechanism.follows_references:
-            live = {**(inputs.references or {}), **mechanism.hierarchy.captured(active)}
-            self._followed = reference_table(mechanism.references, live)
-        table = self._followed
-        self._call.followed = None if table is None else table.ctypes.data
+        self._tau[:] = tau
+        self._efforts[: self._motors] = efforts
         self._call.stabilize = inputs.stabilize
+        known = inputs.active, bool(inputs.references)
+        if known[0] is self._known[0] and not (known[1] or self._known[1]):
+            return  # samples may change where they stand
+        self._known = known
+        mechanism = self._mechanism
+        mask = mechanism.hierarchy.mask(inputs.active)
+        self._active[:] = 1.0 if mask is None else mask
+        if mechanism.follows_references:
+            captured = mechanism.hierarchy.captured(inputs.active)
+            live = {**(inputs.references or {}), **captured}
+            self._follow(reference_table(mechanism.references, live))
 
     def follow_sample(self, sample: ReferenceSample | None, mask: NDArray[np.bool_] | None) -> None:
         """Set what structural rows follow and which of them act; None: nothing, and all."""
         self._active[:] = 1.0 if mask is None else mask
-        self._call.followed = None
-        if sample is not None:
-            self._followed = sample_table(sample)
-            self._call.followed = self._followed.ctypes.data
+        self._follow(None if sample is None else sample_table(sample))
+
+    def _follow(self, table: Array | None) -> None:
+        self._followed = table  # lives as long as C may read it
+        self._call.followed = None if table is None else table.ctypes.data
 
     def move(
         self,
@@ -171,16 +117,7 @@ class CompiledMotion:
         step: float,
         euler: bool,
     ) -> Stretch:
-        """Move from the first of some instants to the last.
-
-        Args:
-            state: At the first one.
-            when: Instants, (n,), in s.
-            control: Whether the law acts at each, (n,), as numbers.
-            sample: Whether the state at each is kept, (n,), as numbers.
-            step: Longest step, in s.
-            euler: Whether steps are semi-implicit Euler's, not Runge and Kutta's.
-        """
+        """See :meth:`Motion.move`."""
         call, kept = self._call, int(np.count_nonzero(sample))
         q_out, v_out = np.empty((kept, len(self._q))), np.empty((kept, len(self._v)))
         efforts_out = np.empty((kept, self._motors))
@@ -207,13 +144,13 @@ class CompiledMotion:
         )
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array | None:
-        """Acceleration under the law, fresh, (nv,); None: C has none."""
+        """See :meth:`Motion.acceleration`."""
         self._t[0] = t
         self._q[:], self._v[:] = q, v
         return None if self._accelerate(self._place, self._at) else self._qdd.copy()
 
     def control(self, t: float, q: Array, v: Array) -> Array | None:
-        """Motor efforts of the law, fresh, (motors,); None: it has none here."""
+        """See :meth:`Motion.control`."""
         self._t[0] = t
         self._q[:], self._v[:] = q, v
         if self._act(self._place, self._at):

@@ -37,9 +37,10 @@ class ServoCall:
             function.argtypes, function.restype = (ctypes.c_void_p,), ctypes.c_int
         library.uk_closure_error.restype = ctypes.c_double
         self._closure_error, self._errors, self._servo, self._allocate = functions
-        #: What control periods are made of; None where C knows no whole period.
-        self.control = getattr(library, "uk_control", None)
-        self.track = getattr(library, "uk_track", None)
+        #: Whole control periods and their tracking errors; None: C knows no whole period.
+        self.periods: tuple[Any, Any] | None = None
+        if hasattr(library, "uk_control"):
+            self.periods = library.uk_control, library.uk_track
         self._layout = layout
         self.memory = np.zeros(layout.size)
         self.memory[layout["stabilize"]] = 1.0

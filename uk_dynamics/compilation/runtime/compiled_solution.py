@@ -119,7 +119,8 @@ class CompiledReactions:
         return self._owner.again(self._answers)
 
 
-_STATUS = (Status.OK, Status.NEAR_SINGULAR, Status.INCONSISTENT)
+#: What the numbers of C mean.
+STATUSES = (Status.OK, Status.NEAR_SINGULAR, Status.INCONSISTENT)
 _NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
 
@@ -150,7 +151,7 @@ def _offending(solution: CompiledSolution, layout: Layout, answers: Array) -> ND
 
 _FINDERS: dict[str, Callable[[Any, Layout, Array], Any]] = {
     "residual": lambda _, layout, answers: answers[layout["violation"]][: layout.rows],
-    "status": lambda _, layout, answers: _STATUS[int(answers[layout["status"].start])],
+    "status": lambda _, layout, answers: STATUSES[int(answers[layout["status"].start])],
     "offending": _offending,
     "coordinates": lambda _, layout, answers: answers[layout["ideal_force"]],
     "reactions": lambda solution, _, answers: CompiledReactions(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
-from uk_dynamics.mechanism.dynamics import Batches, Dynamics, Prepared
+from uk_dynamics.mechanism.dynamics import Batches, Dynamics, Motion, Prepared, Samples
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
@@ -67,6 +67,14 @@ class Fallback(Batches):
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """See :meth:`Dynamics.rollout`."""
         return self.fallback.roll(given, inputs, threads)
+
+    def motion(self) -> Motion | None:
+        """See :meth:`Dynamics.motion`."""
+        return self.fallback.motion()
+
+    def samples(self, given: States, inputs: Inputs) -> Samples:
+        """See :meth:`Dynamics.samples`."""
+        return self.fallback.samples(given, inputs)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """See :meth:`Dynamics.terms`."""

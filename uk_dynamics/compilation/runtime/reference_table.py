@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import PPoly
 
 from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS, NAMES, OPERATIONS
 from uk_dynamics.constraints.references import (
@@ -83,11 +83,12 @@ def _entry(name: str, followed: Followed, rows: int) -> tuple[str, Array]:
             none = np.zeros(rows)
             return "POLYNOMIALS", _polynomials("GOES_ON", [0.0, 1.0], coefficients, none, none)
         case Spline():
-            pieces = PPoly.from_spline(followed.value)
-            inside = (pieces.x[:-1] >= followed.start) & (pieces.x[1:] <= followed.end)
-            used = np.flatnonzero(inside & (np.diff(pieces.x) > 0.0))  # ends are several knots
-            knots = np.append(pieces.x[used], pieces.x[used[-1] + 1])
-            coefficients = np.moveaxis(pieces.c[::-1, used], 1, 0)
+            inside = (followed.value.t >= followed.start) & (followed.value.t <= followed.end)
+            knots = np.unique(followed.value.t[inside])  # those at the ends are several
+            derivatives = [followed.value.derivative(k) for k in range(followed.value.k + 1)]
+            factors = [math.factorial(k) for k in range(len(derivatives))]
+            taylor = [f(knots[:-1]) / n for f, n in zip(derivatives, factors, strict=True)]
+            coefficients = np.stack(taylor, axis=1)
             ends = (followed.value(t) for t in (followed.start, followed.end))
             beyond = "REPEATS" if followed.periodic else "HOLDS"
             return "POLYNOMIALS", _polynomials(beyond, knots, coefficients, *ends)

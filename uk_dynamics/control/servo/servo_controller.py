@@ -232,7 +232,7 @@ class ServoController:
         servo = compiled_servo(self._evaluator)
         if servo is None:
             return ""
-        if servo.call.control is None:
+        if servo.call.periods is None:
             return "joints with several coordinates"
         if self.internal is not None:
             return "internal forces"

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from uk_dynamics.compilation.build import LoopTables, servo_export
-from uk_dynamics.compilation.runtime.reference_table import reference_table
+from uk_dynamics.compilation.runtime import reference_table
 from uk_dynamics.control.estimation import StateCompletion
 from uk_dynamics.conversion.controller_package.names import c_number, c_string, identifier, listed
 from uk_dynamics.conversion.ros2_control_files import complete_description, hardware_joints

@@ -1,11 +1,20 @@
 """State, inputs, the Dynamics protocol and its interpreted reference."""
 
-from uk_dynamics.mechanism.dynamics.batch import Batches, empty, evaluate_each, put, without_forces
+from uk_dynamics.mechanism.dynamics.batch import (
+    Batches,
+    empty,
+    evaluate_each,
+    put,
+    sample_each,
+    without_forces,
+)
 from uk_dynamics.mechanism.dynamics.constraint_work import workless
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics, Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.motion import Law, Motion, Stretch
 from uk_dynamics.mechanism.dynamics.rollout import METHODS, plan, roll_each
+from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     Demand,
     References,
@@ -24,11 +33,15 @@ __all__ = [
     "Demand",
     "Dynamics",
     "InterpretedDynamics",
+    "Law",
+    "Motion",
     "Prepared",
     "References",
+    "Samples",
     "ServoEvaluator",
     "ServoOutcome",
     "Solver",
+    "Stretch",
     "StructuralRows",
     "Switched",
     "TrackingErrors",
@@ -37,6 +50,7 @@ __all__ = [
     "plan",
     "put",
     "roll_each",
+    "sample_each",
     "switch",
     "without_forces",
     "workless",

@@ -12,6 +12,7 @@ from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.exceptions import InputError, StateError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.rollout import plan
+from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.resolution.state import (
     BatchSolution,
     Inputs,
@@ -162,3 +163,20 @@ def put(batch: BatchSolution, k: int, solution: Solution) -> None:
         array = getattr(batch, name)
         if array is not None:
             array[k] = getattr(solution, name)
+
+
+def sample_each(dynamics: Dynamics, given: States, inputs: Inputs) -> Samples:
+    """One state after the other; arguments as of :meth:`Dynamics.samples`."""
+    places = [given.at(k, inputs) for k in range(len(given.q))]
+    solutions = [dynamics.evaluate(*place) for place in places]
+    residuals = [dynamics.residual(*place) for place in places]
+    shape = (len(places), dynamics.rows)
+    return Samples(
+        np.array([solution.qdd for solution in solutions]),
+        np.array([solution.rank for solution in solutions], dtype=np.intp),
+        np.array([solution.joint_multipliers for solution in solutions]).reshape(shape),
+        np.array([residual.position for residual in residuals]).reshape(shape),
+        np.array([residual.velocity for residual in residuals]).reshape(shape),
+        [solution.status for solution in solutions],
+        solutions.__getitem__,
+    )

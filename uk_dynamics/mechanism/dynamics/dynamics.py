@@ -10,6 +10,8 @@ from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
+from uk_dynamics.mechanism.dynamics.motion import Motion
+from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.state import (
     Array,
@@ -161,6 +163,20 @@ class Dynamics(Protocol):
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """:meth:`rollout` of checked arguments."""
+
+    def motion(self) -> Motion | None:
+        """What moves one state at fixed steps in C, with a memory of its own; None: nothing."""
+
+    def samples(self, given: States, inputs: Inputs) -> Samples:
+        """What recordings hold of K states.
+
+        Args:
+            given: The states and their forces; tau is there.
+            inputs: Common to all of them, without forces.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state; M is a live view, valid until the next evaluation."""

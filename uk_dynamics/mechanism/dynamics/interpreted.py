@@ -7,11 +7,13 @@ import functools
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
-from uk_dynamics.mechanism.dynamics.batch import Batches, evaluate_each
+from uk_dynamics.mechanism.dynamics.batch import Batches, evaluate_each, sample_each
 from uk_dynamics.mechanism.dynamics.dynamics import Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, StructuralRows
+from uk_dynamics.mechanism.dynamics.motion import Motion
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
 from uk_dynamics.mechanism.dynamics.rollout import roll_each
+from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.dynamics.solver import Solver
 from uk_dynamics.mechanism.dynamics.state_projection import StateProjection
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
@@ -107,6 +109,14 @@ class InterpretedDynamics(Batches):
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """One trajectory after the other; see :meth:`Dynamics.rollout`."""
         return roll_each(self, given, inputs)
+
+    def motion(self) -> Motion | None:
+        """None: nothing is in C."""
+        return None
+
+    def samples(self, given: States, inputs: Inputs) -> Samples:
+        """One state after the other; see :meth:`Dynamics.samples`."""
+        return sample_each(self, given, inputs)
 
     @property
     def space(self) -> ConfigurationSpace:

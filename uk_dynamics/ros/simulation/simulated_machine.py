@@ -10,7 +10,7 @@ from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.dynamics import METHODS, Dynamics, InterpretedDynamics, switch
+from uk_dynamics.mechanism.dynamics import METHODS, Dynamics, InterpretedDynamics, Motion, switch
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 
 
@@ -38,12 +38,14 @@ class SimulatedMachine:
         self.step_size = step_size
         self._take_step = METHODS[integrator]
         self.dynamics = dynamics or InterpretedDynamics(mechanism)
+        self._motion: Motion | None = None
+        self._euler = integrator == "semi_implicit_euler"
         self._references = references
         self._start = start or mechanism.start()
         self._limits = mechanism.actuators.effort_limits
         self.efforts = np.zeros(len(mechanism.actuators))
         self.saturated = np.zeros(len(mechanism.actuators), dtype=bool)
-        self.tau = np.zeros(mechanism.model.nv)
+        self.tau, self._no_force = np.zeros((2, mechanism.model.nv))
         self._set_active(mechanism.hierarchy.initial)
         self.reset()
 
@@ -64,6 +66,10 @@ class SimulatedMachine:
         """Take one step; when it fails, the state stays as it was."""
         state = self.state
         t = (self.steps + 1) * self.step_size
+        if self._motion is None:  # until it is compiled
+            self._motion = self.dynamics.motion()
+        if self._motion is not None and self._step_in_c(self._motion, t):
+            return
         q, v = self._take_step(
             self.mechanism.model, self._acceleration, state.t, state.q, state.v, self.step_size
         )
@@ -71,6 +77,24 @@ class SimulatedMachine:
             raise SimulationError("the motion has become infinite; take smaller steps", state.t)
         self.state = self.dynamics.project(State(t, q, v), self.inputs)
         self.steps += 1
+
+    def _step_in_c(self, motion: Motion, t: float) -> bool:
+        """Whether C could take the step to a time."""
+        nothing = np.zeros(2)
+        motion.act(self.inputs, self.efforts, self._no_force)
+        found = motion.move(
+            self.state,
+            np.array([self.state.t, t]),
+            nothing,
+            nothing,
+            step=2.0 * self.step_size,  # one step, whatever rounding says
+            euler=self._euler,
+        )
+        if found.phase != "done":
+            return False
+        self.state = found.state
+        self.steps += 1
+        return True
 
     def brake(self) -> None:
         """Advance time by a step while brakes hold the mechanism."""

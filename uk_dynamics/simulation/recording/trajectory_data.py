@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,9 +54,28 @@ class Statistics:
     wall_time: float
 
 
+class _Late:
+    """A field that may be given as a function, which is called when the field is first read."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> Array:
+        value = instance.__dict__[self._name]
+        if callable(value):
+            value = instance.__dict__[self._name] = value()
+        found: Array = value
+        return found
+
+    def __set__(self, instance: object, value: Array | Callable[[], Array]) -> None:
+        instance.__dict__[self._name] = value
+
+
 @dataclass(frozen=True, eq=False)
 class TrajectoryData:
     """K samples of a motion; arrays have one row per sample.
+
+    Energies and condition of a simulation are computed when they are first read.
 
     Attributes:
         name: Name of the mechanism.
@@ -119,3 +138,7 @@ class TrajectoryData:
             raise UnknownNameError("position", name, self.names.positions)
         column: Array = self.q[:, self.names.positions.index(name)]
         return column
+
+
+for _name in ("kinetic", "potential", "condition"):
+    setattr(TrajectoryData, _name, _Late(_name))  # not in the class: it would be a default

@@ -1,0 +1,253 @@
+"""Closed loops in C move as those that Python takes step by step, whatever they follow."""
+
+import logging
+
+import numpy as np
+import pytest
+from support.mechanism_builder import pinned_arm, shipped
+
+from uk_dynamics.compilation.build import compiler
+from uk_dynamics.constraints.references import ReferenceSample, Waypoints
+from uk_dynamics.constraints.references.trajectory_reference import Trajectory
+from uk_dynamics.control.hold import Hold
+from uk_dynamics.control.servo import ServoController
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.simulation import simulate
+
+PIN = "  pin: {type: point, parent: {link: base, xyz: [1.4, 0, 0.5]}, child: {link: l3}}\n"
+# At their limits, each of them, in the motions below.
+MOTORS = """\
+actuators:
+  m1: {joint: j1, effort_limit: 12.0, rate_limit: 50.0}
+  m3: {joint: j3, effort_limit: 4.0, power_limit: 0.6}
+  m12: {joints: {j1: 1.0, j2: -1.0}, effort_limit: 6.0}
+initial_guess: {j1: 0.7, j2: -1.0, j3: 0.6, j4: 0.3}
+"""
+TASKS = """\
+schema: 1
+tasks:
+  one: {{type: joint, joint: j1, priority: 1, reference: {one}}}
+  two: {{{two_kind}, priority: 2, reference: {two}}}
+allocation: {{preload: {{m1: 0.5}}}}
+"""
+REFERENCES = {
+    "constant": "{type: constant, value: 0.8}",
+    "sinusoid": "{type: sinusoid, offset: 0.7, amplitude: 0.2, frequency: 2.0, phase: 0.4}",
+    "polynomial": "{type: polynomial, coefficients: [0.7, 0.1, -2.0, 3.0]}",
+    "spline": "{type: spline, degree: 5, times: [0.05, 0.1, 0.2], values: [0.7, 0.9, 0.8]}",
+    "natural": "{type: spline, boundary: natural, times: [0, 0.1, 0.2], values: [0.7, 0.9, 0.8]}",
+    "periodic": "{type: spline, boundary: periodic, times: [0, 0.05, 0.1],"
+    " values: [0.7, 0.8, 0.7]}",
+    "expression": '{type: expression, value: "0.7 + 0.1*atan2(sin(9*t), 2 + cos(5*t))**2 + t"}',
+    "live": "{type: live, value: 0.75}",
+}
+# m, rad, N m …, absolute: rounding, which the loops and the law do not let grow
+SAME = 1e-10
+COLUMNS = ("t", "q", "v", "qdd", "efforts", "residual", "multipliers", "tracking_error")
+
+pytestmark = [
+    pytest.mark.skipif(compiler.find_compiler() is None, reason="there is no C compiler here"),
+    pytest.mark.together("closed loop"),
+]
+
+
+@pytest.fixture(scope="module")
+def pinned():
+    return pinned_arm(PIN, (1.0, 1.0, 0.6, 0.5), MOTORS)
+
+
+JOINT = "type: joint, joint: j3"
+RATE = "type: expression, expression: d(j3), order: velocity"
+
+
+def tasks_of(machine, one="constant", two="constant", two_kind=JOINT):
+    asked = REFERENCES.get(one, one)
+    text = TASKS.format(one=asked, two=REFERENCES[two], two_kind=two_kind)
+    return Tasks(TasksSpec.from_text(text), machine)
+
+
+def both(machine, tasks, duration=0.25, *, period=1e-3, prepare=lambda controller: None, **options):
+    """The same closed loop in C and in Python."""
+    found = []
+    for backend in ("compiled", "interpreted"):
+        controller = ServoController(machine, tasks, control_period=period, backend=backend)
+        prepare(controller)
+        motion = simulate(
+            machine,
+            machine.start(),
+            duration,
+            controller=controller,
+            control_period=period,
+            backend=backend,
+            **options,
+        )
+        found.append((motion, controller))
+    return found
+
+
+def assert_same(compiled, interpreted):
+    for name in COLUMNS:
+        here, there = getattr(compiled, name), getattr(interpreted, name)
+        scale = max(1.0, float(np.abs(there).max(initial=0.0)))
+        assert np.abs(here - there).max(initial=0.0) <= SAME * scale, name
+    assert np.abs(compiled.energy - interpreted.energy).max() <= SAME
+    assert compiled.warnings == interpreted.warnings
+    assert compiled.status == interpreted.status
+    assert compiled.statistics.steps == interpreted.statistics.steps
+
+
+@pytest.mark.parametrize("kind", REFERENCES)
+def test_whatever_is_followed_within_limits(pinned, kind):
+    tasks = tasks_of(pinned, kind, "sinusoid")
+    (here, _), (there, _) = both(pinned, tasks)
+    assert_same(here, there)
+
+
+def test_all_limits_act_where_they_are_tried(pinned):
+    """The motions above would say little if the limits were far."""
+    (here, _), _ = both(pinned, tasks_of(pinned, "sinusoid", "sinusoid"))
+    said = " ".join(here.warnings)
+    assert "m1 is at its rate limit" in said
+    assert "m3 is at its power limit" in said
+    assert "effort limit" in said
+
+
+def test_rows_of_velocities_and_a_path_for_the_first_error(pinned):
+    tasks = tasks_of(pinned, "spline", "sinusoid", RATE)
+
+    def prepare(controller):
+        controller.blend_time = 0.15
+
+    (here, _), (there, _) = both(pinned, tasks, prepare=prepare)
+    assert_same(here, there)
+
+
+def test_friction_left_to_the_feedback_and_other_gains(pinned):
+    tasks = tasks_of(pinned, "sinusoid", "constant")
+
+    def prepare(controller):
+        controller.friction = "none"
+        controller.gains.set("one", 3.0, 0.7)
+        controller.limits.restrict(np.array([8.0, 3.0, 5.0]))
+
+    found = []
+    for backend in ("compiled", "interpreted"):
+        controller = ServoController(
+            pinned, tasks, control_period=2e-3, friction="none", backend=backend
+        )
+        prepare(controller)
+        found.append(
+            simulate(
+                pinned,
+                pinned.start(),
+                0.2,
+                controller=controller,
+                control_period=2e-3,
+                step=5e-4,
+                method="semi_implicit_euler",
+                sample_period=0.003,
+                tau={"j2": 0.3},
+                backend=backend,
+            )
+        )
+    assert_same(*found)
+
+
+@pytest.mark.parametrize("method", ["rk4", "DOP853"])
+def test_continuous_control(method):
+    machine = shipped("five_bar")
+    tasks = Tasks.from_file("five_bar_sweep", machine)
+    (here, _), (there, _) = both(machine, tasks, 0.2, period=None, method=method)
+    # error control may take another step for the sake of rounding; then both err by its tolerance
+    assert np.abs(here.q - there.q).max() <= (SAME if method == "rk4" else 1e-8)
+    assert here.warnings == there.warnings
+
+
+def test_constraints_are_switched_between_periods():
+    machine = shipped("landing_leg")
+    tasks = Tasks.from_file("landing_leg_knee", machine)
+    name = next(iter(machine.hierarchy.switchable))
+    on = name in machine.hierarchy.initial.names
+    events = [(0.0505, {name: not on})] if on else [(0.0505, {name: True})]
+    (here, _), (there, _) = both(machine, tasks, 0.1, events=events)
+    assert_same(here, there)
+    assert len(here.switchings) == 1
+    assert abs(here.switchings[0].energy_lost - there.switchings[0].energy_lost) <= SAME
+
+
+def test_the_controller_remembers_what_c_did(pinned):
+    """Afterwards its next command is the same, with rate limits, prediction and first error."""
+    tasks = tasks_of(pinned, "sinusoid", "sinusoid")
+
+    def prepare(controller):
+        controller.blend_time = 0.5
+
+    (here, compiled), (_, interpreted) = both(pinned, tasks, 0.1, prepare=prepare)
+    state = State(0.1, here.q[-1], here.v[-1])
+    efforts = compiled.command(state).efforts
+    assert np.abs(efforts - interpreted.command(state).efforts).max() <= SAME * 12.0
+
+
+class Held:
+    """A reference of the user's own."""
+
+    def sample(self, t):
+        return ReferenceSample.at_rest(np.array([0.8]))
+
+
+def test_what_c_does_not_know_is_asked_in_python_and_told_once(pinned, caplog):
+    tasks = tasks_of(pinned, "constant", "sinusoid")
+    known, _ = both(pinned, tasks)
+    tasks.references.references["one"] = Held()
+    with caplog.at_level(logging.INFO):
+        asked, interpreted = both(pinned, tasks)
+        both(pinned, tasks, 0.01)
+    assert_same(asked[0], interpreted[0])
+    assert_same(asked[0], known[0])
+    told = [record.message for record in caplog.records if "in Python" in record.message]
+    assert len(told) == 1
+    assert "one follows an object of Python" in told[0]
+
+
+def test_a_controller_in_python_drives_a_machine_in_c(pinned):
+    found = [
+        simulate(
+            pinned,
+            pinned.start(),
+            0.1,
+            controller=Hold(pinned, control_period=1e-3),
+            control_period=1e-3,
+            backend=backend,
+        )
+        for backend in ("compiled", "interpreted")
+    ]
+    assert_same(*found)
+
+
+def test_a_trajectory_through_waypoints(pinned):
+    tasks = tasks_of(pinned, "constant", "sinusoid")
+    times, values = np.array([0.02, 0.1, 0.18]), np.array([[0.7], [0.9], [0.8]])
+    tasks.references.references["one"] = Trajectory.through(Waypoints(times, values))
+    (here, _), (there, _) = both(pinned, tasks)
+    assert_same(here, there)
+
+
+def test_a_motion_that_fails_in_c_fails_as_in_python(pinned):
+    """An expression without a value stops both at the same instant with the same words."""
+    tasks = tasks_of(pinned, '{type: expression, value: "sqrt(0.1 - t)"}')
+    said = []
+    for backend in ("compiled", "interpreted"):
+        controller = ServoController(pinned, tasks, control_period=1e-3, backend=backend)
+        with pytest.raises(Exception, match="sqrt") as caught:
+            simulate(
+                pinned,
+                pinned.start(),
+                0.2,
+                controller=controller,
+                control_period=1e-3,
+                backend=backend,
+            )
+        said.append(str(caught.value))
+    assert said[0] == said[1]

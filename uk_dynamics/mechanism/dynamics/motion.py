@@ -1,0 +1,105 @@
+"""What moves one state through many control periods in a call, whatever it is written in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law of control as C calls it.
+
+    Attributes:
+        function: Address of a function such as ``uk_control``.
+        controller: Address of its first argument.
+        flags: What the flags mean that it raises, in the words of a warning.
+        keeps: What must live as long as the addresses are used.
+    """
+
+    function: int
+    controller: int
+    flags: tuple[str, ...]
+    keeps: object
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What became of a motion between two instants.
+
+    Attributes:
+        reached: Number of the last instant that was reached.
+        phase: ``done``; ``control``, where the law has no efforts at that instant; ``motion``,
+            where the way from there to the next one failed.
+        state: At the instant reached.
+        efforts: Of the motors since then, (motors,), in N or N·m.
+        q: Samples, (K, nq).
+        v: (K, nv).
+        sampled_efforts: (K, motors).
+        steps: Integration steps.
+        evaluations: Of the acceleration.
+    """
+
+    reached: int
+    phase: str
+    state: State
+    efforts: Array
+    q: Array
+    v: Array
+    sampled_efforts: Array
+    steps: int
+    evaluations: int
+
+
+class Motion(Protocol):
+    """Moves one state at fixed steps, each projected onto the constraints; not for threads.
+
+    Attributes:
+        raised: 1 for motors at their effort limits, (motors,), then for flags of the law that are
+            up, since efforts were last computed.
+        seen: When each of these was first up at a control instant, in s; infinite: never.
+    """
+
+    raised: Array
+    seen: Array
+
+    def control_by(self, law: Law | None, *, continuous: bool) -> None:
+        """Let a law drive the motors from now on; None: their efforts stay what they are."""
+
+    def act(self, inputs: Inputs, efforts: Array, tau: Array) -> None:
+        """Set what acts from now on.
+
+        Args:
+            inputs: Constraints that are on, what they follow, stabilisation.
+            efforts: Present motor efforts, (motors,), in N or N·m.
+            tau: Forces besides those of motors, (nv,).
+        """
+
+    def move(
+        self,
+        state: State,
+        when: Array,
+        control: Array,
+        sample: Array,
+        *,
+        step: float,
+        euler: bool,
+    ) -> Stretch:
+        """Move from the first of some instants to the last.
+
+        Args:
+            state: At the first one.
+            when: Instants, (n,), in s.
+            control: Whether the law acts at each, (n,), as numbers.
+            sample: Whether the state at each is kept, (n,), as numbers.
+            step: Longest step, in s.
+            euler: Whether steps are semi-implicit Euler's, not Runge and Kutta's.
+        """
+
+    def acceleration(self, t: float, q: Array, v: Array) -> Array | None:
+        """Acceleration under the law, fresh, (nv,); None: there is none."""
+
+    def control(self, t: float, q: Array, v: Array) -> Array | None:
+        """Motor efforts of the law, fresh, (motors,); None: it has none here."""
