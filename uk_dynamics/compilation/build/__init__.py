@@ -3,7 +3,7 @@
 from uk_dynamics.compilation.build.cache import directory
 from uk_dynamics.compilation.build.cache_policy import clear
 from uk_dynamics.compilation.build.compiler import CompilationError, end_compilers
-from uk_dynamics.compilation.build.export import export, servo_export
+from uk_dynamics.compilation.build.export import completion_export, export, servo_export
 from uk_dynamics.compilation.build.library import (
     batch_library_of,
     is_cached,
@@ -17,6 +17,7 @@ __all__ = [
     "LoopTables",
     "batch_library_of",
     "clear",
+    "completion_export",
     "directory",
     "end_compilers",
     "export",

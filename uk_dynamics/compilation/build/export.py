@@ -19,7 +19,7 @@ from uk_dynamics.whole_file import whole_file
 _PUBLIC = (
     "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
     "|servo|allocate|errors|closure_error|completion|complete|complete_start|loop_factors|controller"
-    "|control|control_reset|track|propagate|close"
+    "|control|control_reset|track|propagate|close|rates"
 )
 
 _HEADER = """\
@@ -254,6 +254,7 @@ int uk_control(const void *controller, double t, const double *q, const double *
 int uk_complete(uk_completion *completion, double t, const double *measured, const double *rates);
 int uk_complete_start(uk_completion *completion, double t, const double *measured,
                       const double *rates, int steps);
+void uk_rates(const uk_completion *completion, const double *rates, double *v);
 
 #ifdef __cplusplus
 }}
@@ -316,6 +317,75 @@ def servo_export(
             *closing(mechanism),
             part("effect.c"),
             completion_definitions(structure, tables),
+        ]
+    )
+    return _named(header, identifier), _named(source, identifier)
+
+
+_COMPLETION_HEADER = """\
+/* {name}: joint states from measured joints. Generated; double precision, no allocation, no global
+ * state: all zeros at first, but jump and singular_tolerance.
+ *
+ *   q, v:        {joints}
+ *   measured:    {measured}
+ *
+ * {id}_complete_start, then {id}_complete for measurements that follow one another, return
+ * {guard}_COMPLETE, or why there is no state.
+ */
+#ifndef {guard}_H
+#define {guard}_H
+
+{declarations}
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+int uk_complete(uk_completion *completion, double t, const double *measured, const double *rates);
+int uk_complete_start(uk_completion *completion, double t, const double *measured,
+                      const double *rates, int steps);
+void uk_rates(const uk_completion *completion, const double *rates, double *v);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def completion_export(
+    mechanism: ResolvedMechanism, tables: LoopTables, measured: Sequence[str], identifier: str
+) -> tuple[str, str]:
+    """Header and source of the joint-state estimation alone; arguments as of :func:`servo_export`.
+
+    Raises:
+        InputError: Some part cannot be written as C.
+    """
+    from uk_dynamics.compilation.emit.completion_source import (
+        completion_declarations,
+        completion_definitions,
+    )
+    from uk_dynamics.compilation.emit.generate import ATTRIBUTES
+    from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE
+    from uk_dynamics.compilation.trace.terms import trace
+
+    if found := obstacles(mechanism):
+        problem = f"cannot be written as C: {', '.join(found)}; leave it out"
+        raise InputError(problem, file=mechanism.spec.file)
+    header = _COMPLETION_HEADER.format(
+        name=identifier,
+        id=identifier,
+        guard=identifier.upper(),
+        joints=_wrapped(list(map(_comment, mechanism.model.velocity_names))),
+        measured=_wrapped(list(map(_comment, measured))),
+        declarations=f"#define UK_NV {mechanism.model.nv}\n{completion_declarations(tables)}",
+    )
+    source = "\n".join(
+        [
+            f'#include <math.h>\n#include <string.h>\n\n#include "{identifier}.h"',
+            ATTRIBUTES,
+            SINE_AND_COSINE,
+            completion_definitions(trace(mechanism), tables),
         ]
     )
     return _named(header, identifier), _named(source, identifier)

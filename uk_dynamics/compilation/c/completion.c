@@ -321,3 +321,11 @@ UK_EXPORT int uk_complete_start(uk_completion *c, double t, const double *measur
   }
   return c->factors.singular ? UK_SINGULAR : UK_LOST;
 }
+
+/* Velocities of all joints, (UK_NV), with given ones of the measured joints, at the last state of
+ * loops that do not move by themselves. */
+UK_EXPORT void uk_rates(const uk_completion *c, const double *rates, double *v) {
+  double still[UK_HELD];
+  for (int r = 0; r < UK_HELD; ++r) still[r] = 0.0;
+  uk_loop_move(&c->factors, still, rates, v);
+}

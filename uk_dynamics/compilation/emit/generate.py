@@ -22,7 +22,7 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 _C = Path(__file__).resolve().parent.parent / "c"
 _OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")
 
-_ATTRIBUTES = """
+ATTRIBUTES = """
 #ifndef UK_EXPORT
 #define UK_EXPORT
 #endif
@@ -172,7 +172,7 @@ def _tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     parents = mechanism.model.velocity_parents
     support = [_support(row, parents) for row in terms.A]
     parts = [
-        _ATTRIBUTES,
+        ATTRIBUTES,
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
         *defines(rank_rule.constants()),

@@ -9,7 +9,7 @@ from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-_SINE_AND_COSINE = """
+SINE_AND_COSINE = """
 static inline void uk_sincos(double x, double *sine, double *cosine) {
   *sine = sin(x);
   *cosine = cos(x);
@@ -37,7 +37,7 @@ _FORCES = ("ideal_force", "multipliers", "determined", "violation")
 def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
     """``uk_terms`` or ``uk_lanes_terms``: M, F, A, bias, residual and rate at a state."""
     many = dialect is LANES
-    return ("" if many else _SINE_AND_COSINE) + function(
+    return ("" if many else SINE_AND_COSINE) + function(
         "uk_lanes_terms" if many else "uk_terms",
         ("q", "v", "followed"),
         ("M", "F", "A", "bias", "residual", "rate"),

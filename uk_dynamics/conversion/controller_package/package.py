@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 import numpy as np
 import yaml
 
-from uk_dynamics.compilation.build import LoopTables, servo_export
+from uk_dynamics.compilation.build import servo_export
 from uk_dynamics.compilation.runtime import reference_table
 from uk_dynamics.control.estimation import StateCompletion
 from uk_dynamics.conversion.controller_package.names import c_number, c_string, identifier, listed
+from uk_dynamics.conversion.controller_package.parts import filled, loop_tables
 from uk_dynamics.conversion.ros2_control_files import complete_description, hardware_joints
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism, Tasks
 
-_TEMPLATES = Path(__file__).resolve().parent / "templates"
 _ORDERS = {"position": "kPosition", "velocity": "kVelocity", "acceleration": "kAcceleration"}
 
 
@@ -42,15 +40,8 @@ def controller_package(
     name = identifier(mechanism.name)
     package = f"{name}_controller"
     controller, trajectory = f"{name}_servo", f"{name}_trajectory"
-    tables = LoopTables(
-        completion.split,
-        completion.rows.held,
-        completion.rows.scale,
-        completion.encoders.turning,
-        completion.home,
-        completion.rows.moving,
-    )
-    header, source = servo_export(tasks, tables, completion.encoders.names, name)
+    names = completion.encoders.names
+    header, source = servo_export(tasks, loop_tables(completion), names, name)
     words = {
         "id": name,
         "ID": name.upper(),
@@ -68,16 +59,16 @@ def controller_package(
     }
     words |= _constants(tasks, mechanism, completion)
     texts = {
-        "CMakeLists.txt": _filled("CMakeLists.txt", words),
-        "package.xml": _filled("package.xml", words),
-        "README.md": _filled("README.md", words),
-        "controller_plugin.xml": _filled("controller_plugin.xml", words),
+        "CMakeLists.txt": filled("CMakeLists.txt", words),
+        "package.xml": filled("package.xml", words),
+        "README.md": filled("README.md", words),
+        "controller_plugin.xml": filled("controller_plugin.xml", words),
         f"include/{package}/{name}.h": header,
-        f"include/{package}/closed_loop_servo.hpp": _filled("closed_loop_servo.hpp", words),
+        f"include/{package}/closed_loop_servo.hpp": filled("closed_loop_servo.hpp", words),
         f"src/{name}.c": source.replace(f'#include "{name}.h"', f'#include "{package}/{name}.h"'),
-        f"src/{name}_parameters.yaml": _filled("parameters.yaml", words),
-        "src/controller.cpp": _filled("controller.cpp", words),
-        "launch/controller.launch.py": _filled("controller.launch.py", words),
+        f"src/{name}_parameters.yaml": filled("parameters.yaml", words),
+        "src/controller.cpp": filled("controller.cpp", words),
+        "launch/controller.launch.py": filled("controller.launch.py", words),
         "config/controllers.yaml": _controllers(tasks, words, rate, namespace),
         f"config/{name}.urdf": complete_description(mechanism, plugin, namespace),
     }
@@ -193,9 +184,3 @@ def _controllers(tasks: Tasks, words: Mapping[str, str], rate: int, namespace: s
         }
     text: str = yaml.safe_dump(parameters, sort_keys=False, width=10**6)
     return text
-
-
-def _filled(template: str, words: Mapping[str, str]) -> str:
-    """A template with ``@word@`` replaced."""
-    text = (_TEMPLATES / f"{template}.in").read_text(encoding="utf-8")
-    return re.sub(r"@(\w+)@", lambda found: words[found[1]], text)
