@@ -80,7 +80,9 @@ def _estimation(tasks: Tasks, mechanism: Mechanism) -> StateCompletion:
     file = mechanism.spec.file
     hardware_joints(mechanism)  # motors that ros2_control can command
     if mechanism.model.nq != mechanism.model.nv:
-        raise InputError("a floating base has no encoder; the controller needs a fixed one", file)
+        raise InputError(
+            "a floating base has no encoder; the controller needs a fixed one", file=file
+        )
     if mechanism.follows_references:
         raise InputError(
             "constraints that follow references cannot be controlled in controller_manager; "
