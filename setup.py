@@ -68,6 +68,7 @@ setup(
         NAME: ["py.typed"],
         f"{NAME}.mechanism.files": ["schema/*.json"],
         f"{NAME}.compilation": ["c/*.c", "c/*.h"],
+        f"{NAME}.conversion.controller_package": ["templates/*.in"],
         f"{NAME}.ros.parameters": ["*.yaml"],
     },
     data_files=data_files(),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import Commands, add_command, add_file
+from uk_dynamics.cli.options.arguments import TASKS, Commands, add_command, add_file
 from uk_dynamics.cli.output.printing import json_text, print_files
 from uk_dynamics.exceptions import InputError
 
@@ -26,8 +27,15 @@ examples:
   uk_dynamics ros2-control five_bar --rate 1000 --namespace left --out bringup
   uk_dynamics ros2-control five_bar \\
       --hardware joint_state_topic_hardware_interface/JointStateTopicSystem
+  uk_dynamics ros2-control stewart_platform --tasks stewart_platform_heave_roll \\
+      --controller src/stewart_platform_controller
+  uk_dynamics ros2-control four_bar --joints rocker --transmission src/four_bar_transmission
 
 files in --out: NAME.ros2_control.xacro and NAME_controllers.yaml
+
+With --controller: a package instead, with a chainable controller that estimates the joint state,
+computes the servo law of the tasks and keeps the limits inside controller_manager. With
+--transmission: a package with a transmission; other controllers command joints of the loops.
 """
 
 
@@ -54,6 +62,26 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="output directory, created if necessary (default: print)"
     )
+    parser.add_argument("--tasks", metavar="FILE", help=f"{TASKS}; for --controller")
+    parser.add_argument(
+        "--controller",
+        metavar="DIR",
+        type=Path,
+        help="write a ROS package with a controller for the tasks to this directory instead",
+    )
+    parser.add_argument(
+        "--transmission",
+        metavar="DIR",
+        type=Path,
+        help="write a ROS package with the loops as a transmission to this directory instead",
+    )
+    parser.add_argument(
+        "--joints",
+        metavar="JOINT",
+        nargs="+",
+        default=(),
+        help="for --transmission: the joints that controllers command, as many as motors",
+    )
     parser.add_argument(
         "--json", action="store_true", help="print the written files, or the texts, as JSON"
     )
@@ -61,8 +89,8 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write or print both texts."""
-    from uk_dynamics import Mechanism
-    from uk_dynamics.conversion import controllers, hardware_block, write_files
+    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics.conversion import controllers, hardware_block
 
     plugin = arguments.hardware
     package, slash, kind = plugin.partition("/")
@@ -73,6 +101,23 @@ def run(arguments: argparse.Namespace) -> int:
             place="--hardware",
         )
     mechanism = Mechanism.from_file(arguments.file)
+    if (arguments.controller is None) != (arguments.tasks is None):
+        raise InputError("--controller and --tasks belong together; give both or none")
+    if (arguments.transmission is None) != (not arguments.joints):
+        raise InputError("--transmission and --joints belong together; give both or none")
+    if arguments.controller is not None:
+        from uk_dynamics.conversion import controller_package
+
+        tasks = Tasks.from_file(arguments.tasks, mechanism)
+        package = controller_package(
+            tasks, mechanism, plugin=plugin, rate=arguments.rate, namespace=arguments.namespace
+        )
+        return _write(mechanism.name, arguments.controller, package, json=arguments.json)
+    if arguments.transmission is not None:
+        from uk_dynamics.conversion import transmission_package
+
+        package = transmission_package(mechanism, arguments.joints)
+        return _write(mechanism.name, arguments.transmission, package, json=arguments.json)
     texts = {
         f"{mechanism.name}.ros2_control.xacro": hardware_block(
             mechanism, plugin, arguments.namespace
@@ -85,9 +130,15 @@ def run(arguments: argparse.Namespace) -> int:
         named = {"mechanism": mechanism.name, "texts": texts}
         print(json_text(named) if arguments.json else "\n".join(texts.values()).removesuffix("\n"))
         return 0
-    files = {Path(arguments.out) / name: text for name, text in texts.items()}
+    return _write(mechanism.name, Path(arguments.out), texts, json=arguments.json)
+
+
+def _write(mechanism: str, directory: Path, texts: Mapping[str, str], *, json: bool) -> int:
+    from uk_dynamics.conversion import write_files
+
+    files = {directory / name: text for name, text in texts.items()}
     write_files(files, force=True)
-    print_files(mechanism.name, list(files), json=arguments.json)
+    print_files(mechanism, list(files), json=json)
     return 0
 
 

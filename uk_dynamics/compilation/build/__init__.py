@@ -3,22 +3,26 @@
 from uk_dynamics.compilation.build.cache import directory
 from uk_dynamics.compilation.build.cache_policy import clear
 from uk_dynamics.compilation.build.compiler import CompilationError, end_compilers
-from uk_dynamics.compilation.build.export import export
+from uk_dynamics.compilation.build.export import completion_export, export, servo_export
 from uk_dynamics.compilation.build.library import (
     batch_library_of,
     is_cached,
     library_of,
     servo_library_of,
 )
+from uk_dynamics.compilation.emit.layout import LoopTables
 
 __all__ = [
     "CompilationError",
+    "LoopTables",
     "batch_library_of",
     "clear",
+    "completion_export",
     "directory",
     "end_compilers",
     "export",
     "is_cached",
     "library_of",
+    "servo_export",
     "servo_library_of",
 ]

@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from uk_dynamics.compilation.build.compilable import check
-from uk_dynamics.compilation.emit.layout import integrates
+from uk_dynamics.compilation.build.compilable import check, obstacles
+from uk_dynamics.compilation.emit.layout import LoopTables, integrates
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 from uk_dynamics.whole_file import whole_file
 
 # What other programs see.
-_PUBLIC = "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
+_PUBLIC = (
+    "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
+    "|servo|allocate|errors|closure_error|completion|complete|complete_start|loop_factors|controller"
+    "|control|control_reset|track|propagate|close|rates"
+)
 
 _HEADER = """\
 /* {name}: constrained accelerations of a mechanism with closed loops. Generated; double precision,
@@ -224,6 +229,174 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         problem = f"cannot be written: {error.strerror}; give a directory of your own"
         raise InputError(problem, file=str(directory)) from None
     return files
+
+
+_SERVO_HEADER = """\
+/* {name}: joint states from measured joints, and the servo law of tasks. Generated; double
+ * precision, no allocation, no global state: all zeros at first.
+ *
+ *   q, v:        {joints}
+ *   measured:    {measured}
+ *   motors:      {motors}
+ *   task rows:   {rows}
+ *
+ * {id}_complete_start, then {id}_complete for measurements that follow one another, return
+ * {guard}_COMPLETE, or why there is no state; {id}_control makes efforts for it.
+ */
+#ifndef {guard}_H
+#define {guard}_H
+
+{declarations}
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+double uk_closure_error(uk_memory *memory);
+int uk_evaluate(uk_memory *memory);
+int uk_errors(uk_memory *memory);
+int uk_propagate(uk_memory *memory, double h, const double *efforts);
+int uk_close(uk_memory *memory);
+void uk_control_reset(uk_memory *memory, const double *efforts);
+int uk_control(const void *controller, double t, const double *q, const double *v,
+               double *efforts, double *flags);
+int uk_complete(uk_completion *completion, double t, const double *measured, const double *rates);
+int uk_complete_start(uk_completion *completion, double t, const double *measured,
+                      const double *rates, int steps);
+void uk_rates(const uk_completion *completion, const double *rates, double *v);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def servo_export(
+    tasks: Tasks, tables: LoopTables, measured: Sequence[str], identifier: str
+) -> tuple[str, str]:
+    """Header and source of the servo law of tasks and of the joint-state estimation.
+
+    Args:
+        tasks: What the motors enforce.
+        tables: Of the estimation.
+        measured: The measured joints, in the order of the tables.
+        identifier: Of C; the prefix of all names.
+
+    Raises:
+        InputError: Some part cannot be written as C.
+    """
+    from uk_dynamics.compilation.emit.completion_source import (
+        completion_declarations,
+        completion_definitions,
+    )
+    from uk_dynamics.compilation.emit.generate import closing, defines, part
+    from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS
+    from uk_dynamics.compilation.emit.servo_source import servo_declarations, servo_definitions
+    from uk_dynamics.compilation.trace.terms import trace
+
+    if found := obstacles(tasks):
+        problem = f"cannot be written as C: {', '.join(found)}; leave it out"
+        raise InputError(problem, file=tasks.spec.file)
+    mechanism = tasks.mechanism
+    structure = trace(mechanism)
+    declarations = [
+        servo_declarations(tasks),
+        completion_declarations(tables),
+        "/* What tables of references hold, as the source has it. */",
+        *defines(KINDS | BEYOND),
+        "",
+    ]
+    header = _named(_SERVO_HEADER, identifier).format(
+        name=identifier,
+        id=identifier,
+        guard=identifier.upper(),
+        joints=_listed(mechanism.model.velocity_names),
+        measured=_listed(measured),
+        motors=_listed(mechanism.actuators.names),
+        rows=_listed(tasks.row_names),
+        declarations=_named("\n".join(declarations), identifier),
+    )
+    source = "\n".join(
+        [
+            f'#include <math.h>\n\n#include "{identifier}.h"',
+            servo_definitions(tasks, structure),
+            *closing(mechanism),
+            part("effect.c"),
+            completion_definitions(structure, tables),
+        ]
+    )
+    return header, _named(source, identifier)
+
+
+_COMPLETION_HEADER = """\
+/* {name}: joint states from measured joints. Generated; double precision, no allocation, no global
+ * state: all zeros at first, but jump and singular_tolerance.
+ *
+ *   q, v:        {joints}
+ *   measured:    {measured}
+ *
+ * {id}_complete_start, then {id}_complete for measurements that follow one another, return
+ * {guard}_COMPLETE, or why there is no state.
+ */
+#ifndef {guard}_H
+#define {guard}_H
+
+{declarations}
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+int uk_complete(uk_completion *completion, double t, const double *measured, const double *rates);
+int uk_complete_start(uk_completion *completion, double t, const double *measured,
+                      const double *rates, int steps);
+void uk_rates(const uk_completion *completion, const double *rates, double *v);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def completion_export(
+    mechanism: ResolvedMechanism, tables: LoopTables, measured: Sequence[str], identifier: str
+) -> tuple[str, str]:
+    """Header and source of the joint-state estimation alone; arguments as of :func:`servo_export`.
+
+    Raises:
+        InputError: Some part cannot be written as C.
+    """
+    from uk_dynamics.compilation.emit.completion_source import (
+        completion_declarations,
+        completion_definitions,
+    )
+    from uk_dynamics.compilation.emit.generate import ATTRIBUTES
+    from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE
+    from uk_dynamics.compilation.trace.terms import trace
+
+    if found := obstacles(mechanism):
+        problem = f"cannot be written as C: {', '.join(found)}; leave it out"
+        raise InputError(problem, file=mechanism.spec.file)
+    declarations = f"#define UK_NV {mechanism.model.nv}\n{completion_declarations(tables)}"
+    header = _named(_COMPLETION_HEADER, identifier).format(
+        name=identifier,
+        id=identifier,
+        guard=identifier.upper(),
+        joints=_listed(mechanism.model.velocity_names),
+        measured=_listed(measured),
+        declarations=_named(declarations, identifier),
+    )
+    source = "\n".join(
+        [
+            f'#include <math.h>\n#include <string.h>\n\n#include "{identifier}.h"',
+            ATTRIBUTES,
+            SINE_AND_COSINE,
+            completion_definitions(trace(mechanism), tables),
+        ]
+    )
+    return header, _named(source, identifier)
 
 
 def _named(text: str, identifier: str) -> str:

@@ -31,11 +31,11 @@ static void uk_search_step(uk_search *s, const double *rows, int m, const double
     double x[UK_NU];
     memcpy(x, rows + k * f, sizeof(double) * f);
     uk_rotate(&held, x);
-    memcpy(turned + k * g, x + q, sizeof(double) * g);
+    for (int i = 0; i < g; ++i) turned[k * g + i] = x[q + i];
   }
   uk_least_solution(&s->basis, &s->range, turned, m, g, sizes, UK_TASK_RANK_TOLERANCE, residual,
                     z);
-  memcpy(step + q, z, sizeof(double) * g);
+  for (int i = 0; i < g; ++i) step[q + i] = z[i];
   uk_rotate_back(&held, step);
 }
 

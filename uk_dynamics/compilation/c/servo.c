@@ -14,7 +14,7 @@ static double uk_admissible(const uk_memory *m, int rank, double *x) {
 }
 
 /* Which rows the motors can give anything: what is left of them by the range of C is rounding. */
-static void uk_controllable(uk_memory *m, const double task[UK_MT][UK_NV], const double *norm,
+static void uk_controllable(uk_memory *m, double task[UK_MT][UK_NV], const double *norm,
                             const uk_basis *range, int rank, int motor_rank) {
   double unserved[UK_MT];
   for (int r = 0; r < UK_MT; ++r) unserved[r] = 0.0;

@@ -65,15 +65,24 @@ def source(mechanism: ResolvedMechanism) -> str:
 
 def _motion(mechanism: ResolvedMechanism) -> list[str]:
     """One motion at fixed steps, with control."""
+    return [
+        *motors(mechanism),
+        *closing(mechanism),
+        table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
+        *map(part, ("motion.h", "motion.c")),
+    ]
+
+
+def closing(mechanism: ResolvedMechanism) -> list[str]:
+    """The projection of one state onto the loops."""
     constraints = mechanism.constraints
     holds = constraints.position_rows & constraints.motion_rows
     return [
-        *motors(mechanism),
         *_projection(mechanism),
         f"#define UK_ALL_ROWS_HOLD {int(holds.all())}",
+        "#undef UK_LENGTH",
         f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
-        table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
-        *map(part, ("projection.c", "motion.h", "motion.c")),
+        part("projection.c"),
     ]
 
 

@@ -1,11 +1,15 @@
-"""Memory layout of a compiled mechanism: one list of fields, for C and for Python."""
+"""What C knows of a mechanism: the memory as one list of fields, for Python too, and tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.servo import Split
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.resolution import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,27 @@ class ServoLayout(Layout):
             ("commanded_known", 1, "whether rate limits count from the last efforts"),
             ("commanded", motors, ""),
         )
+
+
+@dataclass(frozen=True)
+class LoopTables:
+    """What the estimation knows of a mechanism, apart from its rows.
+
+    Attributes:
+        split: Measured and other velocity coordinates.
+        held: Places of the constraint rows that determine positions, (h,).
+        scale: Residual of each of these per m or rad, (h,).
+        turning: Which measured joints are continuous, (d,).
+        home: A configuration with closed loops, where a start begins, (nq,).
+        moving: Whether rows depend on time.
+    """
+
+    split: Split
+    held: NDArray[np.intp]
+    scale: Array
+    turning: NDArray[np.bool_]
+    home: Array
+    moving: bool
 
 
 def integrates(mechanism: ResolvedMechanism) -> bool:

@@ -16,7 +16,12 @@ from uk_dynamics.compilation.emit.generate import (
 )
 from uk_dynamics.compilation.emit.layout import ServoLayout, integrates
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.trace.terms import trace, trace_resistance, trace_tasks
+from uk_dynamics.compilation.trace.terms import (
+    SymbolicTerms,
+    trace,
+    trace_resistance,
+    trace_tasks,
+)
 from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
 from uk_dynamics.core.servo import CONTROL_CONSTANTS, MET
 from uk_dynamics.mechanism import Tasks
@@ -26,8 +31,30 @@ _STATE = ("q", "v", "followed")
 
 def servo_source(tasks: Tasks) -> str:
     """C source of ``uk_servo`` and ``uk_errors``, also as functions of Python."""
-    mechanism = tasks.mechanism
-    rows, structure = trace_tasks(tasks), trace(mechanism)
+    return "\n".join(
+        [
+            "#include <math.h>\n",
+            servo_declarations(tasks),
+            servo_definitions(tasks, trace(tasks.mechanism)),
+            part("python_arrays.c"),
+            part("python.c"),
+            part("servo_python.c"),
+        ]
+    )
+
+
+def servo_declarations(tasks: Tasks) -> str:
+    """Sizes and memory."""
+    sizes = (
+        f"#define UK_NU {len(tasks.mechanism.actuators)}\n#define UK_MT {len(tasks.constraints)}\n"
+    )
+    memory = declarations(tasks.mechanism, ServoLayout(tasks))
+    return f"{sizes}{memory}\n{part('control_period.h')}"
+
+
+def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
+    """The mechanism and its servo law, with no need but <math.h>."""
+    mechanism, rows = tasks.mechanism, trace_tasks(tasks)
     units = mechanism.constraints.reference_scale.tolist()  # per m or rad
     pairs = zip(structure.residual, units, strict=True)
     errors = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in pairs]
@@ -36,10 +63,6 @@ def servo_source(tasks: Tasks) -> str:
     longest = count + 2 * len(mechanism.actuators)  # rows of a basis
     return "\n".join(
         [
-            "#include <math.h>\n",
-            f"#define UK_MT {count}",
-            declarations(mechanism, ServoLayout(tasks)),
-            part("control_period.h"),
             definitions(mechanism, structure, pivoted=True),
             f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
             *defines({"MET": MET} | SEARCH_CONSTANTS),
@@ -61,9 +84,6 @@ def servo_source(tasks: Tasks) -> str:
             part("bounded_search.c"),
             part("allocate.c"),
             *(_control_period(tasks) if integrates(mechanism) else ()),
-            part("python_arrays.c"),
-            part("python.c"),
-            part("servo_python.c"),
         ]
     )
 

@@ -5,7 +5,7 @@ from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.deferred import Deferred
-from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
+from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError, reference_table
 
 __all__ = [
     "CompiledControl",
@@ -14,4 +14,5 @@ __all__ = [
     "CompiledServo",
     "Deferred",
     "ForeignReferenceError",
+    "reference_table",
 ]

@@ -38,6 +38,9 @@ class StateCompletion:
         mechanism: With the joints.
         encoders: The measured joints; measurements given as arrays have their order.
         redundant: Number of measured joints beyond those that the loops need.
+        home: Closed configuration at the mechanism's initial guess, (nq,).
+        rows: Loop rows that are used.
+        split: Measured joints and others.
     """
 
     def __init__(
@@ -73,7 +76,7 @@ class StateCompletion:
         self.encoders = Encoders(mechanism, measured)
         self._model = mechanism.model
         self._singular_tolerance = singular_tolerance
-        self._home = mechanism.assemble()
+        self.home = mechanism.assemble()
         self.switch(active)
         self.reset()
 
@@ -88,7 +91,7 @@ class StateCompletion:
                 nothing is changed.
         """
         rows, encoders = LoopRows(self.mechanism, active), self.encoders
-        scale = rows.coordinate_scale(self._home)
+        scale = rows.coordinate_scale(self.home)
         A = self._determining(rows, scale)
         others = np.setdiff1d(np.arange(self._model.nv), encoders.columns)
         redundant = len(encoders.names) - free_motions(A, scale, _RANK_TOLERANCE)
@@ -96,11 +99,11 @@ class StateCompletion:
         self._continuation = LoopContinuation(
             rows, self._model, encoders.places, split, self._singular_tolerance
         )
-        self._rows, self.redundant = rows, redundant
+        self.rows, self.split, self.redundant = rows, split, redundant
 
     def reset(self) -> None:
         """Forget the last state: the next measurement is reached from the initial guess again."""
-        self._q = self._home
+        self._q = self.home
         self._t: float | None = None
         self._doubtful = False
         self._is_lost = False
@@ -127,7 +130,7 @@ class StateCompletion:
         """
         wanted = self.encoders.values(positions, "position")
         rates = None if velocities is None else self.encoders.values(velocities, "velocity")
-        self._rows.live = references or {}
+        self.rows.live = references or {}
         continuation = self._continuation
         # encoders may count within one turn
         last = self._q[self.encoders.places]
@@ -157,7 +160,7 @@ class StateCompletion:
 
         Errors of encoders with covariance C become errors of the state with covariance J C Jᵀ.
         """
-        A, _ = self._rows.linearize(self._q, self._t or 0.0)
+        A, _ = self.rows.linearize(self._q, self._t or 0.0)
         return self._continuation.factor(A).sensitivity()
 
     def _assembled(self, wanted: Array, t: float) -> Array | None:
@@ -197,7 +200,7 @@ class StateCompletion:
             status, joints = EstimationStatus.JUMP, jumped
         v = np.zeros(self._model.nv)
         if rates is not None and not self._is_lost:
-            v = continuation.velocity(self._q, t, self._rows.drift(self._q, t), rates)
+            v = continuation.velocity(self._q, t, self.rows.drift(self._q, t), rates)
         return JointStateEstimate(
             q=self._q.copy(),
             v=v,
@@ -216,14 +219,14 @@ class StateCompletion:
         The initial guess may be singular, like a flat parallelogram; then others near it are tried.
         """
         random = np.random.default_rng(1)
-        q = self._home
+        q = self.home
         for _ in range(_TRIALS):
             A, _ = rows.linearize(q, 0.0)
             open_ = undetermined(A, scale, self.encoders.columns, _RANK_TOLERANCE)
             if not len(open_):
                 return A
             guess = self._model.integrate(
-                self._home, random.uniform(-_TRIAL_STEP, _TRIAL_STEP, self._model.nv)
+                self.home, random.uniform(-_TRIAL_STEP, _TRIAL_STEP, self._model.nv)
             )
             q = self.mechanism.assembly(guess).q
         names = self._model.velocity_names

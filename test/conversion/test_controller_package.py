@@ -1,0 +1,237 @@
+"""Packages for controller_manager: their servo in C++ says what the law in Python says."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from support.mechanism_builder import shipped
+from support.repository import ROOT
+
+import uk_dynamics as ukd
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.control.estimation import StateCompletion
+from uk_dynamics.conversion import controller_package
+from uk_dynamics.conversion.controller_package.names import identifier
+from uk_dynamics.conversion.ros2_control_files import MOCK
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.resolution import Array
+
+needs_compiler = pytest.mark.skipif(
+    shutil.which("g++") is None, reason="there is no C++ compiler on this machine"
+)
+PERIOD, BLEND, RAMP = 0.002, 0.1, 0.02  # s
+DRIVER = ROOT / "test" / "conversion" / "controller_package_driver.cpp"
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsanitize=address,undefined", "-O1")
+HOSTILE = 'b"1\\\\?*/ ä'  # a passive joint; a string of C++ needs four escapes for it
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> ukd.Mechanism:
+    """parallel_2dof (mobility 2, three motors, three encoders) with a hostile name."""
+    folder = tmp_path_factory.mktemp("machine")
+    text = shipped("parallel_2dof").model.description.text
+    escaped = HOSTILE.replace('"', "&quot;")
+    (folder / "p.urdf").write_text(text.replace('name="b1"', f'name="{escaped}"'))
+    spec = (ROOT / "config" / "parallel_2dof.yaml").read_text()
+    spec = spec.replace("package://uk_dynamics/urdf/parallel_2dof.urdf.xacro", "p.urdf")
+    spec = spec.replace(
+        "  b1:", f"  {yaml.safe_dump(HOSTILE, allow_unicode=True).splitlines()[0]}:"
+    )
+    (folder / "Two DoF.yaml").write_text(spec)
+    return ukd.Mechanism.from_file(folder / "Two DoF.yaml")
+
+
+@pytest.fixture(scope="module")
+def tasks(machine: ukd.Mechanism, tmp_path_factory: pytest.TempPathFactory) -> ukd.Tasks:
+    """parallel_2dof_line with gains of 25 Hz, which a delay of some milliseconds makes unstable."""
+    text = (ROOT / "config" / "tasks" / "parallel_2dof_line.yaml").read_text()
+    file = tmp_path_factory.mktemp("tasks") / "stiff.yaml"
+    file.write_text(
+        text.replace("type: frame", "type: frame\n    stabilization: {frequency: 25.0}")
+    )
+    return ukd.Tasks.from_file(file, machine)
+
+
+@pytest.fixture(scope="module")
+def texts(machine: ukd.Mechanism, tasks: ukd.Tasks) -> dict[str, str]:
+    return controller_package(tasks, machine, plugin=MOCK, rate=500)
+
+
+@pytest.fixture(scope="module")
+def driver(texts: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The servo of the package, compiled without a warning, with sanitizers."""
+    folder = tmp_path_factory.mktemp("package")
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (source,) = (folder / "src").glob("*.c")
+    header = f'-DSERVO_HEADER="{source.stem}_controller/closed_loop_servo.hpp"'
+    wrap = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
+    options = (*STRICT, "-Iinclude")
+    program = (str(DRIVER), "servo.o", "-lm", "-o", "driver")
+    loops = f"-DLOOPS={source.stem}_loops"
+    for command in (
+        ("gcc", "-std=c99", *options, "-c", str(source), "-o", "servo.o"),
+        ("g++", "-std=c++17", *options, header, loops, wrap, *program),
+    ):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return folder / "driver"
+
+
+class Moving:
+    """A reference that goes on from a sample at constant acceleration."""
+
+    def __init__(self, t: float, sample: ReferenceSample) -> None:
+        self._t, self._sample = t, sample
+
+    def sample(self, t: float) -> ReferenceSample:
+        h, (value, rate, bend) = t - self._t, self._sample
+        return ReferenceSample(value + h * (rate + 0.5 * h * bend), rate + h * bend, bend)
+
+
+def line(*parts: float | Iterable[float]) -> str:
+    return " ".join(repr(float(x)) for x in np.concatenate([np.ravel(p) for p in parts])) + "\n"
+
+
+def answers(driver: Path, lines: Iterable[str]) -> Array:
+    done = subprocess.run(driver, input="".join(lines), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return np.array([list(map(float, row.split())) for row in done.stdout.splitlines()])
+
+
+def measured_motion(
+    machine: ukd.Mechanism, tasks: ukd.Tasks, count: int
+) -> Iterator[tuple[float, Array, Array, ReferenceSample]]:
+    """A motion as encoders see it, which contradict each other a little, with references."""
+    controller = ukd.ServoController(machine, tasks, control_period=PERIOD, backend="interpreted")
+    start = machine.start(tasks=tasks)
+    motion = ukd.simulate(
+        machine, start, duration=count * PERIOD, controller=controller, control_period=PERIOD
+    )
+    encoders = StateCompletion(machine).encoders
+    rng = np.random.default_rng(4)
+    for k in range(count):
+        t = k * PERIOD
+        at = int(np.abs(motion.t - t).argmin())
+        positions = motion.q[at][encoders.places] + 1e-6 * rng.normal(size=len(encoders.names))
+        velocities = motion.v[at][encoders.columns] + 1e-3 * rng.normal(size=len(encoders.names))
+        sample = tasks.sample(t)
+        assert sample is not None
+        yield t, positions, velocities, ReferenceSample(sample.value + 0.01, *sample[1:])
+
+
+@needs_compiler
+def test_the_servo_in_cpp_is_the_law_in_python_and_allocates_nothing(
+    driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
+) -> None:
+    completion = StateCompletion(machine)
+    controller = ukd.ServoController(
+        machine, tasks, control_period=PERIOD, blend_time=BLEND, backend="interpreted"
+    )
+    assert completion.redundant == 1
+    lines, wanted, limited = [line(PERIOD, 0.0, BLEND, RAMP)], [], 0
+    for t, positions, velocities, sample in measured_motion(machine, tasks, 150):
+        lines.append(line(t, positions, velocities, *sample))
+        state = completion.complete(positions, velocities, t)
+        follow = {"point": Moving(t, sample)}
+        command = controller.command(ukd.State(t, state.q, state.v), follow)
+        limited += bool(command.saturated)
+        wanted.append(np.concatenate((command.efforts, state.q, state.v, (0, 0))))
+    assert 0 < limited < len(wanted), "the closed form and the search within limits"
+    found = answers(driver, lines)
+    # efforts of up to 5 N m; rounding of two different eliminations is some 1e-14 of that, times
+    # the 1e2 of the feedback
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-11)
+
+
+@needs_compiler
+def test_after_a_jump_efforts_go_to_zero_along_the_ramp(
+    driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
+) -> None:
+    lines = [line(PERIOD, 0.0, 0.0, RAMP)]
+    for k, (t, positions, velocities, sample) in enumerate(measured_motion(machine, tasks, 30)):
+        jumped = positions + (1.0 if k >= 10 else 0.0)
+        lines.append(line(t, jumped, velocities, *sample))
+    found = answers(driver, lines)
+    efforts, faults = found[:, :3], found[:, -2]
+    assert (faults[:10] == 0).all()
+    assert (faults[10:] == 2).all(), "kJump"
+    left = np.clip(1.0 - PERIOD / RAMP * np.arange(1, 21), 0.0, 1.0)
+    # the last effort times what is left of the ramp, to rounding
+    np.testing.assert_allclose(efforts[10:], np.outer(left, efforts[9]), rtol=0.0, atol=1e-12)
+    assert np.abs(efforts[9]).min() > 0.01, "there was something to take back"
+    assert not efforts[-1].any()
+
+
+@needs_compiler
+def test_the_delay_is_predicted(driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks) -> None:
+    """Commands that act three periods later keep a stiff loop as stable as at once."""
+    periods = 3
+    dynamics, controller = machine.dynamics("interpreted"), ukd.ServoController(machine, tasks)
+    encoders, S = StateCompletion(machine).encoders, machine.actuators.matrix
+    state = machine.start(tasks=tasks)
+    process = subprocess.Popen(driver, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(line(PERIOD, periods * PERIOD, 0.0, RAMP))
+    sent = [np.zeros(3)] * periods
+    errors = []
+    for _ in range(150):
+        sample = tasks.sample(state.t)
+        assert sample is not None
+        measured = state.q[encoders.places], state.v[encoders.columns]
+        process.stdin.write(line(state.t, *measured, *sample))
+        process.stdin.flush()
+        sent.append(np.array(process.stdout.readline().split()[:3], dtype=float))
+        acting = ukd.Inputs(tau=S @ sent.pop(0))
+        for _ in range(2):  # explicit midpoint, 1 ms
+            h = 0.5 * PERIOD
+            a = dynamics.evaluate(state, acting).qdd
+            middle = ukd.State(
+                state.t + 0.5 * h, state.q + 0.5 * h * state.v, state.v + 0.5 * h * a
+            )
+            a = dynamics.evaluate(middle, acting).qdd
+            state = ukd.State(state.t + h, state.q + h * middle.v, state.v + h * a)
+        errors.append(controller.tracking_error(state))
+    process.stdin.close()
+    assert process.wait(10) == 0
+    # m; without efforts for the first 6 ms the mechanism falls behind its reference by
+    # ½ a t² = 4e-6 m, which the loop takes back
+    assert np.abs(errors[-20:]).max() < 1e-5
+
+
+def test_the_package_is_whole_and_well_formed(texts: dict[str, str]) -> None:
+    assert not [name for name, text in texts.items() if "@" in text.replace("maintainer@todo", "")]
+    manifest = ET.fromstring(texts["package.xml"])
+    assert manifest.findtext("name") == "two_dof_controller"
+    described = ET.fromstring(texts["controller_plugin.xml"]).find("class")
+    assert described is not None
+    parameters = yaml.safe_load(texts["config/controllers.yaml"])
+    manager = parameters["controller_manager"]["ros__parameters"]
+    assert manager["two_dof_servo"]["type"] == described.attrib["name"]
+    above = parameters["two_dof_trajectory"]["ros__parameters"]
+    assert above["joints"] == ["two_dof_servo/point/x", "two_dof_servo/point/y"]
+    compile(texts["launch/controller.launch.py"], "controller.launch.py", "exec")
+    names = {j.attrib["name"] for j in ET.fromstring(texts["config/two_dof.urdf"]).iter("joint")}
+    assert HOSTILE in names
+
+
+def test_names_become_identifiers_and_strings() -> None:
+    assert identifier("7 Bär--x_") == "mechanism_7_b_r_x"
+
+
+def test_what_controller_manager_cannot_do_is_refused(machine: ukd.Mechanism) -> None:
+    tree = shipped("flexible_joint_arm")
+    with pytest.raises(InputError, match="no loops"):
+        controller_package(
+            ukd.Tasks.from_file("flexible_joint_arm_links", tree), tree, plugin=MOCK, rate=500
+        )

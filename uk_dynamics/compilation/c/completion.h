@@ -1,0 +1,34 @@
+/* Joint states from the measured joints; all memory is the caller's. */
+#define UK_SIZE(count) ((count) > 0 ? (count) : 1) /* of an array: C knows no empty ones */
+#define UK_CONDITIONS (UK_HELD - UK_OTHERS)        /* rows about measured joints alone */
+
+enum {
+  UK_COMPLETE,
+  UK_NOT_FINITE, /* a measurement */
+  UK_JUMP,       /* a measured joint has moved too far */
+  UK_SINGULAR,   /* measured joints do not determine the others here */
+  UK_LOST        /* loops do not close with these measurements on this assembly branch */
+};
+
+typedef struct {
+  double A[UK_HELD * UK_NV], psi[UK_HELD];
+  double columns[UK_SIZE(UK_OTHERS)][UK_HELD], beta[UK_SIZE(UK_OTHERS)];
+  double conditions[UK_SIZE(UK_CONDITIONS)][UK_MEASURED];
+  double weighed[UK_SIZE(UK_REDUNDANT)][UK_MEASURED];
+  double lower[UK_SIZE(UK_REDUNDANT)][UK_SIZE(UK_REDUNDANT)];
+  double regularity; /* about one over the condition of loops for joints that are not measured */
+  int order[UK_SIZE(UK_OTHERS)], chosen[UK_SIZE(UK_REDUNDANT)];
+  int count, singular;
+} uk_loop_factors;
+
+typedef struct {
+  double jump;                /* rad or m: largest way of a measured joint between measurements */
+  double singular_tolerance;  /* of regularity */
+  double q[UK_NV], v[UK_NV];  /* the last state that closes the loops */
+  double misfit[UK_MEASURED]; /* measured less estimated positions */
+  double residual;            /* largest residual before the last correction, m or rad */
+  int iterations;             /* corrections */
+  int near_singular;          /* a singularity may have been passed onto another branch */
+  double zero[UK_NV];
+  uk_loop_factors factors;
+} uk_completion;

@@ -1,0 +1,46 @@
+"""C source of the joint-state estimation: tables of measured joints, loop rows, Newton steps."""
+
+from __future__ import annotations
+
+from uk_dynamics.compilation.emit.generate import part, table
+from uk_dynamics.compilation.emit.layout import LoopTables
+from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.trace.terms import SymbolicTerms
+
+_STATE = ("q", "v")
+
+
+def completion_declarations(tables: LoopTables) -> str:
+    """Sizes and memory."""
+    split = tables.split
+    sizes = {
+        "UK_MEASURED": len(split.measured),
+        "UK_OTHERS": len(split.others),
+        "UK_HELD": len(tables.held),
+        "UK_REDUNDANT": split.conditions,
+    }
+    lines = [f"#define {name} {value}" for name, value in sizes.items()]
+    return "\n".join(lines) + "\n\n" + part("completion.h")
+
+
+def completion_definitions(structure: SymbolicTerms, tables: LoopTables) -> str:
+    """``uk_complete`` and ``uk_complete_start``; what they need of others is <math.h>."""
+    split, held = tables.split, tables.held
+    A, psi, rate = structure.A[held], structure.residual[held], structure.rate[held]
+    return "\n".join(
+        [
+            f"#define UK_MOVING {int(tables.moving)}",
+            table("int", "uk_measured", split.measured),
+            table("int", "uk_other", split.others),
+            table("int", "uk_turning", tables.turning),
+            table("double", "uk_other_scale", split.scale),
+            table("double", "uk_deviation", split.deviation) if split.conditions else "",
+            table("double", "uk_held_scale", tables.scale),
+            table("double", "uk_home", tables.home),
+            function("uk_loop_rows", _STATE, ("A", "psi"), places(A=A, psi=psi)),
+            function("uk_loop_drift", _STATE, ("rate",), places(rate=rate))
+            if tables.moving
+            else "",
+            part("completion.c"),
+        ]
+    )

@@ -1,0 +1,189 @@
+"""A ROS package with a controller of ros2_control, made for one mechanism and its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from xml.sax.saxutils import escape
+
+import numpy as np
+import yaml
+
+from uk_dynamics.compilation.build import servo_export
+from uk_dynamics.compilation.runtime import reference_table
+from uk_dynamics.control.estimation import StateCompletion
+from uk_dynamics.conversion.controller_package.names import c_number, identifier, listed
+from uk_dynamics.escaping import c_string
+from uk_dynamics.conversion.controller_package.parts import filled, loop_tables
+from uk_dynamics.conversion.ros2_control_files import complete_description, hardware_joints
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism import Mechanism, Tasks
+
+_ORDERS = {"position": "kPosition", "velocity": "kVelocity", "acceleration": "kAcceleration"}
+
+
+def controller_package(
+    tasks: Tasks, mechanism: Mechanism, *, plugin: str, rate: int, namespace: str = ""
+) -> dict[str, str]:
+    """Texts of the package by their path in it.
+
+    Args:
+        tasks: What the motors enforce; made for this mechanism.
+        mechanism: With loops, motors on single joints, and encoders that determine its state.
+        plugin: Hardware plugin of the generated URDF, ``package/Class``.
+        rate: Of controller_manager, in Hz.
+        namespace: Of controller_manager and topics.
+
+    Raises:
+        InputError: Something is not possible in controller_manager, or not in C; says what.
+        AssemblyError: The loops do not close at the initial guess.
+    """
+    completion = _estimation(tasks, mechanism)
+    name = identifier(mechanism.name)
+    package = f"{name}_controller"
+    controller, trajectory = f"{name}_servo", f"{name}_trajectory"
+    names = completion.encoders.names
+    header, source = servo_export(tasks, loop_tables(completion), names, name)
+    words = {
+        "id": name,
+        "ID": name.upper(),
+        "GUARD": package.upper(),
+        "package": package,
+        "space": f"{name}_loops",
+        "mechanism": name,
+        "mechanism_xml": escape(mechanism.name),
+        "controller": controller,
+        "trajectory": trajectory,
+        "task_list": yaml.safe_dump(
+            list(tasks.names), default_flow_style=True, width=10**6
+        ).strip(),
+        "readme_rows": "\n".join(f"- `{controller}/{path}/…`" for path in _row_paths(tasks)),
+    }
+    words |= _constants(tasks, mechanism, completion)
+    texts = {
+        "CMakeLists.txt": filled("CMakeLists.txt", words),
+        "package.xml": filled("package.xml", words),
+        "README.md": filled("README.md", words),
+        "controller_plugin.xml": filled("controller_plugin.xml", words),
+        f"include/{package}/{name}.h": header,
+        f"include/{package}/closed_loop_servo.hpp": filled("closed_loop_servo.hpp", words),
+        f"src/{name}.c": source.replace(f'#include "{name}.h"', f'#include "{package}/{name}.h"'),
+        f"src/{name}_parameters.yaml": filled("parameters.yaml", words),
+        "src/controller.cpp": filled("controller.cpp", words),
+        "launch/controller.launch.py": filled("controller.launch.py", words),
+        "config/controllers.yaml": _controllers(tasks, words, rate, namespace),
+        f"config/{name}.urdf": complete_description(mechanism, plugin, namespace),
+    }
+    return texts
+
+
+def _estimation(tasks: Tasks, mechanism: Mechanism) -> StateCompletion:
+    """The estimation of joint states, of a mechanism that the package can be made for."""
+    file = mechanism.spec.file
+    hardware_joints(mechanism)  # motors that ros2_control can command
+    if mechanism.model.nq != mechanism.model.nv:
+        raise InputError(
+            "a floating base has no encoder; the controller needs a fixed one", file=file
+        )
+    if mechanism.follows_references:
+        raise InputError(
+            "constraints that follow references cannot be controlled in controller_manager; "
+            "use servo_controller",
+            file=file,
+            place="constraints",
+        )
+    if tasks.allocation.internal_forces:
+        raise InputError(
+            "internal forces cannot be set in controller_manager; use servo_controller, "
+            "or allocation.preload",
+            file=tasks.spec.file,
+            place="allocation.internal_forces",
+        )
+    completion = StateCompletion(mechanism)
+    if not len(completion.rows.held):
+        raise InputError(
+            "the mechanism has no loops; ros2_control's own controllers do for trees",
+            file=file,
+            place="constraints",
+        )
+    passive = set(mechanism.model.velocity_names) - set(completion.encoders.names)
+    if clash := passive.intersection(_row_paths(tasks)):
+        raise InputError(
+            f'the task has the name of the joint "{min(clash)}", and both would export a state '
+            "interface of that name; give it another name",
+            file=tasks.spec.file,
+            place=f"tasks.{min(clash)}",
+        )
+    return completion
+
+
+def _row_paths(tasks: Tasks) -> tuple[str, ...]:
+    """Rows as parts of the names of interfaces."""
+    return tuple(name.replace(".", "/") for name in tasks.row_names)
+
+
+def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) -> dict[str, str]:
+    """Elements of the arrays in the header of the servo law."""
+    actuators, rows, model = mechanism.actuators, tasks.constraints, mechanism.model
+    speeds = np.where(model.velocity_limit > 0.0, model.velocity_limit, np.inf)
+    preload = tasks.allocation.preload
+    preload = np.zeros(len(actuators)) if preload is None else preload
+    references = reference_table(tasks.references)
+    numbers = {
+        "file_references": [0.0] if references is None else references,
+        "scales": rows.reference_scale,
+        "frequencies": [c.frequency for c in rows.constraints],
+        "damping_ratios": [c.damping_ratio for c in rows.constraints],
+        "weights": tasks.allocation.weights,
+        "preload": preload,
+        "effort_limits": actuators.effort_limits,
+        "power_limits": actuators.power_limits,
+        "rate_limits": actuators.rate_limits,
+        "speed_limits": speeds,
+        "active": mechanism.hierarchy.acting(),
+    }
+    strings = {
+        "joint_names": model.velocity_names,
+        "task_names": tasks.names,
+        "row_names": _row_paths(tasks),
+    }
+    sizes = [len(c.rows) for c in rows.constraints]
+    return {
+        "tasks": str(len(tasks.names)),
+        "file_size": str(len(numbers["file_references"])),
+        "measured": listed(completion.split.measured),
+        "motor_joints": listed(np.abs(actuators.matrix).argmax(axis=0)),
+        "task_of_row": listed(np.repeat(np.arange(len(sizes)), sizes)),
+        "orders": listed(f"Order::{_ORDERS[order]}" for order in rows.orders),
+        **{key: listed(map(c_number, values)) for key, values in numbers.items()},
+        **{key: listed(map(c_string, names)) for key, names in strings.items()},
+    }
+
+
+def _controllers(tasks: Tasks, words: Mapping[str, str], rate: int, namespace: str) -> str:
+    """Parameters of controller_manager, of the controller, and of the one above it."""
+    base = f"/{namespace.strip('/')}/" if namespace.strip("/") else ""
+    controller, trajectory = words["controller"], words["trajectory"]
+    rows = [
+        f"{controller}/{path}"
+        for path, order in zip(_row_paths(tasks), tasks.constraints.orders, strict=True)
+        if order == "position"
+    ]
+    manager: dict[str, object] = {
+        "update_rate": rate,
+        controller: {"type": f"{words['package']}/ClosedLoopController"},
+    }
+    parameters: dict[str, object] = {
+        f"{base}controller_manager": {"ros__parameters": manager},
+        f"{base}{controller}": {"ros__parameters": {"blend_time": 0.5, "ramp_time": 0.2}},
+    }
+    if rows:
+        manager[trajectory] = {"type": "joint_trajectory_controller/JointTrajectoryController"}
+        parameters[f"{base}{trajectory}"] = {
+            "ros__parameters": {
+                "joints": rows,
+                "command_interfaces": ["position", "velocity", "acceleration"],
+                "state_interfaces": ["position", "velocity"],
+            }
+        }
+    text: str = yaml.safe_dump(parameters, sort_keys=False, width=10**6)
+    return text
