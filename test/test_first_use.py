@@ -50,10 +50,9 @@ def test_mistyped_options_are_suggested(slip, meant, capsys):
 def test_a_urdf_points_to_init(tmp_path, capsys):
     file = tmp_path / "robot.urdf"
     file.write_text(f'<?xml version="1.0"?>\n<robot name="r">{arm([1.0])}</robot>')
-    for command in ("describe", "simulate", "check"):
-        status, text = said(capsys, command, str(file))
-        assert status in (1, 2)
-        assert "uk_dynamics init" in text
+    status, text = said(capsys, "describe", str(file))
+    assert status == 0
+    assert "uk_dynamics init" in " ".join(text.split())
 
 
 def test_positions_have_the_unit_of_their_joint(tmp_path, capsys):

@@ -51,6 +51,7 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
     "Simulation": (ukd.simulate, ukd.Trajectory, TrajectoryData, Statistics, Switching),
     "Control": (
         ukd.ServoController,
+        ukd.DelayCompensation,
         MotorCommand,
         Command,
         ukd.GravityCompensation,

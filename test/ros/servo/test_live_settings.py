@@ -233,13 +233,13 @@ def test_a_wrong_value_at_the_start_is_an_error_of_configure(ros: Ros) -> None:
 
 
 def test_drives_with_loops_of_their_own_cannot_be_weightless(ros: Ros) -> None:
-    bench = Bench(ros, command_mode="trajectory", autostart=True)
+    bench = Bench(ros, command_mode="trajectory", update_rate=100.0, autostart=True)
     refused = bench.set("mode", GRAVITY)
     assert not refused.successful
     assert "hold positions" in refused.reason
     assert bench.set("mode", "hold").successful
     with pytest.raises(InputError, match="hold positions"):
-        Bench(ros, command_mode="trajectory", autostart=True, mode=GRAVITY)
+        Bench(ros, command_mode="trajectory", update_rate=100.0, autostart=True, mode=GRAVITY)
 
 
 def test_what_tasks_miss_is_reported_by_name(ros: Ros) -> None:

@@ -75,7 +75,7 @@ static void uk_eliminate_rows(const uk_tree *t, int k) {
     for (int i = 0; i < n; ++i) x[i] *= inverse;
     m.square[r] = m.reference[r] = norm * inverse * norm * inverse;
   }
-  const int rank = uk_eliminate(&m, UK_RANK_TOLERANCE);
+  const int rank = uk_eliminate(&m, m.rank_tolerance);
   t->ground[k].rank = rank;
   double *Z = t->Z + c->square;
   for (int f = rank; f < n; ++f, Z += n) {

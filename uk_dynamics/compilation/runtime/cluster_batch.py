@@ -8,9 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from uk_dynamics.compilation.runtime.batch_call import BatchCall, TrajectoriesCall
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterMemory, ClusterTables
 from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch
+from uk_dynamics.mechanism.resolution import Array
 
 
 class ClusterBatch(CompiledBatch):
@@ -43,3 +46,33 @@ class ClusterBatch(CompiledBatch):
         failed = function(int(memory.address[0]), given)
         self._idle.append(memory)
         return failed
+
+
+class ClusterProjection:
+    """One state onto the constraints: a trajectory without steps; not for several threads."""
+
+    def __init__(self, batch: CompiledBatch, nv: int) -> None:
+        self._function = batch.rollout
+        self._inputs, self._answers = np.zeros((2, nv)), np.zeros((2, nv))
+        self._end = np.zeros(2)
+        self._call = TrajectoriesCall(
+            count=1,
+            every=1,
+            project=1,
+            dt=1.0,
+            q=self._inputs[0].ctypes.data,
+            v=self._inputs[1].ctypes.data,
+            q_out=self._answers[0].ctypes.data,
+            v_out=self._answers[1].ctypes.data,
+            stopped=self._end[:1].ctypes.data,
+            reason=self._end[1:].ctypes.data,
+        )
+        self._reference = ctypes.byref(self._call)
+
+    def project(self, t: float, q: Array, v: Array) -> tuple[Array, Array] | None:
+        """Positions and velocities on the constraints; None: they cannot be closed."""
+        self._inputs[0], self._inputs[1] = q, v
+        self._call.t = t
+        if self._function(self._reference) or self._end[0] or not np.isfinite(self._answers).all():
+            return None
+        return self._answers[0].copy(), self._answers[1].copy()

@@ -11,7 +11,7 @@ from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.library import announce, batch_library_of, library_of
 from uk_dynamics.compilation.emit.layout import Layout, integrates
 from uk_dynamics.compilation.runtime.batch_call import CommonInputs
-from uk_dynamics.compilation.runtime.cluster_batch import ClusterBatch
+from uk_dynamics.compilation.runtime.cluster_batch import ClusterBatch, ClusterProjection
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables
 from uk_dynamics.compilation.runtime.compiled_batch import (
     CompiledBatch,
@@ -136,7 +136,7 @@ class CompiledDynamics(Fallback):
         given = inputs or _NOTHING
         if self._projection is None or self._needs_fallback(given):
             return self.fallback.project(state, given)
-        if self.layout.followed:
+        if isinstance(self._projection, CompiledMotion) and self.layout.followed:
             self._projection.follow_sample(
                 self._structure.rows.reference(state.t, given),
                 self._structure.rows.hierarchy.mask(given.active),
@@ -148,14 +148,14 @@ class CompiledDynamics(Fallback):
 
     def motion(self) -> CompiledMotion | None:
         """What moves one state at fixed steps in C; see :meth:`Dynamics.motion`."""
-        if not integrates(self._mechanism):
+        if self._clusters is not None or not integrates(self._mechanism):
             return None
         return CompiledMotion(self._library, self._mechanism, self.layout)
 
     def samples(self, given: States, inputs: Inputs) -> Samples:
         """What recordings hold of many states; see :meth:`Dynamics.samples`."""
         try:
-            if not self._needs_fallback(inputs):
+            if self._clusters is None and not self._needs_fallback(inputs):
                 return self._samples.samples(given, inputs, self)
         except ForeignReferenceError:
             pass
@@ -166,8 +166,12 @@ class CompiledDynamics(Fallback):
         _ = self._projection, self._batch
 
     @cached_property
-    def _projection(self) -> CompiledMotion | None:
-        return self.motion()
+    def _projection(self) -> CompiledMotion | ClusterProjection | None:
+        if self._clusters is None:
+            return self.motion()
+        if self._batch is None:
+            return None
+        return ClusterProjection(self._batch, self._mechanism.model.nv)
 
     @cached_property
     def _samples(self) -> CompiledSamples:

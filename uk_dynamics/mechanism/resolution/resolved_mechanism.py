@@ -172,7 +172,11 @@ class ResolvedMechanism:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is legal but doubtful."""
-        return (*self.model.warnings, *self._unlimited_motors())
+        hints: tuple[str, ...] = ()
+        if not len(self.constraints) and self.spec.file.endswith((".urdf", ".xacro")):
+            hint = "closes no loops itself; uk_dynamics init drafts a mechanism file for it"
+            hints = (f"{self.spec.file}: {hint}",)
+        return (*hints, *self.model.warnings, *self._unlimited_motors())
 
     def _unlimited_motors(self) -> Iterator[str]:
         """Warnings of motors whose joints have the effort limit 0, and that declare none."""

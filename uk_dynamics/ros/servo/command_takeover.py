@@ -89,13 +89,14 @@ class CommandTakeover:
         complete, so at most one controller drives. Nothing is granted where zeros would not arrive,
         because the controller of the motors is not ``connected``.
         """
-        self._heard = now = self._clock()
+        now = self._clock()
         if beat.generation != self._generation or self.phase is Phase.IDLE:
             if not (beat.driving and self.may_end):
                 return None
             self._generation = beat.generation
             self.phase = Phase.WATCHING
-        elif not beat.driving:
+        self._heard = now
+        if not beat.driving:
             self._end()
             return None
         duration = round(timeout * _SECOND)
