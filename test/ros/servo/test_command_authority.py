@@ -210,6 +210,14 @@ def test_what_is_revoked_stays_revoked_until_the_next_activation() -> None:
     assert leased.authority.held
 
 
+def test_a_take_over_before_the_first_lease_is_a_fault_and_not_waited_out() -> None:
+    leased = Leased(required=True)
+    leased.grant(leased.authority.heartbeat, 0)
+    assert not leased.authority.waiting
+    assert not leased.authority.check()
+    assert leased.losses == ["command_watchdog has taken over"]
+
+
 class Path(RuleBasedStateMachine):
     """Controller, watchdog and manager, between queues that deliver in order but at any time.
 

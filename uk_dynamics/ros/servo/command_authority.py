@@ -101,7 +101,7 @@ class CommandAuthority:
     @property
     def waiting(self) -> bool:
         """Whether a watchdog has yet to answer."""
-        return self._required and self._end is None
+        return self._required and self._end is None and not self._revoked
 
     @property
     def held(self) -> bool:
