@@ -14,7 +14,7 @@ import re
 # C0 and C1 controls, line and paragraph separators, directions of writing, halves of characters
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LINE_BREAK = re.compile("\r\n|[\n\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029]")
-_XACRO = re.compile(r"\$+(?=[{(])")
+_XACRO = re.compile(r"\$(?=[{($])")
 
 
 def control_character(text: str, allowed: str = "") -> str:
@@ -47,7 +47,7 @@ def c_identifier(text: str) -> str:
 
 def xacro_text(text: str) -> str:
     """For attributes and texts of a file that xacro reads: ``${`` and ``$(`` stay what they are."""
-    return _XACRO.sub(r"$\g<0>", text)
+    return _XACRO.sub("${'$'}", text)
 
 
 def yaml_string(text: str) -> str:

@@ -175,6 +175,7 @@ def drive(machine: Machine, start_process: StartProcess, start_node: StartProces
     return controller, watchdog
 
 
+@pytest.mark.retry(reason="a loaded computer suspends processes, which stops the controller")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_controller_that_stops_leaves_no_effort(
     machine: Machine, start_process: StartProcess, start_node: StartProcess, end: int
@@ -196,6 +197,7 @@ def test_a_controller_that_stops_leaves_no_effort(
         assert watchdog.stop() == 0, "the controller has told it that it has ended"
 
 
+@pytest.mark.retry(reason="a loaded computer suspends processes, which stops the controller")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_controller_stops_when_nobody_watches_it(
     machine: Machine, start_process: StartProcess, start_node: StartProcess, end: int

@@ -26,7 +26,7 @@ class Loop:
     """States every 5 ms, 2 ms old when they come; efforts act some periods after their state."""
 
     def __init__(self, late: int, command_delay: float = 0.0, *, echo: bool = True) -> None:
-        settings: Any = {"command_delay": command_delay}
+        settings: Any = {"command_delay": command_delay, "longest_prediction": 0.1}
         self.now = START
         # two motors on three joints, one of them passive
         matrix = np.array([[1.0, 0.0], [0.0, 0.0], [0.5, 2.0]])

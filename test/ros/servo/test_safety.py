@@ -183,7 +183,7 @@ CAUSES: dict[Fault, tuple[Callable[[Bench], None], str, dict[str, Any]]] = {
     Fault.LONG_DELAY: (
         _slow_down,
         "a command takes effect 0.5 s after its state, 0.1 s at most are predicted",
-        {"state_timeout": 0.3},
+        {"state_timeout": 1.0},
     ),
     Fault.TIME_BACKWARDS: (_go_back, "time went back by 0.", {}),
     Fault.TIME_JUMP: (_go_ahead, "time went on by 60 s within ", {}),
@@ -197,6 +197,7 @@ CAUSES: dict[Fault, tuple[Callable[[Bench], None], str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.retry(reason="a loaded computer suspends processes, which is a fault of its own")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.name.lower())
 def test_reaction(ros: Ros, fault: Fault, mode: str) -> None:

@@ -12,7 +12,6 @@ from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 
-_PLAUSIBLE = 1.0  # s; an older stamp comes from another clock
 _REMEMBERED = 64  # commands whose return is awaited
 _WINDOW, _FEWEST = 15, 5  # returns of which the median is taken
 _SAME = 1e-9  # relative difference of efforts that came back unchanged
@@ -24,8 +23,10 @@ class LoopDelay:
     1. Where the efforts of ``joint_states`` repeat the commands, as those of drives that report
        what they were told: a state's efforts are those that acted since the state before it, so
        the delay is the time from the answered state to that one. The median of the last returns
-       counts, but at least the age of the state less a period: no command acts in the past.
-    2. Else the age of the state: from its stamp until now.
+       within ``longest_prediction`` counts, but at least the age of the state less a period: no
+       command acts in the past.
+    2. Else the age of the state: from its stamp until now. One beyond ``longest_prediction`` is
+       not believed: the stamp is of another clock, or of a simulation that has fallen behind.
 
     The parameter ``command_delay``, for what neither sees, comes on top.
     """
@@ -94,7 +95,7 @@ class LoopDelay:
             self._recognize(self._before, tau[self._driven])
         self._before = stamp
         age = (self._now() - stamp) * 1e-9
-        if not 0.0 <= age < _PLAUSIBLE:
+        if not 0.0 <= age <= self._settings["longest_prediction"]:
             age = 0.0
         if self.returned:
             age = max(statistics.median(self._returns), age - self._period)
@@ -122,4 +123,7 @@ class LoopDelay:
         stamp = self._sent[found[0]][0]
         for _ in range(found[0] + 1):  # it will act on, but it began here
             self._sent.popleft()
-        self._returns.append(max(acted_from - stamp, 0) * 1e-9)
+        delay = max(acted_from - stamp, 0) * 1e-9
+        # a longer one is of a start, or of a pause: nothing is commanded at it, so none would follow
+        if delay <= self._settings["longest_prediction"]:
+            self._returns.append(delay)
