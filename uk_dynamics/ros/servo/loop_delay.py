@@ -124,6 +124,6 @@ class LoopDelay:
         for _ in range(found[0] + 1):  # it will act on, but it began here
             self._sent.popleft()
         delay = max(acted_from - stamp, 0) * 1e-9
-        # a longer one is of a start, or of a pause: nothing is commanded at it, so none would follow
+        # a longer one is of a start or a pause: nothing is commanded at it, so none would follow
         if delay <= self._settings["longest_prediction"]:
             self._returns.append(delay)
