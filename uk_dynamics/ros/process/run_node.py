@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import signal
 import sys
@@ -42,8 +43,11 @@ class _Stop:
 
     def ignore(self) -> None:
         # Ctrl-C comes twice, from the terminal and from launch, and Python restores its own
-        # handlers, which kill, before the process has ended
+        # handlers, which kill, before the process has ended. The system ignores signals before
+        # Python does: one that arrives while Python changes its handler prints a traceback.
         for number in _SIGNALS:
+            signal.signal(number, _nothing)
+            ctypes.CDLL(None).signal(number, ctypes.c_void_p(signal.SIG_IGN.value))
             signal.signal(number, signal.SIG_IGN)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
@@ -51,6 +55,10 @@ class _Stop:
         self.requested = True
         if self.interrupts and first:
             raise KeyboardInterrupt
+
+
+def _nothing(number: int, frame: FrameType | None) -> None:
+    pass
 
 
 def run_node(factory: Callable[[], Node]) -> int:
