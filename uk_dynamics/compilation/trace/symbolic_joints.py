@@ -56,7 +56,7 @@ def _joint(body: Body, q: Objects) -> tuple[Objects, Objects]:
     """Rotation and translation of a joint at its positions."""
     at = body.position
     if body.kind == "floating":
-        return _from_quaternion(q[at + 3 : at + 7]), q[at : at + 3]
+        return from_quaternion(q[at + 3 : at + 7]), q[at : at + 3]
     if body.kind == "planar":
         c, s = q[at + 2], q[at + 3]
         turned = as_objects([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -71,7 +71,8 @@ def _joint(body: Body, q: Objects) -> tuple[Objects, Objects]:
     return identity * c + as_objects(outer.tolist()) * (1.0 - c) + skew(axis) * s, zeros(3)
 
 
-def _from_quaternion(quaternion: Objects) -> Objects:
+def from_quaternion(quaternion: Objects) -> Objects:
+    """The rotation of x y z w, (3, 3)."""
     x, y, z, w = quaternion
     return as_objects(
         [

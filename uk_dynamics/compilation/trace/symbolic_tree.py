@@ -66,8 +66,9 @@ class SymbolicTree:
         gravity: np.ndarray,
         armature: np.ndarray,
     ) -> None:
-        self._bodies = bodies
-        self._places = placements(bodies, q)
+        self.bodies = bodies
+        self.places = placements(bodies, q)
+        self.body_of_frame = [frame.body for frame in frames]
         self._motions = [motions(body) for body in bodies]
         self.jacobian, self.jacobian_rate = self._jacobians(v)
         self.mass = self._mass(armature)  # M(q) with armature, (nv, nv)
@@ -78,7 +79,7 @@ class SymbolicTree:
         J, rate = zeros(6, len(v)), zeros(6, len(v))
         spins: list[Objects] = []
         flows: list[Objects] = []
-        for body, place, allowed in zip(self._bodies, self._places, self._motions, strict=True):
+        for body, place, allowed in zip(self.bodies, self.places, self._motions, strict=True):
             spin = spins[body.parent] if body.parent >= 0 else zeros(3)
             flow = flows[body.parent] if body.parent >= 0 else zeros(3)
             columns = []
@@ -96,8 +97,8 @@ class SymbolicTree:
         return J, rate
 
     def _mass(self, armature: np.ndarray) -> Objects:
-        bodies, places = self._bodies, self._places
-        composite = [_inertia(body) for body in bodies]
+        bodies, places = self.bodies, self.places
+        composite = [inertia_of(body) for body in bodies]
         for i in reversed(range(len(bodies))):
             parent = bodies[i].parent
             if parent >= 0:
@@ -120,7 +121,7 @@ class SymbolicTree:
         return M
 
     def _bias(self, v: Objects, gravity: np.ndarray) -> Objects:
-        bodies, places = self._bodies, self._places
+        bodies, places = self.bodies, self.places
         velocities: list[tuple[Objects, Objects]] = []
         accelerations: list[tuple[Objects, Objects]] = []
         forces: list[tuple[Objects, Objects]] = []
@@ -137,7 +138,7 @@ class SymbolicTree:
             linear = linear + cross(spin, own_flow) + cross(flow, own_spin)
             angular = angular + cross(spin, own_spin)
             flow, spin = flow + own_flow, spin + own_spin
-            inertia = _inertia(body)
+            inertia = inertia_of(body)
             momentum, angular_momentum = inertia.times(flow, spin)
             force, couple = inertia.times(linear, angular)
             force = force + cross(spin, momentum)
@@ -161,13 +162,14 @@ class SymbolicTree:
         for index, frame in enumerate(frames):
             R, p = constant(frame.rotation), as_objects(frame.translation.tolist())
             if frame.body >= 0:
-                place = self._places[frame.body]
+                place = self.places[frame.body]
                 R, p = place.rotation @ R, place.rotation @ p + place.translation
             rotation[index], translation[index] = R, p
         return rotation, translation
 
 
-def _inertia(body: Body) -> _Inertia:
+def inertia_of(body: Body) -> _Inertia:
+    """Of a body alone, in its frame."""
     c = body.center
     about_origin = body.inertia + body.mass * (np.dot(c, c) * np.eye(3) - np.outer(c, c))
     return _Inertia(

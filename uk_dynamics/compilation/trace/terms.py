@@ -34,7 +34,7 @@ class SymbolicTasks(NamedTuple):
     rate: Objects  # error of the rates, (mt,)
 
 
-class _Inputs:
+class StateInputs:
     """A state and references of some rows as inputs, and the tree there.
 
     Rows and forces are written over plain arrays: they do not see what the arrays hold.
@@ -58,7 +58,7 @@ class _Inputs:
 def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
     """Run the interpreted code once on symbols, where nothing hinders compiling."""
     constraints = mechanism.constraints
-    x = _Inputs(mechanism.model, mechanism.follows_references * len(constraints))
+    x = StateInputs(mechanism.model, mechanism.follows_references * len(constraints))
     rows = constraints.evaluate(x.kinematics, x.t, x.q, x.v, x.reference)
     force = mechanism.passive.force(x.q, x.v) - cast(Array, x.tree.bias)
     mechanism.forces.add_to(force, x.kinematics, x.t, x.q, x.v)
@@ -69,14 +69,14 @@ def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
 
 def trace_tasks(tasks: Tasks) -> SymbolicTasks:
     """The same for task rows."""
-    x = _Inputs(tasks.model, len(tasks.constraints))
+    x = StateInputs(tasks.model, len(tasks.constraints))
     found = tasks.constraints.evaluate(x.kinematics, x.t, x.q, x.v, x.reference)
     return SymbolicTasks(*(cast(Objects, part) for part in found))
 
 
 def trace_resistance(mechanism: ResolvedMechanism) -> Objects:
     """What friction and damping of the joints oppose to their motion, (nv,)."""
-    x = _Inputs(mechanism.model, 0)
+    x = StateInputs(mechanism.model, 0)
     return cast(Objects, mechanism.passive.resistance(x.v))
 
 

@@ -11,7 +11,7 @@ from uk_dynamics.constraints.rows.relative_motion import (
     relative_twist,
 )
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
-from uk_dynamics.constraints.rows.row import Constraint, FrameRows, RowFrames
+from uk_dynamics.constraints.rows.row import Constraint, FrameRow, FrameRows, RowFrames
 from uk_dynamics.constraints.rows.sparse_constraint_set import SparseConstraintSet
 from uk_dynamics.constraints.rows.vectors import apply, dot, skew
 
@@ -22,6 +22,7 @@ __all__ = [
     "ConstraintTerms",
     "FrameKinematics",
     "FramePairs",
+    "FrameRow",
     "FrameRows",
     "JointTerm",
     "RelativeTwist",

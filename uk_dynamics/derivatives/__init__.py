@@ -1,0 +1,1 @@
+"""How the constrained motion changes with state, forces and time."""

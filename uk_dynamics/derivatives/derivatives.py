@@ -1,0 +1,194 @@
+"""Derivatives of acceleration, multipliers and constraint force, exact, redundant rows included.
+
+Differentiating M q̈ = F + τ + Aᵀλ and A q̈ = b at a solution gives the same equations again,
+
+    M dq̈ − Aᵀdλ = r,    A dq̈ = s,
+
+where r and s are what the equations change by while q̈ and λ are held. So one factorisation solves
+for the motion and for all its derivatives, whatever the rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.equation import Factorization, Solution, Status
+from uk_dynamics.core.linalg import RowBasis
+from uk_dynamics.derivatives.equation_slopes import EquationSlopes, SlopeSource, TracedSlopes
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics, StructuralRows
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
+
+_CONSISTENT = 1e-7  # part of what a dependent row's derivative is made of, which may be left over
+
+
+class Slopes(NamedTuple):
+    """Derivatives of a quantity with k entries.
+
+    Attributes:
+        q: Along the velocity coordinates, (k, nv): per m or rad, a rotation per its rad.
+        v: (k, nv), per m/s or rad/s.
+        tau: With respect to generalized forces, (k, nv), per N or N·m.
+        t: With time, states and references held, (k,), per s.
+    """
+
+    q: Array
+    v: Array
+    tau: Array
+    t: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Derivatives:
+    """How the constrained motion changes around a state.
+
+    Of directions that leave the constraints, redundant rows contradict each other: there the rows
+    that the solution takes as independent are followed. Along :attr:`motions` every choice of rows
+    gives the same.
+
+    Attributes:
+        solution: At the state.
+        acceleration: Of q̈, k = nv.
+        multipliers: Of the multipliers of least norm, k = m.
+        force: Of the ideal constraint force Aᵀλ, k = nv.
+        motions: Changes (δq, δv) of the state along which all constraints keep holding, as columns
+            of full rank, (2 nv, f).
+        offending: Rows whose derivatives contradict those of the others along these motions, as
+            where the rank is about to change; empty where the derivatives exist.
+    """
+
+    solution: Solution
+    acceleration: Slopes
+    multipliers: Slopes
+    force: Slopes
+    motions: Array
+    offending: NDArray[np.intp]
+
+    @property
+    def exist(self) -> bool:
+        """Whether the motion is differentiable along the constraints."""
+        return self.solution.status is Status.OK and not len(self.offending)
+
+
+class DerivativesOf:
+    """The derivatives of one mechanism, at many states."""
+
+    def __init__(self, mechanism: ResolvedMechanism, source: SlopeSource | None = None) -> None:
+        """Prepare; the equations are traced once.
+
+        Args:
+            mechanism: What to differentiate.
+            source: What evaluates the derivatives of its equations; None: traced operations.
+
+        Raises:
+            InputError: It has forces that depend on the constraint forces.
+        """
+        if mechanism.friction.active or mechanism.nonideal is not None:
+            raise InputError(
+                "derivatives need forces that do not depend on constraint forces; found friction in"
+                " loop joints, or a non-ideal force",
+                place=mechanism.name,
+            )
+        self._dynamics = InterpretedDynamics(mechanism)
+        self._rows = StructuralRows(mechanism)
+        self._constraints = mechanism.constraints
+        self._source = source or TracedSlopes(mechanism)
+        self._tolerance = mechanism.spec.solver.rank_tolerance
+
+    def at(self, state: State, inputs: Inputs | None = None) -> Derivatives:
+        """All of them at a state.
+
+        Args:
+            state: Where the mechanism is.
+            inputs: What acts on it; None for nothing.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            InputError: The state gives numbers that are not finite.
+        """
+        given = inputs or Inputs()
+        prepared = self._dynamics.prepare(state, given)
+        solution = self._dynamics.solve(prepared, state, given)
+        reference = self._rows.reference(state.t, given)
+        factors, A = prepared.factorization, prepared.terms.A
+
+        active = self._rows.hierarchy.mask(given.active)
+
+        def slopes(qdd: Array, multipliers: Array) -> EquationSlopes:
+            found = self._source.at(state, qdd, multipliers, reference, stabilize=given.stabilize)
+            if active is None:
+                return found
+            on = active[:, None]
+            return found._replace(rows=on * found.rows, rates=on * found.rates)
+
+        whole = slopes(solution.qdd, solution.multipliers)
+        nv = len(solution.qdd)
+        r = np.hstack([whole.motion, np.eye(nv)])
+        s = np.hstack([whole.rows, np.zeros((len(A), nv))])
+        columns = [factors.solve(r[:, k].copy(), s[:, k].copy()) for k in range(r.shape[1])]
+        qdd = np.column_stack([x.qdd for x in columns])
+        multipliers = np.column_stack([x.multipliers for x in columns])
+        motions = self._motions(A, whole.rates[:, :nv])
+        offending = self._offending(A, qdd, s, motions, factors)
+        if len(factors.dependent):
+            multipliers[:, : r.shape[1] - nv] += self._turning(factors, A, solution, slopes)
+        unloaded = slopes(solution.qdd, np.zeros(len(A)))
+        force = prepared.terms.M @ qdd - np.hstack([unloaded.motion, np.eye(nv)])
+        parts = (_split(x, nv) for x in (qdd, multipliers, force))
+        return Derivatives(solution, *parts, motions=motions, offending=offending)
+
+    def _motions(self, A: Array, rates: Array) -> Array:
+        """Basis of the changes of the state that the constraints allow."""
+        constraints = self._constraints
+        places, moving = constraints.position_rows, constraints.motion_rows
+        nv = A.shape[1]
+        allowed = RowBasis(np.asfortranarray(A[places].T), None, self._tolerance).complement()
+        rows = RowBasis(np.asfortranarray(A[moving].T), None, self._tolerance)
+        free = rows.complement()
+        turned = [rows.basis_product(rows.coordinates(-rates[moving] @ z)) for z in allowed.T]
+        velocity = np.column_stack(turned) if turned else np.zeros((nv, 0))
+        return np.block([[allowed, np.zeros((nv, free.shape[1]))], [velocity, free]])
+
+    @staticmethod
+    def _offending(
+        A: Array, qdd: Array, s: Array, motions: Array, factors: Factorization
+    ) -> NDArray[np.intp]:
+        """Dependent rows whose derivatives do not hold along the motions."""
+        rows, nv = factors.dependent, A.shape[1]
+        if not len(rows) or not motions.shape[1]:
+            return rows[:0]
+        along, wanted = qdd[:, : 2 * nv] @ motions, s[rows, : 2 * nv] @ motions
+        left = np.abs(A[rows] @ along - wanted).max(axis=1)
+        size = (np.abs(A[rows]) @ np.abs(along) + np.abs(s[rows, : 2 * nv]) @ np.abs(motions)).max(
+            axis=1
+        )
+        found: NDArray[np.intp] = rows[left > _CONSISTENT * (1.0 + size)]
+        return found
+
+    @staticmethod
+    def _turning(
+        factors: Factorization,
+        A: Array,
+        solution: Solution,
+        slopes: Callable[[Array, Array], EquationSlopes],
+    ) -> Array:
+        """What keeps the multipliers least while the combinations of rows that vanish change.
+
+        K of Aᵀ K = 0 turns by dAᵀ K; with λ = A w this asks for Kᵀ dλ = Kᵀ dA w.
+        """
+        w: Array = np.linalg.lstsq(A, solution.multipliers, rcond=None)[0]
+        none = np.zeros(len(A))
+        change: Array = slopes(np.zeros(len(w)), none).rows - slopes(w, none).rows
+        left, _, _ = np.linalg.svd(A)
+        kernel = left[:, factors.rank :]
+        turned: Array = kernel @ (kernel.T @ change)
+        return turned
+
+
+def _split(whole: Array, nv: int) -> Slopes:
+    return Slopes(whole[:, :nv], whole[:, nv : 2 * nv], whole[:, 2 * nv + 1 :], whole[:, 2 * nv])

@@ -1,0 +1,83 @@
+"""The derivatives of the two equations of motion at a state, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from uk_dynamics.compilation.trace.equation_tangents import equation_tangents
+from uk_dynamics.compilation.trace.sparse_vectors import Sparse
+from uk_dynamics.compilation.trace.symbol_values import SymbolValues
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
+
+
+class EquationSlopes(NamedTuple):
+    """Columns: the velocity coordinates of q, those of v, and t; 2 nv + 1 of them, D.
+
+    Attributes:
+        motion: −∂(M x − F − Aᵀλ), (nv, D).
+        rows: −∂(A x − b), (m, D).
+        rates: ∂ψ̇, (m, D).
+    """
+
+    motion: Array
+    rows: Array
+    rates: Array
+
+
+class SlopeSource(Protocol):
+    """Evaluates them for one mechanism."""
+
+    def at(
+        self,
+        state: State,
+        qdd: Array,
+        multipliers: Array,
+        reference: ReferenceSample | None,
+        *,
+        stabilize: bool,
+    ) -> EquationSlopes:
+        """At a state, with x and λ held."""
+
+
+class TracedSlopes:
+    """The same without a compiler, from the traced operations one by one."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        """Trace."""
+        traced = equation_tangents(mechanism)
+        parts = (traced.motion, traced.rows, traced.rates)
+        self._parts = [(part, traced.directions) for part in parts]
+        self._values = SymbolValues(
+            [x for part, _ in self._parts for row in part for x in row.values()]
+        )
+
+    def at(
+        self,
+        state: State,
+        qdd: Array,
+        multipliers: Array,
+        reference: ReferenceSample | None,
+        *,
+        stabilize: bool,
+    ) -> EquationSlopes:
+        """See :class:`SlopeSource`."""
+        inputs = {"t": state.t, "stabilize": float(stabilize)}
+        arrays = {"q": state.q, "v": state.v, "qdd": qdd, "multipliers": multipliers}
+        if reference is not None:
+            arrays["followed"] = np.concatenate(reference)
+        for name, array in arrays.items():
+            inputs |= {f"{name}[{i}]": float(x) for i, x in enumerate(array)}
+        values = iter(self._values(inputs))
+        return EquationSlopes(*(_dense(part, width, values) for part, width in self._parts))
+
+
+def _dense(rows: Sequence[Sparse], width: int, values: Iterator[float]) -> Array:
+    result = np.zeros((len(rows), width))
+    for whole, row in zip(result, rows, strict=True):
+        for j in row:
+            whole[j] = next(values)
+    return result
