@@ -25,6 +25,9 @@ PACKAGE = "uk_dynamics"
 PATIENCE = 1.0  # s without a state: a simulation on a busy computer may stall longer than a machine
 # s; time stands still while somebody is waited for, so nothing is late before a process has ended
 UNHURRIED = {"state_timeout": "3600", "heartbeat_timeout": "2.0"}
+# s of real time without a command, after which the simulated drives let go, as drives do whose
+# controller_manager has died
+DRIVE_TIMEOUT = 0.2
 UPDATES = 10  # of controller_manager per step, in lockstep: at most; two are usual
 
 # to hardware.launch.py, which also starts viewers and recorders
@@ -89,6 +92,7 @@ def nodes(given):
         "publish_clock": clock,
         "manager_updates": UPDATES if lockstep else 0,
         "ends_last": ros2_control,
+        **({"command_timeout": DRIVE_TIMEOUT} if real_time else {}),
         # or it would fall while its controller starts
         "brakes": bool(given["tasks"]),
         "tasks": files["tasks"],

@@ -139,8 +139,8 @@ class DerivativesOf:
             multipliers[:, : r.shape[1] - nv] += self._turning(factors, A, solution, slopes)
         unloaded = slopes(solution.qdd, np.zeros(len(A)))
         force = prepared.terms.M @ qdd - np.hstack([unloaded.motion, np.eye(nv)])
-        parts = (_split(x, nv) for x in (qdd, multipliers, force))
-        return Derivatives(solution, *parts, motions=motions, offending=offending)
+        by_qdd, by_multipliers, by_force = (_split(x, nv) for x in (qdd, multipliers, force))
+        return Derivatives(solution, by_qdd, by_multipliers, by_force, motions, offending)
 
     def _motions(self, A: Array, rates: Array) -> Array:
         """Basis of the changes of the state that the constraints allow."""
@@ -181,9 +181,9 @@ class DerivativesOf:
 
         K of Aᵀ K = 0 turns by dAᵀ K; with λ = A w this asks for Kᵀ dλ = Kᵀ dA w.
         """
-        w: Array = np.linalg.lstsq(A, solution.multipliers, rcond=None)[0]
+        w = np.linalg.lstsq(A, solution.multipliers, rcond=None)[0].astype(float)
         none = np.zeros(len(A))
-        change: Array = slopes(np.zeros(len(w)), none).rows - slopes(w, none).rows
+        change = slopes(np.zeros(len(w)), none).rows - slopes(w, none).rows
         left, _, _ = np.linalg.svd(A)
         kernel = left[:, factors.rank :]
         turned: Array = kernel @ (kernel.T @ change)

@@ -61,6 +61,21 @@ def batch_library_of(mechanism: ResolvedMechanism) -> Path:
     return _library(mechanism, source, ".batch")
 
 
+def derivative_library_of(mechanism: ResolvedMechanism) -> Path:
+    """The library for derivatives of the motion; as above.
+
+    Raises:
+        CompilationError: As above.
+    """
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import derivative_source
+
+        return derivative_source.derivative_source(mechanism)
+
+    return _library(mechanism, source, ".derivatives")
+
+
 def servo_library_of(tasks: Tasks) -> Path:
     """The library for the servo law of tasks; as above.
 

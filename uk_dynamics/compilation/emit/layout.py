@@ -97,6 +97,28 @@ class Layout:
         return "typedef struct {\n" + "\n".join(lines) + "\n} uk_memory;\n"
 
 
+class DerivativeLayout(Layout):
+    """Fields of the mechanism first; slopes row by row."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        super().__init__(mechanism)
+        nv, m = mechanism.model.nv, max(self.rows, 1)
+        self.directions = 2 * nv + 1
+        self.slopes = self.directions + nv
+        self._add(
+            ("qdd_slopes", nv * self.slopes, "by q, v, t, tau"),
+            ("multiplier_slopes", m * self.slopes, "the same"),
+            ("motion_slopes", nv * self.directions, "-d(M qdd - F - A^T lambda) by q, v, t"),
+            ("row_slopes", m * self.directions, "-d(A qdd - b)"),
+            ("rate_slopes", m * self.directions, "of the rates of the rows"),
+            ("free_motions", nv * nv, ""),
+            ("corrections", m * nv, ""),
+            ("unit_rows", m * m, ""),
+            ("product", nv * self.slopes, ""),
+            ("kept", 2 * m * self.directions + nv, ""),
+        )
+
+
 class ServoLayout(Layout):
     """Fields of the mechanism first; the two answers of the law are contiguous."""
 

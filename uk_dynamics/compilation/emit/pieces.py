@@ -128,10 +128,11 @@ def function(
     wanted: Sequence[str],
     targets: Sequence[tuple[str, Any]],
     dialect: Dialect = SCALAR,
+    scalars: Sequence[str] = ("t",),
 ) -> str:
-    """A function of the time t, which computes symbols into arrays."""
+    """A function of single numbers and of arrays, which computes symbols into arrays."""
     parameters: Mapping[str, str] = {
-        "t": dialect.real,
+        **dict.fromkeys(scalars, dialect.real),
         **dict.fromkeys(given, f"const {dialect.real} *restrict"),
         **dict.fromkeys(wanted, f"{dialect.real} *restrict"),
     }

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -46,17 +47,15 @@ class _Load:
     def inertial(self, motion: Objects) -> Objects:
         """Y on a motion, (6,)."""
         linear, angular = motion[:3], motion[3:]
-        return np.concatenate(
-            [
-                linear * self.mass - cross(self.moment, angular),
-                self.inertia @ angular + cross(self.moment, linear),
-            ]
+        return _spatial(
+            linear * self.mass - cross(self.moment, angular),
+            self.inertia @ angular + cross(self.moment, linear),
         )
 
     def carried(self, motion: Objects) -> Objects:
         """B on a motion, (6,)."""
         angular = motion[3:]
-        return np.concatenate([cross(angular, self.momentum) * 2.0, self.turning @ angular])
+        return _spatial(cross(angular, self.momentum) * 2.0, self.turning @ angular)
 
     def carried_transposed(self, motion: Objects) -> Objects:
         """The angular part of Bᵀ on a motion, (3,)."""
@@ -271,12 +270,16 @@ class TreeTangents:
 
 def motion_cross(x: Objects, y: Objects) -> Objects:
     """Spatial cross product of two motions, (6,)."""
-    return np.concatenate([cross(x[3:], y[:3]) + cross(x[:3], y[3:]), cross(x[3:], y[3:])])
+    return _spatial(cross(x[3:], y[:3]) + cross(x[:3], y[3:]), cross(x[3:], y[3:]))
 
 
 def force_cross(x: Objects, f: Objects) -> Objects:
     """Spatial cross product of a motion and a force, (6,)."""
-    return np.concatenate([cross(x[3:], f[:3]), cross(x[3:], f[3:]) + cross(x[:3], f[:3])])
+    return _spatial(cross(x[3:], f[:3]), cross(x[3:], f[3:]) + cross(x[:3], f[:3]))
+
+
+def _spatial(first: Objects, second: Objects) -> Objects:
+    return cast(Objects, np.concatenate([first, second]))
 
 
 def seeds(pairs: Iterator[tuple[Objects, Objects]]) -> dict[Symbol, Sparse]:

@@ -50,7 +50,7 @@ class Simulator(Node):
         mechanism = self._run.machine.mechanism
         self._description_publisher = self._publish_description(mechanism.model.description.text)
         self._end_requested = Watchdog()
-        self._driven = Watchdog()  # as seen after the end was requested
+        self._driven = Watchdog()  # since the end was requested
         self._paused: bool = self._settings["paused"]
         self._monitor = RateMonitor()
         self._tick_timer = self._start_ticking()
@@ -72,10 +72,10 @@ class Simulator(Node):
         """
         if not self._settings["ends_last"]:
             return True
+        if self._run.driven or not self._end_requested.fed:
+            self._driven.feed()
         if not self._end_requested.fed:
             self._end_requested.feed()
-        if self._run.driven:
-            self._driven.feed()
         return self._end_requested.age > _LONGEST_END or self._driven.age > _ZERO_SEEN
 
     def _make_lockstep(self) -> Lockstep | None:
