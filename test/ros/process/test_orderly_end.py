@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from array import array
 from typing import Any
 
@@ -109,3 +110,33 @@ def test_a_watchdog_that_is_told_to_end_takes_the_command_of_a_dead_controller_b
     assert watchdogs["dead"].stop(signal.SIGINT) == 3, "taken over"
     ros.until(lambda: len(commands["dead"].messages) > heard, "zeros again")
     assert all(effort(message) == 0.0 for message in commands["dead"].messages)
+
+
+HANGS = """
+import sys, threading
+from rclpy.node import Node
+from uk_dynamics.ros.process import run_node
+
+class Hanging(Node):
+    def destroy_node(self):
+        threading.Event().wait()
+
+    def spins(self):
+        print("spins", flush=True)
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.create_timer(0.05, self.spins)
+
+run_node._LONGEST_END = 0.5
+sys.exit(run_node.run_node(lambda: Hanging("hanging")))
+"""
+
+
+def test_a_hang_while_a_node_is_taken_down_ends_and_says_where(start_process: StartProcess) -> None:
+    process = start_process([sys.executable, "-c", HANGS])
+    process.wait_for_output("spins")
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    assert process.exit_code == 1
+    assert "in destroy_node" in process.output

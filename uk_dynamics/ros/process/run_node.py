@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import gc
 import signal
 import sys
@@ -23,6 +24,7 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 USER_ERROR = 2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LONGEST_WAIT = 0.1  # s; signals are noticed between two waits
+_LONGEST_END = 8.0  # s for files that are finished and for ROS; launch kills after 15 s
 
 
 class _Stop:
@@ -83,6 +85,7 @@ def run_node(factory: Callable[[], Node]) -> int:
         pass
     finally:
         stop.interrupts = False
+        _limit_end()
         rclpy.try_shutdown()
         stop.ignore()
     return 0
@@ -141,6 +144,14 @@ def _initialize() -> None:
         raise InputError(reason, place="--ros-args") from None
 
 
+def _limit_end() -> None:
+    """Exit with code 1 and say where, should the middleware hang while it is taken down.
+
+    One end in some hundred did, behind locks that no signal interrupts.
+    """
+    faulthandler.dump_traceback_later(_LONGEST_END, exit=True)
+
+
 def _spin(factory: Callable[[], Node], stop: _Stop) -> int:
     node = factory()
     may_end: Callable[[], bool] = getattr(node, "may_end", lambda: True)
@@ -152,6 +163,7 @@ def _spin(factory: Callable[[], Node], stop: _Stop) -> int:
         while rclpy.ok() and not (stop.requested and may_end()):
             executor.spin_once(timeout_sec=_LONGEST_WAIT)
     finally:
+        _limit_end()
         executor.remove_node(node)
         code: int = getattr(node, "exit_code", 0)
         node.destroy_node()
