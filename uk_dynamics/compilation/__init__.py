@@ -1,12 +1,23 @@
 """A mechanism as C: its terms traced through symbols, compiled once, kept in the user's cache."""
 
-from uk_dynamics.compilation.build.library import announce
+from uk_dynamics.compilation.build.library import announce, derivatives_are_cached
+from uk_dynamics.compilation.runtime.compiled_derivatives import CompiledDerivatives
+from uk_dynamics.compilation.runtime.equation_slopes import (
+    EquationSlopes,
+    SlopeSource,
+    TracedSlopes,
+)
 from uk_dynamics.compilation.select_backend import Selection, choose, chosen, select_backend
 
 __all__ = [
+    "CompiledDerivatives",
+    "EquationSlopes",
     "Selection",
+    "SlopeSource",
+    "TracedSlopes",
     "announce",
     "choose",
     "chosen",
+    "derivatives_are_cached",
     "select_backend",
 ]

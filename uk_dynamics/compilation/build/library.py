@@ -24,6 +24,7 @@ from uk_dynamics.compilation.build.compiler import (
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
+_DERIVATIVES = ".derivatives"
 _log = logging.getLogger(__name__)
 
 
@@ -73,7 +74,7 @@ def derivative_library_of(mechanism: ResolvedMechanism) -> Path:
 
         return derivative_source.derivative_source(mechanism)
 
-    return _library(mechanism, source, ".derivatives")
+    return _library(mechanism, source, _DERIVATIVES)
 
 
 def servo_library_of(tasks: Tasks) -> Path:
@@ -114,6 +115,17 @@ def is_cached(subject: ResolvedMechanism | Tasks) -> bool:
         parts = ("",)
     try:
         return all(find(mechanism, compiler, part).intact for part in parts)
+    except CompilationError:  # no home directory
+        return False
+
+
+def derivatives_are_cached(mechanism: ResolvedMechanism) -> bool:
+    """Whether the library of :func:`derivative_library_of` is there."""
+    compiler = find_compiler()
+    if compiler is None or obstacles(mechanism):
+        return False
+    try:
+        return find(mechanism, compiler, _DERIVATIVES).intact
     except CompilationError:  # no home directory
         return False
 

@@ -59,7 +59,8 @@ class _Load:
 
     def carried_transposed(self, motion: Objects) -> Objects:
         """The angular part of Bᵀ on a motion, (3,)."""
-        return cross(self.momentum, motion[:3]) * 2.0 + self.turning.T @ motion[3:]
+        couple = self.turning.T @ motion[3:]
+        return cast(Objects, cross(self.momentum, motion[:3]) * 2.0 + couple)
 
 
 class TreeTangents:

@@ -12,18 +12,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.compilation import (
+    CompiledDerivatives,
+    EquationSlopes,
+    SlopeSource,
+    TracedSlopes,
+    derivatives_are_cached,
+)
 from uk_dynamics.core.equation import Factorization, Solution, Status
 from uk_dynamics.core.linalg import RowBasis
-from uk_dynamics.derivatives.equation_slopes import EquationSlopes, SlopeSource, TracedSlopes
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics, StructuralRows
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
+DerivativeBackend = Literal["cached", "compiled", "interpreted"]
 _CONSISTENT = 1e-7  # part of what a dependent row's derivative is made of, which may be left over
 
 
@@ -75,18 +82,20 @@ class Derivatives:
         return self.solution.status is Status.OK and not len(self.offending)
 
 
-class DerivativesOf:
-    """The derivatives of one mechanism, at many states."""
+class MotionDerivatives:
+    """The derivatives of one mechanism at many states; not to be shared between threads."""
 
-    def __init__(self, mechanism: ResolvedMechanism, source: SlopeSource | None = None) -> None:
-        """Prepare; the equations are traced once.
+    def __init__(self, mechanism: ResolvedMechanism, backend: DerivativeBackend = "cached") -> None:
+        """Trace the equations, or load what was compiled.
 
         Args:
             mechanism: What to differentiate.
-            source: What evaluates the derivatives of its equations; None: traced operations.
+            backend: ``compiled`` takes seconds at the first start; ``cached`` uses what is compiled
+                already; ``interpreted`` needs no compiler, and milliseconds for each state.
 
         Raises:
             InputError: It has forces that depend on the constraint forces.
+            CompilationError: With backend ``compiled``: it cannot be compiled.
         """
         if mechanism.friction.active or mechanism.nonideal is not None:
             raise InputError(
@@ -97,8 +106,32 @@ class DerivativesOf:
         self._dynamics = InterpretedDynamics(mechanism)
         self._rows = StructuralRows(mechanism)
         self._constraints = mechanism.constraints
-        self._source = source or TracedSlopes(mechanism)
         self._tolerance = mechanism.spec.solver.rank_tolerance
+        self._compiled: CompiledDerivatives | None = None
+        if backend == "compiled" or (backend == "cached" and derivatives_are_cached(mechanism)):
+            self._compiled = CompiledDerivatives(mechanism)
+        self._source: SlopeSource = self._compiled or TracedSlopes(mechanism)
+
+    def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Slopes:
+        """Of the acceleration alone; the quickest call of a compiled mechanism.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            tau: Generalized forces, (nv,), in N or N·m; None is zero.
+            t: In s.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            InputError: The state gives numbers that are not finite.
+        """
+        state, inputs = State(t, q, v), Inputs(tau)
+        if self._compiled is not None:
+            reference, active = self._rows.reference(t, inputs), self._rows.hierarchy.mask(None)
+            found = self._compiled.acceleration(state, tau, reference, active, stabilize=True)
+            if found is not None:
+                return _split(found, len(v))
+        return self.at(state, inputs).acceleration
 
     def at(self, state: State, inputs: Inputs | None = None) -> Derivatives:
         """All of them at a state.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from uk_dynamics.compilation.trace.equation_tangents import equation_tangents
-from uk_dynamics.compilation.trace.sparse_vectors import Sparse
-from uk_dynamics.compilation.trace.symbol_values import SymbolValues
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
@@ -40,14 +37,17 @@ class SlopeSource(Protocol):
         *,
         stabilize: bool,
     ) -> EquationSlopes:
-        """At a state, with x and λ held."""
+        """At a state, with x and λ held; fresh arrays."""
 
 
 class TracedSlopes:
-    """The same without a compiler, from the traced operations one by one."""
+    """The same without a compiler, operation by operation; some thousand times slower."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
-        """Trace."""
+        # not needed where everything is compiled
+        from uk_dynamics.compilation.trace.equation_tangents import equation_tangents
+        from uk_dynamics.compilation.trace.symbol_values import SymbolValues
+
         traced = equation_tangents(mechanism)
         parts = (traced.motion, traced.rows, traced.rates)
         self._parts = [(part, traced.directions) for part in parts]
@@ -67,6 +67,7 @@ class TracedSlopes:
         """See :class:`SlopeSource`."""
         inputs = {"t": state.t, "stabilize": float(stabilize)}
         arrays = {"q": state.q, "v": state.v, "qdd": qdd, "multipliers": multipliers}
+        arrays["followed"] = np.zeros(3 * len(multipliers))
         if reference is not None:
             arrays["followed"] = np.concatenate(reference)
         for name, array in arrays.items():
@@ -75,7 +76,7 @@ class TracedSlopes:
         return EquationSlopes(*(_dense(part, width, values) for part, width in self._parts))
 
 
-def _dense(rows: Sequence[Sparse], width: int, values: Iterator[float]) -> Array:
+def _dense(rows: Sequence[Mapping[int, object]], width: int, values: Iterator[float]) -> Array:
     result = np.zeros((len(rows), width))
     for whole, row in zip(result, rows, strict=True):
         for j in row:

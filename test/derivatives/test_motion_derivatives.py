@@ -1,0 +1,149 @@
+"""Derivatives of the motion against differences of 50-digit solutions of the same equations.
+
+The oracle solves M, F, A, b traced from the readable code, not the formulas of the derivatives, and
+its differences are off by less than 1e-25.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.many_digits import ManyDigits, independent_rows
+from support.mechanism_builder import shipped
+
+from uk_dynamics import Inputs, Mechanism, State
+from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives, Slopes
+from uk_dynamics.exceptions import InputError
+
+# Rounding of double precision times what stiff loops magnify: condition numbers below 10 in
+# rows, up to some hundred in the reduced inertia.
+TOLERANCE = 1e-11
+
+NAMES = (
+    *(
+        "five_bar",
+        "five_bar_maximal",
+        "stewart_platform",
+        "dual_panda",
+        "excavator",
+        "rolling_disc",
+    ),
+    *("differential_drive", "spiral_particle", "swarm", "flexible_joint_arm", "landing_leg"),
+    *("coordinated_robots", "skate", "slider_crank"),
+)
+
+
+def at_random(mechanism: Mechanism, seed: int) -> tuple[State, np.ndarray, np.random.Generator]:
+    rng = np.random.default_rng(seed)
+    nv = mechanism.model.nv
+    start = State(0.3, mechanism.start().q, rng.normal(size=nv))
+    return mechanism.dynamics("interpreted").project(start), rng.normal(size=nv), rng
+
+
+def along(slopes: Slopes, direction: np.ndarray) -> np.ndarray:
+    whole = np.hstack([slopes.q, slopes.v, slopes.t[:, None], slopes.tau])
+    return whole @ direction
+
+
+def error(found: np.ndarray, expected: np.ndarray) -> float:
+    """Largest difference, relative to the largest entry where that is above one."""
+    return float(np.abs(found - expected).max(initial=0.0)) / max(
+        1.0, float(np.abs(expected).max(initial=0.0))
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_derivative_of_the_motion(name: str) -> None:
+    """Along any direction where rows are independent, along the constraints where they are not."""
+    mechanism = shipped(name)
+    state, tau, rng = at_random(mechanism, 3)
+    nv = mechanism.model.nv
+    found = MotionDerivatives(mechanism, "interpreted").at(state, Inputs(tau))
+    assert found.exist
+    rows = independent_rows(mechanism, state)
+    regular = len(rows) == len(mechanism.constraints)
+    direction = rng.normal(size=3 * nv + 1)
+    if not regular:
+        direction[: 2 * nv] = found.motions @ rng.normal(size=found.motions.shape[1])
+    if mechanism.follows_references:
+        direction[2 * nv] = 0.0  # the references move with time, and are held here
+    qdd, multipliers = ManyDigits(mechanism).slope(state, tau, direction, rows)
+    assert error(along(found.acceleration, direction), qdd) < TOLERANCE
+    if regular and rows:
+        assert error(along(found.multipliers, direction)[rows], multipliers) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", ["five_bar", "five_bar_maximal", "differential_drive"])
+def test_multipliers_of_least_norm_and_forces_of_redundant_rows(name: str) -> None:
+    """Against central differences of the solution itself along the constraints."""
+    mechanism = shipped(name)
+    dynamics = mechanism.dynamics("interpreted")
+    state, tau, rng = at_random(mechanism, 5)
+    nv = mechanism.model.nv
+    found = MotionDerivatives(mechanism, "interpreted").at(state, Inputs(tau))
+    assert found.solution.rank < len(mechanism.constraints)
+    step = found.motions @ rng.normal(size=found.motions.shape[1])
+    direction = np.concatenate([step, np.zeros(nv + 1)])
+    h = 1e-5
+    ends = []
+    for sign in (1.0, -1.0):
+        q = dynamics.space.integrate(state.q, sign * h * step[:nv])
+        moved = State(state.t, q, state.v + sign * h * step[nv:])
+        # back onto the constraints, from which the step departs by its square
+        ends.append(dynamics.evaluate(dynamics.project(moved), Inputs(tau)))
+    # differences are off by h² times third derivatives of order 100, and by rounding over h
+    for slopes, quantity in ((found.multipliers, "multipliers"), (found.force, "ideal_force")):
+        difference = (getattr(ends[0], quantity) - getattr(ends[1], quantity)) / (2.0 * h)
+        assert error(along(slopes, direction), difference) < 3e-7
+
+
+@given(seed=st.integers(0, 10_000))
+def test_forces_change_the_motion_as_the_admissible_ones_do(seed: int) -> None:
+    """∂q̈/∂τ is N: symmetric, A N = 0, N M N = N (servo paper, section 3)."""
+    mechanism = shipped("five_bar")
+    state, tau, _ = at_random(mechanism, seed)
+    N = MotionDerivatives(mechanism, "interpreted").at(state, Inputs(tau)).acceleration.tau
+    terms = mechanism.terms(state)
+    assert np.allclose(N, N.T, rtol=0.0, atol=1e-9)
+    assert np.allclose(terms.A @ N, 0.0, rtol=0.0, atol=1e-9)
+    assert np.allclose(N @ terms.M @ N, N, rtol=0.0, atol=1e-8)
+
+
+def test_derivatives_do_not_exist_where_the_rank_changes() -> None:
+    """Flat, the five-bar could fold another way as well: its rows have rank 2, elsewhere 3."""
+    mechanism = shipped("five_bar")
+    flat = mechanism.state(dict.fromkeys(mechanism.joint_names, 0.0))
+    found = MotionDerivatives(mechanism, "interpreted").at(flat)
+    assert found.solution.rank == 2
+    assert not found.exist
+    assert len(found.offending)
+
+
+@pytest.mark.parametrize("name", ["five_bar", "parallel_2dof", "landing_leg"])
+def test_compiled_derivatives_are_the_same(name: str) -> None:
+    mechanism = shipped(name)
+    state, tau, _ = at_random(mechanism, 7)
+    interpreted = MotionDerivatives(mechanism, "interpreted").at(state, Inputs(tau))
+    compiled = MotionDerivatives(mechanism, "compiled")
+    nv, free = mechanism.model.nv, interpreted.motions.shape[1]
+    directions = np.zeros((3 * nv + 1, free + nv))
+    directions[: 2 * nv, :free] = interpreted.motions
+    directions[2 * nv + 1 :, free:] = np.eye(nv)
+    for slopes in (
+        compiled.acceleration(state.q, state.v, tau, state.t),
+        compiled.at(state, Inputs(tau)).acceleration,
+    ):
+        assert (
+            error(along(slopes, directions), along(interpreted.acceleration, directions))
+            < TOLERANCE
+        )
+
+
+def test_forces_that_depend_on_constraint_forces_are_refused() -> None:
+    mechanism = Mechanism.from_spec(
+        shipped("five_bar").spec, nonideal=lambda state, solution: np.zeros(4)
+    )
+    with pytest.raises(InputError, match="non-ideal"):
+        MotionDerivatives(mechanism)

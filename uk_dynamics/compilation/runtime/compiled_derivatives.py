@@ -1,0 +1,88 @@
+"""Derivatives of the motion in C."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.compilation.build.library import derivative_library_of
+from uk_dynamics.compilation.emit.layout import DerivativeLayout
+from uk_dynamics.compilation.runtime.equation_slopes import EquationSlopes
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
+
+
+class CompiledDerivatives:
+    """One memory and what C does in it; not to be shared between threads."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        """Load the library; compile it when it is not in the cache.
+
+        Raises:
+            CompilationError: Some part cannot be compiled, or there is no compiler.
+        """
+        library = ctypes.CDLL(str(derivative_library_of(mechanism)))
+        self._layout = layout = DerivativeLayout(mechanism)
+        self._nv, self._rows = mechanism.model.nv, layout.rows
+        self._memory = np.zeros(layout.size)
+        self._address = ctypes.c_void_p(self._memory.ctypes.data)
+        self._differentiate, self._slopes = library.uk_differentiate, library.uk_equation_slopes
+        self._slopes.restype = None
+        self._fields = {name: self._memory[layout[name]] for name in layout.fields}
+        self._fields["active"][:] = 1.0
+        self._by_qdd = self._fields["qdd_slopes"].reshape(self._nv, layout.slopes)
+
+    def at(
+        self,
+        state: State,
+        qdd: Array,
+        multipliers: Array,
+        reference: ReferenceSample | None,
+        *,
+        stabilize: bool,
+    ) -> EquationSlopes:
+        """See :class:`~uk_dynamics.compilation.runtime.equation_slopes.SlopeSource`."""
+        self._set(state, reference, stabilize)
+        self._fields["qdd"][:] = qdd
+        self._fields["multipliers"][: self._rows] = multipliers
+        self._slopes(self._address)
+        return EquationSlopes(
+            *(
+                self._fields[name][: rows * self._layout.directions].reshape(rows, -1).copy()
+                for name, rows in (
+                    ("motion_slopes", self._nv),
+                    ("row_slopes", self._rows),
+                    ("rate_slopes", self._rows),
+                )
+            )
+        )
+
+    def acceleration(
+        self,
+        state: State,
+        tau: Array | None,
+        reference: ReferenceSample | None,
+        active: NDArray[np.bool_] | None,
+        *,
+        stabilize: bool,
+    ) -> Array | None:
+        """Derivatives of the acceleration by q, v, t and forces, fresh, (nv, 3 nv + 1).
+
+        None where the mass matrix is singular or the state gives no finite numbers.
+        """
+        self._set(state, reference, stabilize)
+        self._fields["tau"][:] = 0.0 if tau is None else tau
+        self._fields["active"][:] = 1.0 if active is None else active
+        failed = self._differentiate(self._address)
+        self._fields["active"][:] = 1.0
+        return None if failed else self._by_qdd.copy()
+
+    def _set(self, state: State, reference: ReferenceSample | None, stabilize: bool) -> None:
+        fields = self._fields
+        self._memory[0], self._memory[1] = state.t, stabilize
+        fields["q"][:] = state.q
+        fields["v"][:] = state.v
+        if reference is not None:
+            fields["followed"][:] = np.concatenate(reference)
