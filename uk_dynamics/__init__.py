@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
     from uk_dynamics.control.servo.servo_controller import ServoController
     from uk_dynamics.core.equation.solution import Solution, Status
+    from uk_dynamics.derivatives.linearization import linearize
+    from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+    from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
+    from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
+    from uk_dynamics.mechanism.analysis.linear_system import LinearSystem
+    from uk_dynamics.mechanism.dynamics.derivatives import Derivatives
     from uk_dynamics.mechanism.mechanism import Mechanism
     from uk_dynamics.mechanism.resolution.state import Inputs, State
     from uk_dynamics.mechanism.tasks import Tasks
@@ -29,11 +35,15 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "DelayCompensation": "uk_dynamics.control.delay_compensation",
+    "Derivatives": "uk_dynamics.mechanism.dynamics.derivatives",
+    "Equilibrium": "uk_dynamics.mechanism.analysis.equilibrium",
     "GravityCompensation": "uk_dynamics.control.gravity_compensation",
     "Hold": "uk_dynamics.control.hold",
     "Inputs": "uk_dynamics.mechanism.resolution.state",
     "InverseDynamics": "uk_dynamics.control.inverse_dynamics",
+    "LinearSystem": "uk_dynamics.mechanism.analysis.linear_system",
     "Mechanism": "uk_dynamics.mechanism.mechanism",
+    "MotionDerivatives": "uk_dynamics.derivatives.motion_derivatives",
     "ServoController": "uk_dynamics.control.servo.servo_controller",
     "Solution": "uk_dynamics.core.equation.solution",
     "State": "uk_dynamics.mechanism.resolution.state",
@@ -42,19 +52,25 @@ _HOMES = {
     "Tasks": "uk_dynamics.mechanism.tasks",
     "Trajectory": "uk_dynamics.simulation.trajectory",
     "UkDynamicsError": "uk_dynamics.exceptions",
+    "equilibrium": "uk_dynamics.derivatives.statics",
     "forward_dynamics": "uk_dynamics.simulation.forward_dynamics",
     "internal_efforts": "uk_dynamics.control.internal_efforts",
     "inverse_dynamics": "uk_dynamics.control.inverse_dynamics",
+    "linearize": "uk_dynamics.derivatives.linearization",
     "simulate": "uk_dynamics.simulation.simulate",
 }
 
 __all__ = [
     "DelayCompensation",
+    "Derivatives",
+    "Equilibrium",
     "GravityCompensation",
     "Hold",
     "Inputs",
     "InverseDynamics",
+    "LinearSystem",
     "Mechanism",
+    "MotionDerivatives",
     "ServoController",
     "Solution",
     "State",
@@ -64,9 +80,11 @@ __all__ = [
     "Trajectory",
     "UkDynamicsError",
     "__version__",
+    "equilibrium",
     "forward_dynamics",
     "internal_efforts",
     "inverse_dynamics",
+    "linearize",
     "simulate",
 ]
 

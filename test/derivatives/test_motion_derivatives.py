@@ -14,8 +14,9 @@ from support.many_digits import ManyDigits, independent_rows
 from support.mechanism_builder import shipped
 
 from uk_dynamics import Inputs, Mechanism, State
-from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives, Slopes
+from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics import Slopes
 
 # Rounding of double precision times what stiff loops magnify: condition numbers below 10 in
 # rows, up to some hundred in the reduced inertia.

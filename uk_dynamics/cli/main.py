@@ -20,6 +20,7 @@ from uk_dynamics.cli.commands import (
     init,
     inverse_dynamics,
     layouts,
+    modes,
     plot,
     reproduce,
     ros2_control,
@@ -39,8 +40,8 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 _COMMANDS = (
-    init, import_robot, check, describe, simulate, inverse_dynamics, compile_command, benchmark,
-    sweep, reproduce, ros2_control, schema, view, plot, layouts, completion,
+    init, import_robot, check, describe, modes, simulate, inverse_dynamics, compile_command,
+    benchmark, sweep, reproduce, ros2_control, schema, view, plot, layouts, completion,
 )  # fmt: skip
 
 _DESCRIPTION = """\

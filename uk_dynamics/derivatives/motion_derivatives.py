@@ -11,8 +11,7 @@ for the motion and for all its derivatives, whatever the rank.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,62 +23,19 @@ from uk_dynamics.compilation import (
     TracedSlopes,
     derivatives_are_cached,
 )
-from uk_dynamics.core.equation import Factorization, Solution, Status
+from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics, StructuralRows
+from uk_dynamics.mechanism.dynamics import (
+    Derivatives,
+    InterpretedDynamics,
+    Slopes,
+    StructuralRows,
+)
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 DerivativeBackend = Literal["cached", "compiled", "interpreted"]
 _CONSISTENT = 1e-7  # part of what a dependent row's derivative is made of, which may be left over
-
-
-class Slopes(NamedTuple):
-    """Derivatives of a quantity with k entries.
-
-    Attributes:
-        q: Along the velocity coordinates, (k, nv): per m or rad, a rotation per its rad.
-        v: (k, nv), per m/s or rad/s.
-        tau: With respect to generalized forces, (k, nv), per N or N·m.
-        t: With time, states and references held, (k,), per s.
-    """
-
-    q: Array
-    v: Array
-    tau: Array
-    t: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Derivatives:
-    """How the constrained motion changes around a state.
-
-    Of directions that leave the constraints, redundant rows contradict each other: there the rows
-    that the solution takes as independent are followed. Along :attr:`motions` every choice of rows
-    gives the same.
-
-    Attributes:
-        solution: At the state.
-        acceleration: Of q̈, k = nv.
-        multipliers: Of the multipliers of least norm, k = m.
-        force: Of the ideal constraint force Aᵀλ, k = nv.
-        motions: Changes (δq, δv) of the state along which all constraints keep holding, as columns
-            of full rank, (2 nv, f).
-        offending: Rows whose derivatives contradict those of the others along these motions, as
-            where the rank is about to change; empty where the derivatives exist.
-    """
-
-    solution: Solution
-    acceleration: Slopes
-    multipliers: Slopes
-    force: Slopes
-    motions: Array
-    offending: NDArray[np.intp]
-
-    @property
-    def exist(self) -> bool:
-        """Whether the motion is differentiable along the constraints."""
-        return self.solution.status is Status.OK and not len(self.offending)
 
 
 class MotionDerivatives:
@@ -147,17 +103,10 @@ class MotionDerivatives:
         given = inputs or Inputs()
         prepared = self._dynamics.prepare(state, given)
         solution = self._dynamics.solve(prepared, state, given)
-        reference = self._rows.reference(state.t, given)
         factors, A = prepared.factorization, prepared.terms.A
 
-        active = self._rows.hierarchy.mask(given.active)
-
         def slopes(qdd: Array, multipliers: Array) -> EquationSlopes:
-            found = self._source.at(state, qdd, multipliers, reference, stabilize=given.stabilize)
-            if active is None:
-                return found
-            on = active[:, None]
-            return found._replace(rows=on * found.rows, rates=on * found.rates)
+            return self.equation_slopes(state, qdd, multipliers, given)
 
         whole = slopes(solution.qdd, solution.multipliers)
         nv = len(solution.qdd)
@@ -174,6 +123,26 @@ class MotionDerivatives:
         force = prepared.terms.M @ qdd - np.hstack([unloaded.motion, np.eye(nv)])
         by_qdd, by_multipliers, by_force = (_split(x, nv) for x in (qdd, multipliers, force))
         return Derivatives(solution, by_qdd, by_multipliers, by_force, motions, offending)
+
+    def equation_slopes(
+        self, state: State, qdd: Array, multipliers: Array, inputs: Inputs | None = None
+    ) -> EquationSlopes:
+        """How M q̈ − F − Aᵀλ and A q̈ − b change with the state, for any acceleration and λ.
+
+        Args:
+            state: Where the mechanism is.
+            qdd: Acceleration, (nv,).
+            multipliers: One per row, (m,).
+            inputs: What acts on it; its forces do not matter here.
+        """
+        given = inputs or Inputs()
+        reference = self._rows.reference(state.t, given)
+        found = self._source.at(state, qdd, multipliers, reference, stabilize=given.stabilize)
+        active = self._rows.hierarchy.mask(given.active)
+        if active is None:
+            return found
+        on = active[:, None]
+        return found._replace(rows=on * found.rows, rates=on * found.rates)
 
     def _motions(self, A: Array, rates: Array) -> Array:
         """Basis of the changes of the state that the constraints allow."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from numpy.typing import ArrayLike
 
+from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
+from uk_dynamics.mechanism.analysis.linear_system import LinearSystem
 from uk_dynamics.mechanism.analysis.report import MechanismReport, report
 from uk_dynamics.mechanism.assembly.assembly import Assembly, assemble, closed_configuration
 from uk_dynamics.mechanism.assembly.start import start
+from uk_dynamics.mechanism.dynamics.derivatives import Derivatives
 from uk_dynamics.mechanism.dynamics.dynamics import Backend, Dynamics
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.dynamics.switching import Switched, switch
@@ -156,7 +159,7 @@ class Mechanism(ResolvedMechanism):
         Raises:
             InputError: The backend does not exist, or cannot evaluate this mechanism.
         """
-        # The one tie upwards, by name: compilation is above this room, and builds on it.
+        # By name, as the other ties upwards: compilation is above this room, and builds on it.
         selection = importlib.import_module("uk_dynamics.compilation.select_backend")
         dynamics: Dynamics = selection.select_backend(self, backend)
         return dynamics
@@ -209,6 +212,59 @@ class Mechanism(ResolvedMechanism):
             SimulationError: The loops cannot be closed with it.
         """
         return switch(self, InterpretedDynamics(self), state, changes, inputs or Inputs())
+
+    def derivatives(self, state: State, inputs: Inputs | None = None) -> Derivatives:
+        """How acceleration, multipliers and constraint force change with q, v, forces and t.
+
+        The equations are traced at each call; :class:`uk_dynamics.MotionDerivatives` keeps them for
+        many states.
+
+        Args:
+            state: Where the mechanism is.
+            inputs: What acts on it; None for nothing.
+
+        Raises:
+            InputError: It has forces that depend on the constraint forces, or the state gives
+                numbers that are not finite.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+        room = importlib.import_module("uk_dynamics.derivatives")
+        found: Derivatives = room.MotionDerivatives(self).at(state, inputs)
+        return found
+
+    def linearize(
+        self,
+        state: State,
+        inputs: Inputs | None = None,
+        *,
+        coordinates: Sequence[str] | None = None,
+    ) -> LinearSystem:
+        """ẋ = A x + B u around a state, in independent coordinates.
+
+        See :func:`uk_dynamics.linearize` for arguments and errors.
+        """
+        room = importlib.import_module("uk_dynamics.derivatives")
+        found: LinearSystem = room.linearize(self, state, inputs, coordinates=coordinates)
+        return found
+
+    def equilibrium(
+        self,
+        guess: Mapping[str, float] | ArrayLike | None = None,
+        *,
+        hold: Iterable[str] = (),
+        efforts: Mapping[str, float] | ArrayLike | None = None,
+        stable: bool = False,
+        t: float = 0.0,
+    ) -> Equilibrium:
+        """Where it rests near a configuration, and what that takes.
+
+        See :func:`uk_dynamics.equilibrium` for arguments and errors.
+        """
+        room = importlib.import_module("uk_dynamics.derivatives")
+        found: Equilibrium = room.equilibrium(
+            self, guess, hold=hold, efforts=efforts, stable=stable, t=t
+        )
+        return found
 
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy at a state, in J, springs included."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uk_dynamics.compilation.emit.generate import declarations, definitions, part
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
 from uk_dynamics.compilation.emit.pieces import Targets, function
-from uk_dynamics.compilation.trace.equation_tangents import equation_tangents
+from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 

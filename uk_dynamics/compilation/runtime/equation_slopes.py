@@ -45,7 +45,7 @@ class TracedSlopes:
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         # not needed where everything is compiled
-        from uk_dynamics.compilation.trace.equation_tangents import equation_tangents
+        from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
         from uk_dynamics.compilation.trace.symbol_values import SymbolValues
 
         traced = equation_tangents(mechanism)

@@ -1,12 +1,17 @@
 """Reports on a mechanism: rank, mobility, integrability."""
 
+from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
 from uk_dynamics.mechanism.analysis.integrability import examine_integrability
+from uk_dynamics.mechanism.analysis.linear_system import LinearSystem, Mode
 from uk_dynamics.mechanism.analysis.report import MechanismReport, report
 from uk_dynamics.mechanism.analysis.task_report import TaskReport
 from uk_dynamics.mechanism.analysis.vanishing_rows import vanishing_rows
 
 __all__ = [
+    "Equilibrium",
+    "LinearSystem",
     "MechanismReport",
+    "Mode",
     "TaskReport",
     "examine_integrability",
     "report",

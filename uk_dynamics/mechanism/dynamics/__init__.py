@@ -9,6 +9,7 @@ from uk_dynamics.mechanism.dynamics.batch import (
     without_forces,
 )
 from uk_dynamics.mechanism.dynamics.constraint_work import workless
+from uk_dynamics.mechanism.dynamics.derivatives import Derivatives, Slopes
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics, Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
@@ -32,6 +33,7 @@ __all__ = [
     "Backend",
     "Batches",
     "Demand",
+    "Derivatives",
     "Dynamics",
     "InterpretedDynamics",
     "Law",
@@ -41,6 +43,7 @@ __all__ = [
     "Samples",
     "ServoEvaluator",
     "ServoOutcome",
+    "Slopes",
     "Solver",
     "Stretch",
     "StructuralRows",

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.compilation.tangents.forward_mode import Tangents
+from uk_dynamics.compilation.tangents.tree_tangents import TreeTangents, seeds
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, add_multiple, is_zero
 from uk_dynamics.compilation.trace.symbolic_joints import from_quaternion, zeros
 from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol
-from uk_dynamics.compilation.trace.tangents import Tangents
 from uk_dynamics.compilation.trace.terms import StateInputs
-from uk_dynamics.compilation.trace.tree_tangents import TreeTangents, seeds
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms, FrameKinematics, FrameRow
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism

@@ -1,0 +1,115 @@
+"""``uk_dynamics modes``: how a mechanism at rest oscillates."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.printing import json_text, table
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, Mode
+
+_LEAST_SHARE = 0.01  # of the largest amplitude, below which a joint is not named
+_MOST_NAMED = 5
+_NEUTRAL = 1e-6  # 1/s; slower motion is that of rounding
+
+_HELP = """\
+equilibrium, natural frequencies, dampings and mode shapes
+
+Find where a mechanism rests, linearise its motion there through the loops, and list its modes by
+frequency. The motors' joints are held where they are by constant efforts; with --motors off they
+move freely, and the mechanism goes to where it hangs.
+
+examples:
+  uk_dynamics modes five_bar --motors off
+  uk_dynamics modes stewart_platform
+  uk_dynamics modes five_bar --set crank=0.4           about another configuration
+  uk_dynamics modes five_bar --json | jq .modes
+"""
+
+
+def register(commands: common.Commands) -> None:
+    """Add the command to the command line."""
+    parser = common.add_command(commands, "modes", _HELP, run)
+    common.add_mechanism(parser)
+    common.add_json(parser, "equilibrium and modes")
+    parser.add_argument(
+        "--motors",
+        choices=("hold", "off"),
+        default="hold",
+        help="constant efforts that hold the motors' joints, or none (default hold)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the modes."""
+    from uk_dynamics.derivatives import equilibrium, linearize
+
+    mechanism = common.load_mechanism(arguments)
+    positions = dict(arguments.positions)
+    guess = mechanism.assemble(positions, hold=positions)
+    driven = [joint for motor in mechanism.spec.actuators for joint, _ in motor.joints]
+    held = dict.fromkeys(driven if arguments.motors == "hold" else ())
+    at_rest = equilibrium(mechanism, guess, hold=held, stable=True)
+    system = linearize(mechanism, at_rest.state, at_rest.inputs)
+    if arguments.json:
+        print(json_text(_facts(at_rest, system, mechanism.model.position_names)))
+        return 0
+    position = zip(mechanism.model.position_names, at_rest.state.q, strict=True)
+    rows = [
+        ("position", ", ".join(f"{name} {x:.4g}" for name, x in position)),
+        *(
+            [
+                (
+                    "holding",
+                    ", ".join(f"{n} {x:.4g}" for n, x in at_rest.holding.items()) + "  (N or N m)",
+                )
+            ]
+            if at_rest.holding
+            else []
+        ),
+        *((f"mode {k}", _line(mode)) for k, mode in enumerate(system.modes(), start=1)),
+    ]
+    print(f"{mechanism.name}\n{table(rows)}")
+    return 0
+
+
+def _line(mode: Mode) -> str:
+    shares = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))
+    named = [
+        f"{name} {share.real:.3g}{f'{share.imag:+.2g}i' if abs(share.imag) > _LEAST_SHARE else ''}"
+        for name, share in shares
+        if abs(share) > _LEAST_SHARE
+    ]
+    more = len(named) - _MOST_NAMED
+    shape = ", ".join([*named[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
+    value = mode.eigenvalue
+    if abs(value) < _NEUTRAL:
+        motion = "neutral"
+    elif value.imag:
+        motion = f"{mode.frequency:.4g} Hz, damping ratio {mode.damping_ratio:.3g}"
+    elif value.real > 0.0:
+        motion = f"grows, time constant {1.0 / value.real:.4g} s"
+    else:
+        motion = f"decays, time constant {-1.0 / value.real:.4g} s"
+    return f"{motion}: {shape}"
+
+
+def _facts(at_rest: Equilibrium, system: LinearSystem, names: tuple[str, ...]) -> dict[str, object]:
+    return {
+        "position": dict(zip(names, at_rest.state.q.tolist(), strict=True)),
+        "holding": at_rest.holding,
+        "states": system.states,
+        "A": system.A.tolist(),
+        "modes": [
+            {
+                "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
+                "frequency": mode.frequency,
+                "damping_ratio": mode.damping_ratio,
+                "shape": {name: [x.real, x.imag] for name, x in mode.shape.items()},
+            }
+            for mode in system.modes()
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Derivatives of what is traced, by forward mode and by recursions over the tree."""

@@ -1,0 +1,125 @@
+"""Linearisation of a mechanism around a motion, in coordinates that are independent there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.linalg
+
+from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.analysis import LinearSystem
+from uk_dynamics.mechanism.dynamics import Derivatives
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
+
+_DEPENDENT = 1e-8  # smallest part of a motion that chosen coordinates must see
+
+
+def linearize(
+    mechanism: ResolvedMechanism,
+    state: State,
+    inputs: Inputs | None = None,
+    *,
+    coordinates: Sequence[str] | None = None,
+    derivatives: MotionDerivatives | None = None,
+) -> LinearSystem:
+    """Linearise around a state.
+
+    Args:
+        mechanism: What to linearise.
+        state: With closed loops and velocities in agreement with them.
+        inputs: What acts on it; None for nothing.
+        coordinates: Names of the velocity coordinates that are to be the state; None: those by
+            which the motion is determined best.
+        derivatives: Of the mechanism, where there are some already.
+
+    Raises:
+        InputError: The motion has no derivatives here, because the rank of the constraints is
+            about to change; or the coordinates do not determine it.
+        UnknownNameError: A coordinate does not exist.
+    """
+    evaluator = derivatives or MotionDerivatives(mechanism)
+    found = evaluator.at(state, inputs)
+    if not found.exist:
+        rows = ", ".join(mechanism.row_names[r] for r in found.offending)
+        raise InputError(
+            f"the rank of the constraints changes here, and the motion has no derivatives: {rows}"
+            if rows
+            else f"the constraints do not hold here: {found.solution.status.value}",
+            place=mechanism.name,
+        )
+    nv = mechanism.model.nv
+    names = mechanism.model.velocity_names
+    allowed = _coordinates_of(found.motions[:nv], names, coordinates)
+    moving = _coordinates_of(_velocities(found, nv), names, coordinates)
+    chosen = [*allowed, *(nv + k for k in moving)]
+    motion = found.motions @ np.linalg.inv(found.motions[chosen])
+    rate = motion[nv:] - _turning(mechanism, state.v) @ motion[:nv]
+    acceleration = found.acceleration
+    qdd = acceleration.q @ motion[:nv] + acceleration.v @ motion[nv:]
+    motors = mechanism.actuators
+    B = np.vstack(
+        [np.zeros((len(allowed), len(motors))), (acceleration.tau @ motors.matrix)[moving]]
+    )
+    return LinearSystem(
+        A=np.vstack([rate[allowed], qdd[moving]]),
+        B=B,
+        C=motion[:nv],
+        D=np.zeros((nv, len(motors))),
+        drift=np.concatenate([state.v[allowed], found.solution.qdd[moving]]),
+        states=(*(names[k] for k in allowed), *(f"{names[k]}.rate" for k in moving)),
+        inputs=motors.names,
+        outputs=names,
+        motion=motion,
+    )
+
+
+def _velocities(found: Derivatives, nv: int) -> Array:
+    """The motions that change velocities alone."""
+    still = ~found.motions[:nv].any(axis=0)
+    return found.motions[nv:, still]
+
+
+def _coordinates_of(basis: Array, names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:
+    """Places of coordinates that determine motions, given as columns."""
+    basis = basis[:, basis.any(axis=0)]
+    count = basis.shape[1]
+    if wanted is None:
+        _, _, order = scipy.linalg.qr(basis.T, mode="economic", pivoting=True)
+        return sorted(int(k) for k in order[:count])
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        raise UnknownNameError("coordinate", unknown[0], names)
+    chosen = [names.index(name) for name in wanted]
+    seen = np.linalg.svd(np.linalg.qr(basis)[0][chosen], compute_uv=False)
+    if len(chosen) != count or (count and seen[-1] < _DEPENDENT):
+        raise InputError(
+            f"expected {count} coordinates that determine the motion, found {', '.join(wanted)}",
+            place="coordinates",
+        )
+    return chosen
+
+
+def _turning(mechanism: ResolvedMechanism, v: Array) -> Array:
+    """What a deviation seen from a frame that moves with it changes by, (nv, nv).
+
+    Positions of joints with several freedoms deviate in the moving frame: ξ̇ = δv − v × ξ.
+    """
+    nv = len(v)
+    whole = np.zeros((nv, nv))
+    for body in mechanism.model.bodies:
+        k = body.velocity
+        if body.kind == "floating":
+            linear, angular = _skew(v[k : k + 3]), _skew(v[k + 3 : k + 6])
+            whole[k : k + 3, k : k + 3] = angular
+            whole[k : k + 3, k + 3 : k + 6] = linear
+            whole[k + 3 : k + 6, k + 3 : k + 6] = angular
+        elif body.kind == "planar":
+            vx, vy, w = v[k : k + 3]
+            whole[k : k + 3, k : k + 3] = [[0.0, -w, vy], [w, 0.0, -vx], [0.0, 0.0, 0.0]]
+    return whole
+
+
+def _skew(x: Array) -> Array:
+    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])

@@ -1,0 +1,137 @@
+"""Where a mechanism rests: statics solved by Newton's method through the loops."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
+from uk_dynamics.mechanism.analysis import Equilibrium
+from uk_dynamics.mechanism.assembly import assemble, closed_configuration
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
+
+_ITERATIONS = 200
+_BALANCED = 1e-10  # of the forces that act, what may be left
+_LONGEST_STEP = 0.3  # m or rad
+_SLIGHT = 1e-6  # of the largest curvature
+_HALVINGS = 10
+
+
+def equilibrium(
+    mechanism: ResolvedMechanism,
+    guess: Mapping[str, float] | ArrayLike | None = None,
+    *,
+    hold: Iterable[str] = (),
+    efforts: Mapping[str, float] | ArrayLike | None = None,
+    stable: bool = False,
+    t: float = 0.0,
+    derivatives: MotionDerivatives | None = None,
+) -> Equilibrium:
+    """Find an equilibrium near a configuration.
+
+    Forces balance where virtual work vanishes in all admissible motions that leave the held joints
+    where they are: F(q) + Aᵀλ + Eᵀμ = 0 with closed loops (d'Alembert; review, section 2). Newton's
+    method on q, λ and μ with exact derivatives, closing the loops after each step.
+
+    Args:
+        mechanism: Which one.
+        guess: Where to begin: positions by joint name, or (nq,); None is the initial guess.
+        hold: Joints that stay where they are, whatever force that takes.
+        efforts: Motor efforts that act, by name or (motors,), in N or N·m; None: none.
+        stable: Go where the forces drive it, to an equilibrium that attracts. Otherwise any will
+            do, an upright pendulum too.
+        t: Time for which forces and constraints hold, in s.
+        derivatives: Of the mechanism, where there are some already.
+
+    Raises:
+        UnknownNameError: A held joint does not exist.
+        InputError: No equilibrium was found, with the joint that is most out of balance; or the
+            mechanism has no derivatives; or wrong sizes.
+        AssemblyError: The loops do not close at the guess.
+    """
+    names, nv = mechanism.model.velocity_names, mechanism.model.nv
+    held = list(dict.fromkeys(hold))
+    for name in held:
+        if name not in names:
+            raise UnknownNameError("joint", name, names)
+    E = np.eye(nv)[[names.index(name) for name in held]]
+    given = mechanism.inputs(efforts=efforts)
+    evaluator = derivatives or MotionDerivatives(mechanism)
+    dynamics = InterpretedDynamics(mechanism)
+    q = _close(mechanism, mechanism.configuration(guess), held, t)
+    unbalanced = np.zeros(nv)
+    for _ in range(_ITERATIONS):
+        state = State(t, q, np.zeros(nv))
+        terms = dynamics.terms(state, given)
+        force, A = terms.F.copy(), terms.A.copy()
+        reactions = np.vstack([A, E])
+        loads = np.linalg.lstsq(reactions.T, -force, rcond=None)[0].astype(float)
+        unbalanced = force + reactions.T @ loads
+        size = float(np.abs(force).max(initial=0.0))
+        if np.abs(unbalanced).max(initial=0.0) <= _BALANCED * (1.0 + size):
+            loads_held = loads[len(A) :]
+            tau = (given.tau if given.tau is not None else np.zeros(nv)) + E.T @ loads_held
+            holding = dict(zip(held, map(float, loads_held), strict=True))
+            return Equilibrium(state, holding, Inputs(tau))
+        step = _step(evaluator, mechanism, state, reactions, loads, unbalanced, stable)
+        q = _follow(mechanism, state, step, held)
+    worst = int(np.argmax(np.abs(unbalanced)))
+    raise InputError(
+        f"no equilibrium found near the guess; {names[worst]} is out of balance by"
+        f" {abs(unbalanced[worst]):.3g} N or N·m; give another guess, or hold joints",
+        place=mechanism.name,
+    )
+
+
+def _step(
+    evaluator: MotionDerivatives,
+    mechanism: ResolvedMechanism,
+    state: State,
+    reactions: Array,
+    loads: Array,
+    unbalanced: Array,
+    stable: bool,
+) -> Array:
+    """One step of Newton's method, shortened, along the motions that stay possible, (nv,)."""
+    nv, rows = len(unbalanced), len(mechanism.constraints)
+    slopes = evaluator.equation_slopes(state, np.zeros(nv), loads[:rows])
+    # positions follow rows of order position and held joints; other rows bear loads alone
+    fixed = np.concatenate([mechanism.constraints.position_rows, np.ones(len(loads) - rows, bool)])
+    free = _complement(reactions[fixed])
+    stiffness, force = -free.T @ slopes.motion[:, :nv] @ free, free.T @ unbalanced
+    if stable:  # downhill, as far as the curvature says, whichever sign it has
+        values, vectors = np.linalg.eigh(0.5 * (stiffness + stiffness.T))
+        size = np.maximum(np.abs(values), _SLIGHT * np.abs(values).max(initial=_SLIGHT))
+        step = free @ (vectors @ (vectors.T @ force / size))
+    else:
+        step = free @ np.linalg.lstsq(stiffness, force, rcond=None)[0]
+    longest = float(np.abs(step).max(initial=0.0))
+    shortened: Array = step * min(1.0, _LONGEST_STEP / longest) if longest else step
+    return shortened
+
+
+def _follow(mechanism: ResolvedMechanism, state: State, step: Array, held: Sequence[str]) -> Array:
+    """Positions after a step, with closed loops; a step that breaks them is halved."""
+    model = mechanism.model
+    for _ in range(_HALVINGS):
+        with contextlib.suppress(AssemblyError):
+            return _close(mechanism, model.integrate(state.q, step), held, state.t)
+        step = 0.5 * step
+    return state.q
+
+
+def _close(mechanism: ResolvedMechanism, q: Array, held: Sequence[str], t: float) -> Array:
+    return closed_configuration(mechanism, assemble(mechanism, q, tuple(held), t, None))
+
+
+def _complement(rows: Array) -> Array:
+    """Orthonormal basis of everything orthogonal to some rows, (nv, k)."""
+    _, values, right = np.linalg.svd(rows)
+    rank = int((values > 1e-9 * values.max(initial=0.0)).sum())
+    basis: Array = right[rank:].T
+    return basis

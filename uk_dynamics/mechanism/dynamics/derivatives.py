@@ -1,0 +1,60 @@
+"""Derivatives of the constrained motion, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.equation import Solution, Status
+from uk_dynamics.mechanism.resolution.state import Array
+
+
+class Slopes(NamedTuple):
+    """Derivatives of a quantity with k entries.
+
+    Attributes:
+        q: Along the velocity coordinates, (k, nv): per m or rad, a rotation per its rad.
+        v: (k, nv), per m/s or rad/s.
+        tau: With respect to generalized forces, (k, nv), per N or N·m.
+        t: With time, states and references held, (k,), per s.
+    """
+
+    q: Array
+    v: Array
+    tau: Array
+    t: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Derivatives:
+    """How the constrained motion changes around a state.
+
+    Of directions that leave the constraints, redundant rows contradict each other: there the rows
+    that the solution takes as independent are followed. Along :attr:`motions` every choice of rows
+    gives the same.
+
+    Attributes:
+        solution: At the state.
+        acceleration: Of q̈, k = nv.
+        multipliers: Of the multipliers of least norm, k = m.
+        force: Of the ideal constraint force Aᵀλ, k = nv.
+        motions: Changes (δq, δv) of the state along which all constraints keep holding, as columns
+            of full rank, (2 nv, f).
+        offending: Rows whose derivatives contradict those of the others along these motions, as
+            where the rank is about to change; empty where the derivatives exist.
+    """
+
+    solution: Solution
+    acceleration: Slopes
+    multipliers: Slopes
+    force: Slopes
+    motions: Array
+    offending: NDArray[np.intp]
+
+    @property
+    def exist(self) -> bool:
+        """Whether the motion is differentiable along the constraints."""
+        return self.solution.status is Status.OK and not len(self.offending)
