@@ -1,0 +1,91 @@
+"""A mechanism in another format, whichever it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from uk_dynamics.conversion.export.machine import Machine
+from uk_dynamics.conversion.export.mjcf import write_mjcf
+from uk_dynamics.conversion.export.texts import xml_document
+from uk_dynamics.conversion.robot.imported_robot import Remark
+from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.files import SolverSpec
+
+Format = Literal["sdf", "mjcf", "urdf-constraint", "urdf+", "gepetto"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+@dataclass(frozen=True)
+class Export:
+    """The files of a mechanism in another format.
+
+    Attributes:
+        name: Of the mechanism.
+        texts: Files by name.
+        remarks: What could not be carried over, or stands there in another form.
+    """
+
+    name: str
+    texts: Mapping[str, str]
+    remarks: tuple[Remark, ...]
+
+    @property
+    def missing(self) -> tuple[Remark, ...]:
+        """The remarks without which it is another machine: rows or freedoms are missing."""
+        return tuple(remark for remark in self.remarks if remark.structural)
+
+
+def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
+    """Write a mechanism in the format of another program.
+
+    Args:
+        mechanism: What is written.
+        to: The format.
+
+    Raises:
+        UnknownNameError: There is no such format.
+        InputError: Its tree has a joint that the format has not.
+        AssemblyError: The format draws it where its loops are closed, and they do not close.
+    """
+    if to not in FORMATS:
+        raise UnknownNameError("format", to, FORMATS)
+    machine = Machine.of(mechanism)
+    name = re.sub(r"[^A-Za-z0-9_-]+", "_", mechanism.name).strip("_") or "mechanism"
+    write = _WRITERS[to]
+    texts = write(machine, name)
+    return Export(mechanism.name, texts, tuple(machine.remarks))
+
+
+def _mjcf(machine: Machine, name: str) -> dict[str, str]:
+    root = write_mjcf(machine)
+    _remark_settings(machine)
+    return {f"{name}.xml": xml_document(root, machine.mechanism.name, machine.remarks)}
+
+
+_WRITERS: Mapping[Format, Callable[[Machine, str], dict[str, str]]] = {"mjcf": _mjcf}
+
+
+def _remark_settings(machine: Machine) -> None:
+    """What is this package's own, and no other format says."""
+    spec = machine.mechanism.spec
+    standard = spec.__class__.__dataclass_fields__["stabilization"].default_factory()  # type: ignore
+    gains = [c.name for c in spec.constraints if c.stabilization != standard]
+    if gains:
+        machine.lost(f"constraints {', '.join(gains)}", "their stabilization: the reader's own")
+    levels = [c.name for c in spec.constraints if c.level != 1]
+    if levels:
+        machine.lost(f"constraints {', '.join(levels)}", "their levels")
+    if spec.solver != SolverSpec():
+        machine.lost("solver", "its settings: the reader's own")
+    for motor in spec.actuators:
+        limits = [w for w in ("power", "rate") if getattr(motor, f"{w}_limit") is not None]
+        if limits:
+            machine.lost(f"actuator {motor.name}", f"{' and '.join(limits)} limit")
+    if spec.measured:
+        machine.lost("measured", "which joints have an encoder")
+    if spec.initial_velocity:
+        machine.lost("initial_velocity", "velocities at the start")
