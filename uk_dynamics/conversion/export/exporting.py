@@ -6,10 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
+from xml.etree import ElementTree as ET
 
+from uk_dynamics.conversion.export.gepetto import write_gepetto
 from uk_dynamics.conversion.export.machine import Machine
 from uk_dynamics.conversion.export.mjcf import write_mjcf
-from uk_dynamics.conversion.export.texts import xml_document
+from uk_dynamics.conversion.export.sdf import write_sdf
+from uk_dynamics.conversion.export.texts import remark_lines, xml_document
+from uk_dynamics.conversion.export.urdf_constraint import write_urdf_constraint
+from uk_dynamics.conversion.export.urdf_plus import write_urdf_plus
 from uk_dynamics.conversion.robot.imported_robot import Remark
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism import Mechanism
@@ -61,12 +66,37 @@ def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
 
 
 def _mjcf(machine: Machine, name: str) -> dict[str, str]:
-    root = write_mjcf(machine)
+    return {f"{name}.xml": _document(machine, write_mjcf(machine))}
+
+
+def _sdf(machine: Machine, name: str) -> dict[str, str]:
+    return {f"{name}.sdf": _document(machine, write_sdf(machine))}
+
+
+def _urdf(write: Callable[[Machine], ET.Element]) -> Callable[[Machine, str], dict[str, str]]:
+    return lambda machine, name: {f"{name}.urdf": _document(machine, write(machine))}
+
+
+def _gepetto(machine: Machine, name: str) -> dict[str, str]:
+    root, loops = write_gepetto(machine)
+    urdf = _document(machine, root)
+    lines = remark_lines(machine.mechanism.name, machine.remarks)
+    said = "".join(f"# {line}\n" for line in lines)
+    return {f"{name}.yaml": said + loops, f"{name}.urdf": urdf}
+
+
+def _document(machine: Machine, root: ET.Element) -> str:
     _remark_settings(machine)
-    return {f"{name}.xml": xml_document(root, machine.mechanism.name, machine.remarks)}
+    return xml_document(root, machine.mechanism.name, machine.remarks)
 
 
-_WRITERS: Mapping[Format, Callable[[Machine, str], dict[str, str]]] = {"mjcf": _mjcf}
+_WRITERS: Mapping[Format, Callable[[Machine, str], dict[str, str]]] = {
+    "sdf": _sdf,
+    "mjcf": _mjcf,
+    "urdf-constraint": _urdf(write_urdf_constraint),
+    "urdf+": _urdf(write_urdf_plus),
+    "gepetto": _gepetto,
+}
 
 
 def _remark_settings(machine: Machine) -> None:

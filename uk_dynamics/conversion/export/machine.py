@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from uk_dynamics.constraints.kinds import Kind
+from uk_dynamics.constraints.kinds.pairs import Universal
 from uk_dynamics.conversion.robot.imported_robot import Remark
+from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.files import ConstraintSpec
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model.urdf import (
     ONE_DOF,
     Joint,
@@ -43,9 +46,13 @@ class Motor:
 
     @property
     def only_joint(self) -> str:
-        """The joint that has its effort as it is; empty where there is no such joint."""
-        (joint, factor), *others = self.joints
-        return joint if factor == 1.0 and not others else ""
+        """The one joint that it drives; empty where it drives several."""
+        return self.joints[0][0] if len(self.joints) == 1 else ""
+
+    @property
+    def gear(self) -> float:
+        """Factor of its effort on its one joint."""
+        return self.joints[0][1]
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,13 @@ class Closure:
     child: tuple[str, Pose]
     active: bool = True
     switchable: bool = False
+
+    def exchanged(self) -> Closure:
+        """The same with parent and child exchanged."""
+        kind = self.kind
+        if isinstance(kind, Universal):
+            kind = Universal(kind.child_axis, kind.parent_axis)
+        return replace(self, kind=kind, parent=self.child, child=self.parent)
 
 
 @dataclass(frozen=True)
@@ -152,9 +166,23 @@ class Machine:
         """What the mechanism file says of a joint."""
         return self.extras.get(joint, JointExtras())
 
-    def couplings(self) -> Iterator[ConstraintSpec]:
-        """The constraints between joints, as far as a file declares them."""
-        return (c for c in self.mechanism.spec.constraints if not c.kind.frames)
+    def motor_joints(self, program: str) -> Iterator[tuple[Motor, str]]:
+        """The motors that drive one joint, with it; remarks about all that change."""
+        changed = []
+        for motor in self.motors:
+            joint = motor.only_joint
+            if not joint:
+                self.lost(f"actuator {motor.name}", f"drives several joints, {program} one each")
+                continue
+            if motor.gear != 1.0:
+                reason = f"is the effort of joint {joint}, {motor.gear:g} times its own"
+                self.changed(f"actuator {motor.name}", reason)
+            else:
+                changed.append(motor.name)
+            yield motor, joint
+        if changed:
+            what = f"actuator{'s' * (len(changed) > 1)} {', '.join(changed)}"
+            self.changed(what, f"{program} the efforts of their joints")
 
 
 def moved(joint: Joint, position: float) -> Pose:
@@ -164,6 +192,20 @@ def moved(joint: Joint, position: float) -> Pose:
     if joint.type == "prismatic":
         return compose(joint.pose, Pose(position * joint.axis))
     return compose(joint.pose, Pose(rotation=about_axis(joint.axis, position)))
+
+
+def drawn(machine: Machine) -> Array:
+    """A configuration in which the loops are closed as well as rounding allows, (nq,).
+
+    Raises:
+        AssemblyError: They do not close.
+    """
+    mechanism = machine.mechanism
+    closed = State(0.0, mechanism.assemble(), np.zeros(mechanism.model.nv))
+    try:
+        return mechanism.dynamics("interpreted").project(closed).q
+    except SimulationError:  # at a singular configuration: as the assembly has found it
+        return closed.q
 
 
 def positions(machine: Machine, q: Array) -> dict[str, float]:

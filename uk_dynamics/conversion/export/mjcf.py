@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.conversion.export.closures import closures
-from uk_dynamics.conversion.export.machine import Machine, moved, positions
+from uk_dynamics.conversion.export.machine import Machine, drawn, moved, positions
 from uk_dynamics.conversion.export.mjcf_couplings import KINDS, Couplings
 from uk_dynamics.conversion.export.texts import number, numbers, wxyz
 from uk_dynamics.exceptions import InputError
@@ -44,7 +44,7 @@ def write_mjcf(machine: Machine) -> ET.Element:
 class _Writer:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.q = machine.mechanism.assemble()
+        self.q = drawn(machine)
         self.at = positions(machine, self.q)
         self.root = ET.Element("mujoco", model=machine.mechanism.name)
         ET.SubElement(
