@@ -26,6 +26,7 @@ from uk_dynamics.constraints.kinds.pairs import (
 )
 from uk_dynamics.constraints.references import Constant
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
+from uk_dynamics.conversion.export.texts import named
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import ConstraintSpec, MechanismSpec
 from uk_dynamics.mechanism.resolution import Array, State
@@ -38,9 +39,7 @@ _SAME = 1e-7  # part of a row that others do not span; rounding of decomposition
 _AXES = tuple((float(i == 0), float(i == 1), float(i == 2)) for i in range(3))
 
 
-def closures(
-    machine: Machine, known: Sequence[type[Kind]]
-) -> tuple[list[Closure], list[Coupling]]:
+def closures(machine: Machine, known: Sequence[type[Kind]]) -> tuple[list[Closure], list[Coupling]]:
     """Express the constraints in the kinds that a format has; what cannot be becomes remarks.
 
     Args:
@@ -77,9 +76,9 @@ def closures(
         found.append(_closure(spec, kind))
         alike.setdefault((kind.name, kind.row_count - spec.kind.row_count), []).append(spec.name)
     for (name, extra), names in alike.items():
-        more = "1 more row, which holds anyway" if extra == 1 else f"{extra} more, which hold anyway"
-        what = f"constraint{'s' * (len(names) > 1)} {', '.join(names)}"
-        machine.changed(what, f"a whole {name}{' each' * (len(names) > 1)}: {more}")
+        more = "1 more row, which holds" if extra == 1 else f"{extra} more rows, which hold"
+        reason = f"a whole {name}{' each' * (len(names) > 1)}: {more} anyway"
+        machine.changed(named("constraint", names), reason)
     order = [spec.name for spec in machine.mechanism.spec.constraints]
     found.sort(key=lambda closure: order.index(closure.name))
     for mimic in machine.mechanism.model.mimic:
@@ -159,9 +158,9 @@ def _stand_ins(
     extended = _with(mechanism, mechanism.spec, more)
     dynamics = extended.dynamics("interpreted")
     places = extended.constraints.slices
-    own = np.concatenate(
-        [np.r_[places[c.name]] for c in mechanism.constraints.constraints]
-    ).astype(int)
+    own = np.concatenate([np.r_[places[c.name]] for c in mechanism.constraints.constraints]).astype(
+        int
+    )
     good = {name for names in candidates.values() for name in names}
     for state in _closed_states(mechanism):
         rows = extended.terms(state).A
@@ -184,14 +183,10 @@ def _stand_ins(
     }
 
 
-def _with(
-    mechanism: Mechanism, spec: MechanismSpec, more: Sequence[ConstraintSpec]
-) -> Mechanism:
+def _with(mechanism: Mechanism, spec: MechanismSpec, more: Sequence[ConstraintSpec]) -> Mechanism:
     # every constraint holds here, so that those switched off are judged as well
     every = tuple(replace(c, switching=None) for c in spec.constraints)
-    return Mechanism(
-        replace(spec, constraints=(*every, *more)), mechanism.model.description
-    )
+    return Mechanism(replace(spec, constraints=(*every, *more)), mechanism.model.description)
 
 
 def _kinds(kind: Kind, known: Sequence[type[Kind]]) -> Iterator[Kind]:
@@ -202,7 +197,7 @@ def _kinds(kind: Kind, known: Sequence[type[Kind]]) -> Iterator[Kind]:
         if other in (Point, Weld):
             yield other()
         elif other in (Cylindrical, Hinge, Planar, Prismatic):
-            yield from (other(axis) for axis in axes)  # type: ignore[call-arg]
+            yield from (other(axis) for axis in axes)
 
 
 def _closed_states(mechanism: Mechanism) -> Iterator[State]:

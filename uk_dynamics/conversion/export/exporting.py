@@ -12,13 +12,13 @@ from uk_dynamics.conversion.export.gepetto import write_gepetto
 from uk_dynamics.conversion.export.machine import Machine
 from uk_dynamics.conversion.export.mjcf import write_mjcf
 from uk_dynamics.conversion.export.sdf import write_sdf
-from uk_dynamics.conversion.export.texts import remark_lines, xml_document
+from uk_dynamics.conversion.export.texts import named, remark_lines, xml_document
 from uk_dynamics.conversion.export.urdf_constraint import write_urdf_constraint
 from uk_dynamics.conversion.export.urdf_plus import write_urdf_plus
 from uk_dynamics.conversion.robot.imported_robot import Remark
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.files import SolverSpec
+from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
 
 Format = Literal["sdf", "mjcf", "urdf-constraint", "urdf+", "gepetto"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -32,11 +32,13 @@ class Export:
         name: Of the mechanism.
         texts: Files by name.
         remarks: What could not be carried over, or stands there in another form.
+        zero: Joints whose position there is counted from another one, with that, in rad or m.
     """
 
     name: str
     texts: Mapping[str, str]
     remarks: tuple[Remark, ...]
+    zero: Mapping[str, float]
 
     @property
     def missing(self) -> tuple[Remark, ...]:
@@ -60,9 +62,8 @@ def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
         raise UnknownNameError("format", to, FORMATS)
     machine = Machine.of(mechanism)
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", mechanism.name).strip("_") or "mechanism"
-    write = _WRITERS[to]
-    texts = write(machine, name)
-    return Export(mechanism.name, texts, tuple(machine.remarks))
+    texts = _WRITERS[to](machine, name)
+    return Export(mechanism.name, texts, tuple(machine.remarks), dict(machine.zero))
 
 
 def _mjcf(machine: Machine, name: str) -> dict[str, str]:
@@ -102,13 +103,11 @@ _WRITERS: Mapping[Format, Callable[[Machine, str], dict[str, str]]] = {
 def _remark_settings(machine: Machine) -> None:
     """What is this package's own, and no other format says."""
     spec = machine.mechanism.spec
-    standard = spec.__class__.__dataclass_fields__["stabilization"].default_factory()  # type: ignore
-    gains = [c.name for c in spec.constraints if c.stabilization != standard]
-    if gains:
-        machine.lost(f"constraints {', '.join(gains)}", "their stabilization: the reader's own")
+    gains = [c.name for c in spec.constraints if c.stabilization != StabilizationSpec()]
     levels = [c.name for c in spec.constraints if c.level != 1]
-    if levels:
-        machine.lost(f"constraints {', '.join(levels)}", "their levels")
+    for names, what in ((gains, "stabilization: the reader's own"), (levels, "level")):
+        if names:
+            machine.lost(named("constraint", names), what)
     if spec.solver != SolverSpec():
         machine.lost("solver", "its settings: the reader's own")
     for motor in spec.actuators:

@@ -13,7 +13,7 @@ from uk_dynamics.conversion.export.machine import Closure, Machine
 from uk_dynamics.conversion.export.urdf import couple, description, origin
 from uk_dynamics.conversion.export.urdf_constraint import remark_switches
 from uk_dynamics.conversion.robot.yaml_layout import flow
-from uk_dynamics.model.urdf import WORLD, Pose, compose
+from uk_dynamics.model.urdf import Pose, compose
 
 #: Kinds that loops say; of several that can stand for another the first is taken.
 KINDS: tuple[type[Kind], ...] = (Point, Weld, Hinge)

@@ -9,6 +9,7 @@ import numpy as np
 
 from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Universal
+from uk_dynamics.conversion.export.texts import named
 from uk_dynamics.conversion.robot.imported_robot import Remark
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism import Mechanism
@@ -106,6 +107,7 @@ class Machine:
         motors: In declared order.
         visuals: Shapes of the links.
         remarks: What is not as it was; writers add theirs.
+        zero: Positions of joints that the format calls zero, in rad or m; none: the same.
     """
 
     mechanism: Mechanism
@@ -115,6 +117,7 @@ class Machine:
     motors: tuple[Motor, ...]
     visuals: tuple[Visual, ...]
     remarks: list[Remark] = field(default_factory=list)
+    zero: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Machine:
@@ -141,9 +144,7 @@ class Machine:
         look = appearance(description, directory)
         root = [link for link in description.links if link.name == description.root]
         others = [link for link in description.links if link.name != description.root]
-        machine = cls(
-            mechanism, (*root, *others), tuple(joints), extras, motors, look.visuals
-        )
+        machine = cls(mechanism, (*root, *others), tuple(joints), extras, motors, look.visuals)
         for problem in look.problems:
             place, _, reason = problem.partition(": visual: ")
             machine.lost(place, f"a visual: {reason}")
@@ -181,8 +182,7 @@ class Machine:
                 changed.append(motor.name)
             yield motor, joint
         if changed:
-            what = f"actuator{'s' * (len(changed) > 1)} {', '.join(changed)}"
-            self.changed(what, f"{program} the efforts of their joints")
+            self.changed(named("actuator", changed), f"{program} the efforts of their joints")
 
 
 def moved(joint: Joint, position: float) -> Pose:

@@ -11,7 +11,7 @@ import numpy as np
 from uk_dynamics.conversion.export.closures import closures
 from uk_dynamics.conversion.export.machine import Machine, drawn, moved, positions
 from uk_dynamics.conversion.export.mjcf_couplings import KINDS, Couplings
-from uk_dynamics.conversion.export.texts import number, numbers, wxyz
+from uk_dynamics.conversion.export.texts import named, number, numbers, wxyz
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import (
     FAR,
@@ -69,8 +69,9 @@ class _Writer:
         more = Couplings(machine, self.bodies, self.q, self.root)
         more.add(found, couplings)
         if self.tiny:
-            what = f"link{'s' * (len(self.tiny) > 1)} {', '.join(self.tiny)}"
-            machine.changed(what, f"{_LEAST:g} kg and kg m² where MuJoCo takes no zero")
+            machine.changed(
+                named("link", self.tiny), f"{_LEAST:g} kg and kg m² where MuJoCo takes no zero"
+            )
         self._remark_joints()
         for section in ("default", "asset", "tendon", "equality", "actuator"):
             node = self.root.find(section)
@@ -201,10 +202,10 @@ class _Writer:
         single = [joint for joint in machine.joints if joint.type in ONE_DOF]
         fast = [joint.name for joint in single if math.isfinite(joint.velocity_limit)]
         if fast:
-            machine.lost(f"joints {', '.join(fast)}", "their velocity limits")
+            machine.lost(named("joint", fast), "velocity limit")
         stops = [joint.name for joint in single if machine.joint_extras(joint.name).stop_stiffness]
         if stops:
-            machine.lost(f"joints {', '.join(stops)}", "their stops; MuJoCo's limits have own laws")
+            machine.lost(named("joint", stops), "stop; MuJoCo's limits have a law of their own")
         if any(joint.friction for joint in single):
             machine.changed("friction", "frictionloss, which MuJoCo makes a constraint")
 

@@ -119,9 +119,7 @@ class Couplings:
         (first, factor), *others = coupling.joints
         if len(others) < 2:
             ratio = -others[0][1] / factor if others else 0.0
-            node = ET.SubElement(
-                self.equalities, "joint", active, name=coupling.name, joint1=first
-            )
+            node = ET.SubElement(self.equalities, "joint", active, name=coupling.name, joint1=first)
             if others:
                 node.set("joint2", others[0][0])
             node.set("polycoef", numbers([missing / factor, ratio, 0.0, 0.0, 0.0]))
@@ -129,9 +127,7 @@ class Couplings:
         tendon = self._fixed_tendon(coupling.name, coupling.joints)
         self._hold(tendon, coupling.name, missing, active)
 
-    def _hold(
-        self, tendon: ET.Element, name: str, change: float, active: Mapping[str, str]
-    ) -> None:
+    def _hold(self, tendon: ET.Element, name: str, change: float, active: dict[str, str]) -> None:
         """Hold a tendon at its drawn length and a change of it."""
         node = ET.SubElement(self.equalities, "tendon", active, name=name)
         node.set("tendon1", tendon.get("name", ""))

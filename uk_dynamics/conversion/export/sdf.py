@@ -16,7 +16,7 @@ from uk_dynamics.conversion.export.closures import closures
 from uk_dynamics.conversion.export.machine import Machine, drawn, moved, positions
 from uk_dynamics.conversion.export.sdf_loops import KINDS, SdfLoops, add_axis, edge, place, values
 from uk_dynamics.conversion.export.sdf_names import SdfNames
-from uk_dynamics.conversion.export.texts import number, numbers
+from uk_dynamics.conversion.export.texts import named, number, numbers
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import (
     ONE_DOF,
@@ -55,6 +55,7 @@ class _Writer:
         self.machine = machine
         self.q = drawn(machine)
         self.at = positions(machine, self.q)
+        machine.zero.update(self.at)
         self.names = SdfNames(machine)
         self.root = ET.Element("sdf", version=_VERSION)
         self.model = ET.SubElement(self.root, "model", name=self.names.model)
@@ -165,11 +166,14 @@ class _Writer:
         gravity = ", ".join(f"{value:g}" for value in machine.mechanism.model.gravity)
         machine.lost("gravity", f"({gravity}) m/s²: a model has none; the world has to have it")
         if self.tiny:
-            what = f"link{'s' * (len(self.tiny) > 1)} {', '.join(self.tiny)}"
-            machine.changed(what, f"{_LEAST:g} kg and kg m² where SDF takes no zero")
-        rotors = [joint.name for joint in machine.joints if machine.joint_extras(joint.name).armature]
+            machine.changed(
+                named("link", self.tiny), f"{_LEAST:g} kg and kg m² where SDF takes no zero"
+            )
+        rotors = [
+            joint.name for joint in machine.joints if machine.joint_extras(joint.name).armature
+        ]
         if rotors:
-            machine.lost(f"joints {', '.join(rotors)}", "their armature")
+            machine.lost(named("joint", rotors), "armature")
         shown = [f"{name} {at:.6g}" for name, at in self.at.items() if abs(at) > _SHOWN]
         if shown:
             reason = "SDF counts positions from where a model is drawn, here closed, at "

@@ -16,6 +16,11 @@ from uk_dynamics.model.urdf import Array, Pose
 _WIDTH = 110
 
 
+def named(kind: str, names: Sequence[str]) -> str:
+    """One or several of a kind, as remarks name them."""
+    return f"{kind}{'s' * (len(names) > 1)} {', '.join(names)}"
+
+
 def number(value: float) -> str:
     """All digits, and no minus zero."""
     return repr(float(value) + 0.0)
@@ -38,7 +43,7 @@ def xyzw(pose: Pose) -> str:
 
 
 def remark_lines(source: str, remarks: Iterable[Remark]) -> Iterator[str]:
-    """What was lost, and what stands there in another form: one remark a line, long ones wrapped."""
+    """What was lost, and what stands there in another form; long remarks are wrapped."""
     yield f"Exported from {one_line(source)}."
     for lost, title in ((True, "Not carried over:"), (False, "In another form:")):
         chosen = [remark for remark in remarks if remark.lost == lost]
@@ -55,6 +60,4 @@ def xml_document(root: ET.Element, source: str, remarks: Sequence[Remark]) -> st
     """A whole XML file, the remarks in a comment on top."""
     ET.indent(root)
     said = "\n".join(f"  {xml_comment(line)}" for line in remark_lines(source, remarks))
-    return (
-        f'<?xml version="1.0"?>\n<!--\n{said}\n-->\n{ET.tostring(root, encoding="unicode")}\n'
-    )
+    return f'<?xml version="1.0"?>\n<!--\n{said}\n-->\n{ET.tostring(root, encoding="unicode")}\n'

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import numpy as np
-
 from uk_dynamics.conversion.export.closures import coupling_lost
 from uk_dynamics.conversion.export.machine import Coupling, Machine
-from uk_dynamics.conversion.export.texts import number, numbers
+from uk_dynamics.conversion.export.texts import named, number, numbers
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import FAR, LOOP_TAGS, ONE_DOF, Joint, Pose, to_rpy
+from uk_dynamics.model.urdf import FAR, LOOP_TAGS, Pose, to_rpy
 from uk_dynamics.resources import resolve
 
 _GRAVITY = (0.0, 0.0, -9.81)  # of readers of URDF, in m/s²
@@ -157,9 +154,9 @@ def _remark(machine: Machine) -> None:
         gravity = ", ".join(f"{value:g}" for value in spec.model.gravity)
         machine.lost("gravity", f"({gravity}) m/s²: URDF has none")
     for words, what in (
-        (("armature",), "their armature"),
-        (("spring_stiffness",), "their springs"),
-        (("stop_stiffness", "stop_damping"), "their stops"),
+        (("armature",), "armature"),
+        (("spring_stiffness",), "spring"),
+        (("stop_stiffness", "stop_damping"), "stop"),
     ):
         names = [
             joint.name
@@ -167,7 +164,7 @@ def _remark(machine: Machine) -> None:
             if any(getattr(machine.joint_extras(joint.name), word) for word in words)
         ]
         if names:
-            machine.lost(f"joint{'s' * (len(names) > 1)} {', '.join(names)}", what)
+            machine.lost(named("joint", names), what)
     lose_forces(machine)
     guess = dict(spec.initial_guess)
     if any(guess.values()):

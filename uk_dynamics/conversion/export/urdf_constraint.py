@@ -1,4 +1,4 @@
-"""Loops as ``<constraint>`` elements of a URDF, as proposed for it (ros/urdfdom pull request 264)."""
+"""Loops as ``<constraint>`` of a URDF, as proposed for it (ros/urdfdom pull request 264)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Cylindrical, Hinge, Planar, Point, Prismatic, Weld
 from uk_dynamics.conversion.export.closures import closures
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
-from uk_dynamics.conversion.export.texts import number, numbers
+from uk_dynamics.conversion.export.texts import named, number, numbers
 from uk_dynamics.conversion.export.urdf import couple, description, origin
 from uk_dynamics.conversion.export.urdf_constraint import remark_switches
 from uk_dynamics.model.urdf import Joint
@@ -32,8 +32,8 @@ def write_urdf_plus(machine: Machine) -> ET.Element:
     unknown = [c.name for c in found if c.active and not isinstance(c.kind, _PUBLISHED)]
     if unknown:
         words = ", ".join(kind.called["URDF"][0] for kind in _PUBLISHED)
-        what = f"constraint{'s' * (len(unknown) > 1)} {', '.join(unknown)}"
-        machine.changed(what, f"loops of a type that is none of {words}, which URDF+ began with")
+        reason = f"of a type that is none of {words}, which URDF+ began with"
+        machine.changed(named("constraint", unknown), reason)
     movers = {joint.child: joint for joint in machine.joints}
     for coupling in couplings:
         ends = None if coupling.mimic or coupling.offset else _ends(coupling, movers)
