@@ -25,7 +25,7 @@ from uk_dynamics.constraints.kinds.pairs import (
     Weld,
 )
 from uk_dynamics.constraints.references import Constant
-from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
+from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, moved
 from uk_dynamics.conversion.export.texts import named
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import ConstraintSpec, MechanismSpec
@@ -39,12 +39,15 @@ _SAME = 1e-7  # part of a row that others do not span; rounding of decomposition
 _AXES = tuple((float(i == 0), float(i == 1), float(i == 2)) for i in range(3))
 
 
-def closures(machine: Machine, known: Sequence[type[Kind]]) -> tuple[list[Closure], list[Coupling]]:
+def closures(
+    machine: Machine, known: Sequence[type[Kind]], *, weld_held: bool = True
+) -> tuple[list[Closure], list[Coupling]]:
     """Express the constraints in the kinds that a format has; what cannot be becomes remarks.
 
     Args:
         machine: With the constraints.
         known: The kinds of the format; of several that can stand for another the first is taken.
+        weld_held: Whether a joint that is held becomes a weld of its links.
     """
     found: list[Closure] = []
     couplings: list[Coupling] = []
@@ -58,6 +61,8 @@ def closures(machine: Machine, known: Sequence[type[Kind]]) -> tuple[list[Closur
             coupling = _coupling(spec, offset)
             if coupling is None:
                 _row_lost(machine, spec, f"type {spec.type}")
+            elif weld_held and len(coupling.joints) == 1:
+                found.append(_held(machine, coupling))
             else:
                 couplings.append(coupling)
         elif offset:
@@ -129,6 +134,15 @@ def _coupling(spec: ConstraintSpec, offset: float) -> Coupling | None:
     return None
 
 
+def _held(machine: Machine, coupling: Coupling) -> Closure:
+    """The links of a joint, welded where it is held."""
+    ((name, factor),) = coupling.joints
+    joint = next(joint for joint in machine.joints if joint.name == name)
+    machine.changed(f"constraint {coupling.name}", "a weld of the links of its joint")
+    ends = (joint.parent, moved(joint, coupling.offset / factor)), (joint.child, Pose())
+    return Closure(coupling.name, Weld(), *ends, active=coupling.active)
+
+
 def _closure(spec: ConstraintSpec, kind: Kind) -> Closure:
     parent, child = (
         (end.link, Pose(np.array(end.xyz), from_quaternion(end.quaternion)))
@@ -185,6 +199,8 @@ def _stand_ins(
 
 def _with(mechanism: Mechanism, spec: MechanismSpec, more: Sequence[ConstraintSpec]) -> Mechanism:
     # every constraint holds here, so that those switched off are judged as well
+    if not more and not any(c.switching for c in spec.constraints):
+        return mechanism
     every = tuple(replace(c, switching=None) for c in spec.constraints)
     return Mechanism(replace(spec, constraints=(*every, *more)), mechanism.model.description)
 

@@ -27,7 +27,8 @@ from uk_dynamics.model.urdf import (
     Visual,
 )
 
-_LEAST = 1e-13  # kg and kg m²: MuJoCo takes no moving body without mass
+_LEAST = 2e-15  # kg and kg m²: MuJoCo takes no moving body without mass
+_FULL = 1e-13  # kg m²: where a matrix has less, MuJoCo wants its principal moments
 _MESHES = (".stl", ".obj", ".msh")
 
 
@@ -59,19 +60,23 @@ class _Writer:
         world = ET.SubElement(self.root, "worldbody")
         self.bodies = {WORLD: world}
         self.tiny: list[str] = []
+        self.unread: list[str] = []
 
     def write(self) -> ET.Element:
         machine = self.machine
         self._tree()
         for visual in machine.visuals:
             self._visual(visual)
-        found, couplings = closures(machine, KINDS)
+        found, couplings = closures(machine, KINDS, weld_held=False)
         more = Couplings(machine, self.bodies, self.q, self.root)
         more.add(found, couplings)
         if self.tiny:
             machine.changed(
                 named("link", self.tiny), f"{_LEAST:g} kg and kg m² where MuJoCo takes no zero"
             )
+        if self.unread:
+            reason = "not drawn; MuJoCo reads STL, OBJ and MSH"
+            machine.lost(named("mesh", list(dict.fromkeys(self.unread))), reason)
         self._remark_joints()
         for section in ("default", "asset", "tendon", "equality", "actuator"):
             node = self.root.find(section)
@@ -155,13 +160,17 @@ class _Writer:
     def _inertia(self, body: ET.Element, link: Link, *, needs: bool) -> None:
         if not (link.mass or link.inertia.any() or needs):
             return
-        inertia = link.inertia
-        if _least_moment(link) < _LEAST:
-            inertia = inertia + _LEAST * np.eye(3)
-            self.tiny.append(link.name)
         node = ET.SubElement(body, "inertial", pos=numbers(link.center_of_mass))
         node.set("mass", number(max(link.mass, _LEAST)))
-        node.set("fullinertia", numbers(inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]))
+        if _least_moment(link) > _FULL:
+            six = link.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+            node.set("fullinertia", numbers(six))
+            return
+        moments, axes = np.linalg.eigh(link.inertia)
+        axes[:, 0] *= np.linalg.det(axes)
+        node.set("quat", wxyz(Pose(rotation=axes)))
+        node.set("diaginertia", numbers(np.maximum(moments, _LEAST)))
+        self.tiny.append(link.name)
 
     def _visual(self, visual: Visual) -> None:
         shape, place = visual.shape, f"visual of {visual.link}"
@@ -174,7 +183,7 @@ class _Writer:
         else:
             kind, size = "mesh", [1.0]
             if shape.path.suffix.lower() not in _MESHES:
-                self.machine.lost(place, f"{shape.path.name}: MuJoCo reads STL, OBJ and MSH")
+                self.unread.append(shape.path.name)
                 return
         if min(size) <= 0.0:
             self.machine.lost(place, f"a {kind} without size")

@@ -32,7 +32,7 @@ from uk_dynamics.model.urdf import (
 )
 
 _VERSION = "1.11"  # the first with <mimic>
-_LEAST = 1e-13  # kg and kg m²: SDF knows no link without mass
+_LEAST = 1e-17  # kg and kg m²: SDF knows no link without mass
 _SHOWN = 1e-9  # rad and m: drawn positions below are zero
 _MOTOR = {
     "filename": "gz-sim-apply-joint-force-system",

@@ -10,7 +10,7 @@ import numpy as np
 from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point, Prismatic, Screw, Universal, Weld
 from uk_dynamics.conversion.export.closures import coupling_lost
-from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, moved
+from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
 from uk_dynamics.conversion.export.sdf_names import SdfNames
 from uk_dynamics.conversion.export.texts import number, numbers, xyzw
 from uk_dynamics.model.urdf import WORLD, Array, Joint, Pose
@@ -83,13 +83,6 @@ class SdfLoops:
         """Positions are counted from the drawn pose, which is closed, so no offset is left."""
         if not coupling.active:
             self.machine.lost(f"constraint {coupling.name}", "is off at the start: not written")
-        elif len(coupling.joints) == 1:
-            ((name, factor),) = coupling.joints
-            joint = self.joints[name]
-            pose = moved(joint, coupling.offset / factor)
-            weld = Closure(coupling.name, Weld(), (joint.parent, pose), (joint.child, Pose()))
-            self._closure(weld)
-            self.machine.changed(f"constraint {coupling.name}", "a fixed joint of its links")
         elif len(coupling.joints) > 2:
             coupling_lost(self.machine, coupling, "couples more than two joints: no counterpart")
         elif not self._mimic(coupling) and not self._gearbox(coupling):

@@ -18,7 +18,8 @@ _WIDTH = 110
 
 def named(kind: str, names: Sequence[str]) -> str:
     """One or several of a kind, as remarks name them."""
-    return f"{kind}{'s' * (len(names) > 1)} {', '.join(names)}"
+    ending = "es" if kind.endswith("sh") else "s"
+    return f"{kind}{ending * (len(names) > 1)} {', '.join(names)}"
 
 
 def number(value: float) -> str:
