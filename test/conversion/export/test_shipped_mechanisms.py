@@ -1,4 +1,4 @@
-"""Every shipped mechanism in every format and back: the same accelerations, the losses as listed."""
+"""Every shipped mechanism in every format and back: same accelerations, losses as listed."""
 
 from __future__ import annotations
 
