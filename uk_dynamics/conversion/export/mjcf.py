@@ -54,6 +54,8 @@ class _Writer:
         gravity = numbers(machine.mechanism.model.gravity)
         option = ET.SubElement(self.root, "option", gravity=gravity)
         ET.SubElement(option, "flag", contact="disable")
+        visual = ET.SubElement(self.root, "visual")
+        ET.SubElement(visual, "headlight", ambient="0.4 0.4 0.4", diffuse="0.7 0.7 0.7")
         default = ET.SubElement(self.root, "default")
         ET.SubElement(default, "geom", contype="0", conaffinity="0")
         self.assets = ET.SubElement(self.root, "asset")
