@@ -148,3 +148,23 @@ def test_what_a_format_says_arrives_and_what_it_cannot_is_listed(row, tmp_path):
         if row == "floating root" and not says:
             continue  # it stands there
         same_accelerations(without_losses(machine, export), again, export)
+
+
+def test_couplings_in_a_circle_are_mimic_joints_and_a_gearbox(tmp_path):
+    """Three wheels geared with each other: a joint mimics one other, and none in a circle."""
+    wheels = "".join(
+        link(f"w{n}") + joint(f"t{n}", "base", f"w{n}", axis=axis, xyz=f"{n} 0 0")
+        for n, axis in enumerate(("0 0 1", "0 0 -1", "0 0 1"), start=1)
+    )
+    gears = ("a: t1: 2, t2: 1", "b: t2: 3, t3: -2", "c: t1: 3, t3: 1")
+    text = "".join(
+        f"  {gear[0]}: {{type: joint_coupling, joints: {{{gear[3:]}}}}}\n" for gear in gears
+    )
+    machine = mechanism(link("base") + wheels, f"constraints:\n{text}")
+    export = export_mechanism(machine, "sdf")
+    assert export.texts["mechanism.sdf"].count("<mimic") == 2
+    assert export.texts["mechanism.sdf"].count('type="gearbox"') == 1
+    assert not export.missing
+    again = read_again(written(export, tmp_path))
+    assert len(again.constraints) == 3
+    same_accelerations(machine, again, export)

@@ -160,9 +160,11 @@ class _Writer:
             node.set("springref", number(extras.spring_rest))
 
     def _inertia(self, body: ET.Element, link: Link, *, needs: bool) -> None:
-        if not (link.mass or link.inertia.any() or needs):
-            return
         node = ET.SubElement(body, "inertial", pos=numbers(link.center_of_mass))
+        if not (link.mass or link.inertia.any() or needs):
+            # other readers of MJCF want it said
+            node.attrib.update(mass="0", diaginertia="0 0 0")
+            return
         node.set("mass", number(max(link.mass, _LEAST)))
         if _least_moment(link) > _FULL:
             six = link.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]

@@ -41,7 +41,7 @@ class SdfLoops:
         """
         self.machine, self.q, self.names = machine, q, names
         self.model, self.axes = model, axes
-        self.followers: set[str] = set()
+        self.leaders: dict[str, str] = {}  # by the joint that mimics
         self.joints = {joint.name: joint for joint in machine.joints}
 
     def add(self, closures: Iterable[Closure], couplings: Iterable[Coupling]) -> None:
@@ -94,8 +94,8 @@ class SdfLoops:
         driven = {joint for motor in self.machine.motors for joint, _ in motor.joints}
         pairs = [coupling.joints, coupling.joints[::-1]]
         for (follower, k), (leader, m) in sorted(pairs, key=lambda pair: pair[0][0] in driven):
-            if follower not in self.followers:
-                self.followers.add(follower)
+            if follower not in self.leaders and follower != self._first_leader(leader):
+                self.leaders[follower] = leader
                 axis, name = self.axes[follower], self.names.joint(leader)
                 node = ET.SubElement(axis, "mimic", joint=name, axis="axis")
                 values(node, {"multiplier": -m / k, "offset": 0.0, "reference": 0.0})
@@ -103,6 +103,12 @@ class SdfLoops:
                 self.machine.changed(what, f"joint {follower} mimics {leader}")
                 return True
         return False
+
+    def _first_leader(self, joint: str) -> str:
+        """The joint that it follows in the end, or itself."""
+        while joint in self.leaders:
+            joint = self.leaders[joint]
+        return joint
 
     def _gearbox(self, coupling: Coupling) -> bool:
         """Two joints that turn on one link: the second by −ratio times the first."""

@@ -1,12 +1,13 @@
-"""MuJoCo itself, independent of our reader: the exported model is the machine.
+"""MuJoCo itself and Pinocchio's reader of MJCF: the exported model is the machine.
 
-What is compared are its mass matrix and bias forces, and the rows of its constraints, which span
+What is compared are mass matrix and bias forces, and the rows of MuJoCo's constraints, which span
 what ours span at closed states.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import pinocchio
 import pytest
 from support.exported import written
 from support.mechanism_builder import closed_states
@@ -26,10 +27,13 @@ SAME = 1e-11
 )
 def test_mass_bias_and_rows(name, tmp_path):
     machine = Mechanism.from_file(name)
-    model = mujoco.MjModel.from_xml_path(str(written(export_mechanism(machine, "mjcf"), tmp_path)))
+    path = str(written(export_mechanism(machine, "mjcf"), tmp_path))
+    model = mujoco.MjModel.from_xml_path(path)
     data = mujoco.MjData(model)
     np.testing.assert_allclose(data.qpos, machine.assemble(), rtol=0, atol=1e-9)  # starts closed
     assert [model.joint(j).name for j in range(model.njnt)] == list(machine.joint_names)
+    other = pinocchio.buildModelFromMJCF(path)
+    order = [other.joints[other.getJointId(name)].idx_v for name in machine.joint_names]
     workspace = machine.model.workspace()
     for state in closed_states(machine, np.random.default_rng(0), 2):
         data.qpos[:], data.qvel[:] = state.q, state.v
@@ -39,6 +43,13 @@ def test_mass_bias_and_rows(name, tmp_path):
         workspace.update(state.q, state.v)
         near(mass, workspace.mass)
         near(data.qfrc_bias, workspace.bias)
+        q, v = np.zeros(other.nq), np.zeros(other.nv)
+        q[order], v[order] = state.q, state.v
+        peer = other.createData()
+        found = np.triu(pinocchio.crba(other, peer, q))
+        found += np.triu(found, 1).T
+        near(found[np.ix_(order, order)], workspace.mass)
+        near(pinocchio.nle(other, peer, q, v)[order], workspace.bias)
         near(data.qfrc_spring + data.qfrc_damper, machine.passive.force(state.q, state.v))
         rows = data.efc_J.reshape(-1, model.nv)[
             data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY
