@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generators import api_page, command_page, kind_tables, node_page, schema_pages
+from docs.generators import (
+    api_page,
+    command_page,
+    export_tables,
+    kind_tables,
+    node_page,
+    schema_pages,
+)
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 PAGES: dict[str, Callable[[], str]] = {
@@ -22,6 +29,7 @@ PAGES: dict[str, Callable[[], str]] = {
 # Parts of pages that are written by hand, between comments of this name.
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "kinds": ("constraints", kind_tables.block),
+    "formats": ("export", export_tables.block),
 }
 _NOTE = "<!-- Written by `python -m docs.generate`: change what it reads, not this page. -->\n\n"
 

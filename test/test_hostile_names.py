@@ -24,6 +24,7 @@ from uk_dynamics import escaping
 from uk_dynamics.cli.main import main
 from uk_dynamics.cli.output.report_page import report_page
 from uk_dynamics.compilation.build.export import export
+from uk_dynamics.conversion import FORMATS, export_mechanism
 from uk_dynamics.conversion.drafting.draft import draft
 from uk_dynamics.conversion.importing import import_file
 from uk_dynamics.conversion.ros2_control_files import (
@@ -64,6 +65,7 @@ FRAGMENTS = (
     "=1+1",
     "é🦾",
     "]]>",
+    "--><evil/><!-",
 )
 names = st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=4).map("".join)
 
@@ -155,6 +157,18 @@ def test_programs_read_the_same_names(folder, first, second):
 
     (folder / "hostile.sdf").write_text(sdf(first, second), encoding="utf-8")
     assert import_file(folder / "hostile.sdf").load().joint_names == (first, second)
+
+    for to in FORMATS:
+        written = export_mechanism(machine_, to).texts
+        for file, text in written.items():
+            (folder / file).write_text(text, encoding="utf-8")
+            assert not file.endswith("yaml") or yaml.safe_load(text)["name_mot"] == [first]
+        path = folder / min(written, key=lambda name: not name.endswith("yaml"))
+        again = MechanismSpec.from_file(path) if to.startswith("urdf") else import_file(path).load()
+        if to.startswith("urdf"):
+            again = Mechanism.from_spec(again)
+        assert again.joint_names == (first, second), to
+        path.unlink()
 
     layout = json.loads(foxglove_layout(machine_))
     assert first in {line["label"] for line in layout["configById"]["Plot!motion_0"]["paths"]}

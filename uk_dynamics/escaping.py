@@ -2,8 +2,8 @@
 
 Names come from files that others wrote. What no name needs (control characters, line breaks,
 marks that turn the direction of writing) is refused where files are read; everything else is
-allowed, and is escaped where it is written. XML and HTML are written by ``xml.etree`` and
-``html.escape``, JSON by ``json``.
+allowed, and is escaped where it is written. XML, but for comments, and HTML are written by
+``xml.etree`` and ``html.escape``, JSON by ``json``.
 """
 
 from __future__ import annotations
@@ -48,6 +48,11 @@ def c_identifier(text: str) -> str:
 def xacro_text(text: str) -> str:
     """For attributes and texts of a file that xacro reads: ``${`` and ``$(`` stay what they are."""
     return _XACRO.sub("${'$'}", text)
+
+
+def xml_comment(text: str) -> str:
+    """For a comment of XML, which it does not end."""
+    return re.sub(r"-(?=-|$)", "- ", one_line(text))
 
 
 def yaml_string(text: str) -> str:

@@ -117,7 +117,8 @@ def test_what_cannot_be_carried_over_is_named(tmp_path):
     more = """
       <tendon>
         <fixed name="cable"><joint joint="yaw" coef="1"/><joint joint="spin" coef="-2"/></fixed>
-        <spatial name="rope" stiffness="5"><site site="grip"/><site site="mark"/></spatial></tendon>
+        <spatial name="rope" stiffness="5"><site site="grip"/><site site="mark"/><site site="grip"/>
+        </spatial></tendon>
       <equality><tendon name="length" tendon1="rope"/>
         <weld name="Off-Now" body1="arm" body2="wheel" active="false"/></equality>
       <actuator><motor name="push" joint="yaw" gear="3" ctrlrange="-2 1.5" ctrllimited="true"/>

@@ -16,7 +16,6 @@ from uk_dynamics.cli.commands import (
     check,
     completion,
     describe,
-    import_robot,
     init,
     inverse_dynamics,
     layouts,
@@ -31,6 +30,7 @@ from uk_dynamics.cli.commands import (
 )
 from uk_dynamics.cli.commands import compile as compile_command
 from uk_dynamics.cli.commands.completion import complete
+from uk_dynamics.cli.conversions import export_mechanism, import_robot
 from uk_dynamics.cli.extensions import register_extensions
 from uk_dynamics.exceptions import UkDynamicsError, UnknownNameError
 
@@ -40,8 +40,9 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 _COMMANDS = (
-    init, import_robot, check, describe, modes, simulate, inverse_dynamics, compile_command,
-    benchmark, sweep, reproduce, ros2_control, schema, view, plot, layouts, completion,
+    init, import_robot, export_mechanism, check, describe, modes, simulate, inverse_dynamics,
+    compile_command, benchmark, sweep, reproduce, ros2_control, schema, view, plot, layouts,
+    completion,
 )  # fmt: skip
 
 _DESCRIPTION = """\

@@ -1,14 +1,21 @@
-"""Mechanism files from what a user has already: a URDF, or another format that closes loops."""
+"""From and to other formats: what a user has already, and what other programs read."""
 
 from uk_dynamics.conversion.controller_package import controller_package, transmission_package
+from uk_dynamics.conversion.export.exporting import FORMATS, Export, Format, export_mechanism
 from uk_dynamics.conversion.importing import Import, import_file
 from uk_dynamics.conversion.output_files import write_files
+from uk_dynamics.conversion.robot.imported_robot import Remark
 from uk_dynamics.conversion.ros2_control_files import controllers, hardware_block
 
 __all__ = [
+    "FORMATS",
+    "Export",
+    "Format",
     "Import",
+    "Remark",
     "controller_package",
     "controllers",
+    "export_mechanism",
     "hardware_block",
     "import_file",
     "transmission_package",

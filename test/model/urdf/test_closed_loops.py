@@ -7,6 +7,7 @@ import pytest
 
 import uk_dynamics as ukd
 from uk_dynamics.exceptions import InputError, UrdfError
+from uk_dynamics.mechanism.files import MechanismSpec
 
 BODY = '<inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/>'
 BODY += "</inertial>"
@@ -173,3 +174,18 @@ def test_bad_loops_are_named_with_their_place(tmp_path, closure, said):
         mechanism(tmp_path, four_bar(closure))
     assert "linkage.urdf: " in str(error.value)
     assert said in str(error.value)
+
+
+def test_a_universal_joint_of_one_axis_is_one_line():
+    """``<loop>`` of URDF+ has a single axis."""
+    loop = (
+        '<loop name="cross" type="universal"><predecessor link="a"/><successor link="b"/>'
+        '<axis xyz="0 0 1"/></loop>'
+    )
+    parts = "".join(f'<link name="{name}"/>' for name in ("base", "a", "b"))
+    text = f"{parts}{joint('j', 'base', 'a')}{joint('k', 'base', 'b')}{loop}"
+    with pytest.raises(UrdfError, match="loop cross: a universal needs two axes"):
+        ukd.Mechanism.from_spec(
+            MechanismSpec.from_text("schema: 1\n"),
+            robot_description=f'<robot name="r">{text}</robot>',
+        )

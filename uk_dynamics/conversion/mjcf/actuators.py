@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.conversion.mjcf.names import Names
+from uk_dynamics.conversion.mjcf.tendons import joints_of
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 
 
@@ -45,13 +46,8 @@ def _joints(mujoco: Any, model: Any, names: Names, index: int) -> dict[str, floa
     if model.actuator_trntype[index] in (int(kinds.mjTRN_JOINT), int(kinds.mjTRN_JOINTINPARENT)):
         return {names.joint(target): gear} if names.is_single(target) else {}
     if model.actuator_trntype[index] == kinds.mjTRN_TENDON:
-        start, count = int(model.tendon_adr[target]), int(model.tendon_num[target])
-        wraps = range(start, start + count)
-        if all(model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_JOINT for wrap in wraps):
-            return {
-                names.joint(int(model.wrap_objid[wrap])): gear * float(model.wrap_prm[wrap])
-                for wrap in wraps
-            }
+        weights = joints_of(mujoco, model, names, target) or {}
+        return {joint: gear * factor for joint, factor in weights.items()}
     return {}
 
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.constraints.kinds import kind_called
+from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Point
 from uk_dynamics.conversion.mjcf.names import Names
+from uk_dynamics.conversion.mjcf.tendons import joints_of, line_of
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import frame_data
 from uk_dynamics.model.urdf import Pose, compose, from_quaternion
@@ -101,20 +103,21 @@ class _Equalities:
         return _polynomial(sides, coefficients)
 
     def _tendons(self, index: int) -> Data | None:
-        """The same between the lengths of fixed tendons, which are weighted sums of joints."""
+        """The same between the lengths of fixed tendons; a straight one is a distance."""
         model = self.model
         ends = [int(model.eq_obj1id[index]), int(model.eq_obj2id[index])]
+        coefficients = np.array(model.eq_data[index][:_POWERS], dtype=float)
+        line = line_of(self.mujoco, model, self.names, self.moved, ends[0])
+        if line is not None and ends[1] < 0:
+            distance = float(model.tendon_length0[ends[0]] + coefficients[0])
+            return {"type": Distance.name, "distance": distance, **line}
         sides = []
         for tendon in ends if ends[1] >= 0 else ends[:1]:
-            first = int(model.tendon_adr[tendon])
-            parts = range(first, first + int(model.tendon_num[tendon]))
-            if any(model.wrap_type[k] != self.mujoco.mjtWrap.mjWRAP_JOINT for k in parts):
+            weights = joints_of(self.mujoco, model, self.names, tendon)
+            if weights is None:
                 return None
-            weights = {
-                self.names.joint(int(model.wrap_objid[k])): float(model.wrap_prm[k]) for k in parts
-            }
             sides.append((weights, float(model.tendon_length0[tendon])))
-        return _polynomial(sides, np.array(model.eq_data[index][:_POWERS], dtype=float))
+        return _polynomial(sides, coefficients)
 
 
 Side = tuple[dict[str, float], float]  # factors of joints, and their sum in the drawn pose

@@ -17,6 +17,7 @@ from uk_dynamics.conversion.mjcf.equalities import add_equalities
 from uk_dynamics.conversion.mjcf.missing_files import without_missing_files
 from uk_dynamics.conversion.mjcf.names import Names
 from uk_dynamics.conversion.mjcf.remarks import add_remarks
+from uk_dynamics.conversion.mjcf.tendons import add_springs
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import moved_link, moved_visual
 from uk_dynamics.exceptions import InputError
@@ -72,6 +73,7 @@ class _Reader:
                 robot.visuals.append(moved_visual(visual, self.moved[body]))
         add_equalities(self.mujoco, model, self.names, self.moved, robot)
         add_actuators(self.mujoco, model, self.names, robot)
+        add_springs(self.mujoco, model, self.names, self.moved, robot)
         add_remarks(model, self.names, robot)
         return robot
 

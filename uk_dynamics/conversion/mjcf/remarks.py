@@ -41,11 +41,3 @@ def add_remarks(model: Any, names: Names, robot: ImportedRobot) -> None:
             f"limits of {', '.join(limited)}",
             "are reported here, not enforced, unless joints: {NAME: {stop: ...}} is given",
         )
-    for index in range(model.ntendon):
-        tendon = f"tendon {names.of('tendon', index)}"
-        fields = ("stiffness", "damping", "frictionloss", "limited", "armature")
-        has = [
-            f for f in fields if np.any(getattr(model, f"tendon_{f}", np.zeros(1 + index))[index])
-        ]
-        what = ", ".join(has) or "the tendon itself; what an actuator does through it is carried"
-        robot.lost(tendon, what)

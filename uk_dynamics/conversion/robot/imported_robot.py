@@ -21,6 +21,8 @@ class Remark:
     subject: str  # name of the element, with its kind, such as ``joint screw``
     reason: str  # why it is left out, or what stands in its place
     lost: bool = True  # whether it is left out; otherwise it is there in another form
+    # whether the machine itself is another one without it: rows or freedoms are missing
+    structural: bool = False
 
 
 @dataclass
@@ -35,6 +37,7 @@ class ImportedRobot:
     joint_data: dict[str, Data] = field(default_factory=dict)
     actuators: dict[str, Data] = field(default_factory=dict)  # section ``actuators``
     constraints: dict[str, Data] = field(default_factory=dict)  # section ``constraints``
+    forces: dict[str, Data] = field(default_factory=dict)  # section ``forces``
     initial_guess: dict[str, float] = field(default_factory=dict)  # positions by name, in rad or m
     gravity: Sequence[float] = (0.0, 0.0, -9.81)  # m/s², (3,)
     root: str = "fixed"  # how the first link stands in the world
@@ -53,6 +56,10 @@ class ImportedRobot:
     def add_constraint(self, name: str, data: Data) -> None:
         """Add a constraint under a name like the given one."""
         self.constraints[self._named(name, self.constraints, "constraint")] = data
+
+    def add_force(self, name: str, data: Data) -> None:
+        """Add a spring under a name like the given one."""
+        self.forces[self._named(name, self.forces, "force")] = data
 
     def add_actuator(self, name: str, data: Data, guess: str = "") -> None:
         """Add a motor under a name like the given one."""

@@ -35,6 +35,10 @@ def _lines(robot: ImportedRobot, source: str, urdf: str) -> Iterator[str]:
         yield "actuators:"
         for name, data in robot.actuators.items():
             yield short_entry(name, data, remark=robot.guesses.get(name, ""))
+    if robot.forces:
+        yield "forces:"
+        for name, data in robot.forces.items():
+            yield from entry(name, data)
     if robot.initial_guess:
         yield "initial_guess:"
         yield from (short_entry(name, value) for name, value in robot.initial_guess.items())

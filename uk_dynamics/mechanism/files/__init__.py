@@ -2,6 +2,7 @@
 
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.files.file_location import find_file, shipped_files
+from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema, load_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
@@ -10,6 +11,7 @@ from uk_dynamics.mechanism.files.yaml_file import read_yaml
 
 __all__ = [
     "ConstraintSpec",
+    "ForceSpec",
     "MechanismSpec",
     "SolverSpec",
     "StabilizationSpec",

@@ -60,6 +60,9 @@ def _data(joint: LoopJoint, source: str, place: str) -> dict[str, Any]:
         raise UrdfError(problem, file=source, place=place)
     axes = [(x, y, z) for x, y, z in (axis.tolist() for axis in joint.axes)]
     keys: dict[str, Any] | None
+    if "parent_axis" in kind.keys and len(axes) < 2:
+        problem = f"a {joint.type} needs two axes, and this element has one"
+        raise UrdfError(problem, file=source, place=place)
     if "parent_axis" in kind.keys:
         keys = dict(zip(("parent_axis", "child_axis"), map(list, axes), strict=False))
     else:

@@ -1,6 +1,7 @@
 """From URDF text to a checked description of links and joints."""
 
 from uk_dynamics.model.urdf.actuation_tags import ActuationTag, actuation_tags
+from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS
 from uk_dynamics.model.urdf.description import (
     FAR,
     ONE_DOF,
@@ -45,6 +46,7 @@ __all__ = [
     "FAR",
     "GREY",
     "LARGEST_DESCRIPTION",
+    "LOOP_TAGS",
     "ONE_DOF",
     "WORLD",
     "ActuationTag",

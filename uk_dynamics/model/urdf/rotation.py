@@ -9,6 +9,8 @@ import numpy as np
 
 from uk_dynamics.model.urdf.description import Array
 
+_ROUNDING = 1e-14  # of entries of a rotation matrix
+
 
 def from_rpy(rpy: Sequence[float]) -> Array:
     """Rotation matrix of URDF's fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll).
@@ -76,11 +78,17 @@ def about_axis(axis: Array, angle: float) -> Array:
 
 
 def to_rpy(rotation: Array) -> Array:
-    """Roll, pitch, yaw of a rotation matrix in rad, (3,); yaw is 0 where pitch is ±90°."""
-    pitch = math.atan2(-rotation[2, 0], math.hypot(rotation[0, 0], rotation[1, 0]))
-    if math.hypot(rotation[0, 0], rotation[1, 0]) < 1e-9:
+    """Roll, pitch, yaw of a rotation matrix in rad, (3,); yaw is 0 where pitch is ±90°.
+
+    Near ±90° roll alone is ill-defined; yaw is taken from what roll leaves, so that both together
+    give the matrix to rounding.
+    """
+    flat = math.hypot(rotation[0, 0], rotation[1, 0])
+    pitch = math.atan2(-rotation[2, 0], flat)
+    if flat < _ROUNDING:
         roll = math.atan2(-rotation[1, 2], rotation[1, 1])
         return np.array([roll, pitch, 0.0])
     roll = math.atan2(rotation[2, 1], rotation[2, 2])
-    yaw = math.atan2(rotation[1, 0], rotation[0, 0])
-    return np.array([roll, pitch, yaw])
+    sin, cos = math.sin(roll), math.cos(roll)
+    across = rotation[:2, 1] * cos - rotation[:2, 2] * sin
+    return np.array([roll, pitch, math.atan2(-across[0], across[1])])

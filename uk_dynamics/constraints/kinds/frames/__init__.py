@@ -1,7 +1,9 @@
 """What holds between two frames, or of one frame, without being a joint."""
 
+from uk_dynamics.constraints.kinds.frames.distance import Distance
 from uk_dynamics.constraints.kinds.frames.frame import Frame
 
 __all__ = [
+    "Distance",
     "Frame",
 ]

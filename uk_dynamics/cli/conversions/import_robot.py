@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
 from uk_dynamics.cli.output.printing import json_text, table
-
-if TYPE_CHECKING:
-    from uk_dynamics.conversion import Import
+from uk_dynamics.cli.output.remarks import remark_data, remark_rows
 
 _HELP = """\
 convert a mechanism from SDF, MJCF, or a YAML file of closed loops
@@ -59,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     texts = dict(zip(paths, (found.urdf, found.mechanism), strict=True))
     write_files(texts, force=arguments.force)
     if arguments.json:
-        print(json_text({"files": paths, **_remarks(found)}))
+        print(json_text({"files": paths, **remark_data(found.remarks)}))
         return 0
     print("\n".join(str(path) for path in paths))
     rows = [
@@ -68,17 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         ("constraints", ", ".join(c.name for c in facts.constraints.constraints) or "none"),
         ("motors", ", ".join(facts.actuators.names) or "none"),
     ]
-    for lost, label in ((True, "not converted"), (False, "in another form")):
-        chosen = [remark for remark in found.remarks if remark.lost == lost]
-        rows += [(label, f"{remark.subject}: {remark.reason}") for remark in chosen]
+    rows += remark_rows(found.remarks)
     rows.append(("next", f"uk_dynamics check {paths[1]}"))
     print(table(rows))
     return 0
-
-
-def _remarks(found: Import) -> dict[str, object]:
-    def chosen(*, lost: bool) -> list[dict[str, str]]:
-        remarks = [remark for remark in found.remarks if remark.lost == lost]
-        return [{"subject": remark.subject, "reason": remark.reason} for remark in remarks]
-
-    return {"not_carried_over": chosen(lost=True), "in_another_form": chosen(lost=False)}

@@ -1,0 +1,1 @@
+"""Commands that convert from and to other formats."""

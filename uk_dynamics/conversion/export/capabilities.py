@@ -1,0 +1,78 @@
+"""What each format can say, in its words; the page on export shows this table, a test tries it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: Format, in the order of the columns; a cell that is missing means that the format cannot say it.
+COLUMNS = ("sdf", "mjcf", "urdf-constraint", "urdf+", "gepetto")
+_URDFS = ("urdf-constraint", "urdf+", "gepetto")
+
+
+def _urdf(words: str) -> dict[str, str]:
+    return dict.fromkeys(_URDFS, words)
+
+
+CONSTRAINTS: Mapping[str, Mapping[str, str]] = {
+    "point": {
+        "sdf": "ball",
+        "mjcf": "connect",
+        "urdf-constraint": "spherical",
+        "urdf+": "spherical",
+        "gepetto": "3d",
+    },
+    "hinge": {
+        "sdf": "revolute",
+        "mjcf": "two connect",
+        "urdf-constraint": "revolute",
+        "urdf+": "revolute",
+        "gepetto": "two 3d",
+    },
+    "weld": {
+        "sdf": "fixed",
+        "mjcf": "weld",
+        "urdf-constraint": "fixed",
+        "urdf+": "fixed",
+        "gepetto": "6d",
+    },
+    "prismatic": {"sdf": "prismatic", "urdf-constraint": "prismatic", "urdf+": "prismatic"},
+    "cylindrical": {"urdf-constraint": "cylindrical", "urdf+": "cylindrical"},
+    "planar": {"urdf-constraint": "planar", "urdf+": "planar"},
+    "screw": {"sdf": "screw", "urdf-constraint": "screw"},
+    "universal": {"sdf": "universal", "urdf-constraint": "universal"},
+    "distance": {"mjcf": "equality of a tendon"},
+    "joint": {"sdf": "fixed", "mjcf": "joint", "gepetto": "6d"}
+    | dict.fromkeys(("urdf-constraint", "urdf+"), "fixed"),
+    "joint_coupling": {"sdf": "mimic, gearbox", "mjcf": "joint"}
+    | _urdf("mimic")
+    | {"urdf+": "coupling, mimic"},
+    "joint_coupling of three joints": {"mjcf": "equality of a tendon"},
+    "rack_and_pinion": {"sdf": "mimic", "mjcf": "joint"} | _urdf("mimic") | {"urdf+": "coupling"},
+    "a constraint that is off at the start": {"mjcf": "active"},
+    "a reference that moves": {},
+    "compliance": {},
+    "friction of a constraint": {},
+}
+
+OTHERS: Mapping[str, Mapping[str, str]] = {
+    "damping of a joint": {"sdf": "dynamics", "mjcf": "damping"} | _urdf("dynamics"),
+    "dry friction of a joint": {"sdf": "dynamics", "mjcf": "frictionloss"} | _urdf("dynamics"),
+    "spring of a joint": {"sdf": "spring_stiffness", "mjcf": "stiffness"},
+    "armature": {"mjcf": "armature"},
+    "stop": {"sdf": "limit stiffness"},
+    "velocity limit": {"sdf": "limit velocity"} | _urdf("limit velocity"),
+    "motor of one joint": {"sdf": "plugin", "mjcf": "motor"}
+    | _urdf("transmission")
+    | {"gepetto": "name_mot"},
+    "motor of several joints": {"mjcf": "motor of a tendon"},
+    "power or rate limit": {},
+    "joint_spring": {"mjcf": "tendon"},
+    "line_spring": {"mjcf": "tendon"},
+    "effort, wrench, expression": {},
+    "gravity": {"mjcf": "option gravity"},
+    "floating root": {"sdf": "no joint to the world", "mjcf": "freejoint"},
+    "initial_guess": {"sdf": "drawn there", "mjcf": "ref"},
+    "initial_velocity": {},
+    "stabilization, level, solver": {},
+    "shapes": {"sdf": "visual", "mjcf": "geom"} | _urdf("visual"),
+}

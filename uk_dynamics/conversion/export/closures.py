@@ -1,0 +1,246 @@
+"""The constraints of a mechanism, each as a kind that a format has, or as a remark.
+
+A planar loop needs two rows of a pin, which no other format has: a whole pin, ball joint or weld
+stands for them where its further rows hold anyway. Whether they do is tried at closed states of the
+machine: they are zero there and add nothing to the rows that there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from uk_dynamics.constraints.kinds import Kind
+from uk_dynamics.constraints.kinds.frames import Frame
+from uk_dynamics.constraints.kinds.joints import Joint, JointCoupling, RackAndPinion
+from uk_dynamics.constraints.kinds.pairs import (
+    Cylindrical,
+    Hinge,
+    Planar,
+    Point,
+    Prismatic,
+    Universal,
+    Weld,
+)
+from uk_dynamics.constraints.references import Constant
+from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, moved
+from uk_dynamics.conversion.export.texts import named
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.files import ConstraintSpec, MechanismSpec
+from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.model.urdf import Pose, from_quaternion
+
+_REPLACEABLE = (Frame, Cylindrical, Hinge, Planar, Point, Prismatic, Universal, Weld)
+_SAMPLES = 3  # closed states besides the assembled one
+_STEP = 0.1  # between them, in rad and m, in parts of the machine's size
+_SAME = 1e-7  # part of a row that others do not span; rounding of decompositions is below
+_AXES = tuple((float(i == 0), float(i == 1), float(i == 2)) for i in range(3))
+
+
+def closures(
+    machine: Machine, known: Sequence[type[Kind]], *, weld_held: bool = True
+) -> tuple[list[Closure], list[Coupling]]:
+    """Express the constraints in the kinds that a format has; what cannot be becomes remarks.
+
+    Args:
+        machine: With the constraints.
+        known: The kinds of the format; of several that can stand for another the first is taken.
+        weld_held: Whether a joint that is held becomes a weld of its links.
+    """
+    found: list[Closure] = []
+    couplings: list[Coupling] = []
+    open_: list[ConstraintSpec] = []
+    for spec in machine.mechanism.spec.constraints:
+        _remark_extras(machine, spec)
+        offset = _offset(spec)
+        if offset is None:
+            _row_lost(machine, spec, "what it follows over time")
+        elif not spec.kind.frames:
+            coupling = _coupling(spec, offset)
+            if coupling is None:
+                _row_lost(machine, spec, f"type {spec.type}")
+            elif weld_held and len(coupling.joints) == 1:
+                found.append(_held(machine, coupling))
+            else:
+                couplings.append(coupling)
+        elif offset:
+            _row_lost(machine, spec, "its reference, which is not zero")
+        elif isinstance(spec.kind, tuple(known)):
+            found.append(_closure(spec, spec.kind))
+        else:
+            open_.append(spec)
+    chosen = _stand_ins(machine.mechanism, open_, known) if open_ else {}
+    alike: dict[tuple[str, int], list[str]] = {}
+    for spec in open_:
+        kind = chosen.get(spec.name)
+        if kind is None:
+            _row_lost(machine, spec, f"type {spec.type}")
+            continue
+        found.append(_closure(spec, kind))
+        alike.setdefault((kind.name, kind.row_count - spec.kind.row_count), []).append(spec.name)
+    for (name, extra), names in alike.items():
+        more = "1 more row, which holds" if extra == 1 else f"{extra} more rows, which hold"
+        reason = f"a whole {name}{' each' * (len(names) > 1)}: {more} anyway"
+        machine.changed(named("constraint", names), reason)
+    order = [spec.name for spec in machine.mechanism.spec.constraints]
+    found.sort(key=lambda closure: order.index(closure.name))
+    for mimic in machine.mechanism.model.mimic:
+        terms = ((mimic.joint, 1.0), (mimic.source, -mimic.multiplier))
+        couplings.append(Coupling(f"mimic_{mimic.joint}", terms, mimic.offset, mimic=True))
+    return found, couplings
+
+
+def coupling_lost(machine: Machine, coupling: Coupling, reason: str) -> None:
+    """Note that a format has no place for a coupling."""
+    machine.lost(f"constraint {coupling.name}", reason, structural=True)
+
+
+def _row_lost(machine: Machine, spec: ConstraintSpec, what: str) -> None:
+    reason = f"{what} has no counterpart: its rows are missing"
+    machine.lost(f"constraint {spec.name}", reason, structural=True)
+
+
+def _remark_extras(machine: Machine, spec: ConstraintSpec) -> None:
+    if spec.compliance:
+        machine.lost(f"constraint {spec.name}", "its compliance: it is rigid there")
+    if spec.friction is not None:
+        machine.lost(f"constraint {spec.name}", "its friction")
+
+
+def _offset(spec: ConstraintSpec) -> float | None:
+    """What its one row is held at, or 0; None: it moves, or rows are held at several values."""
+    if spec.reference is None:
+        return 0.0
+    if not isinstance(spec.reference, Constant):
+        return None
+    values = np.ravel(spec.reference.sample(0.0).value)
+    if not values.any():
+        return 0.0
+    return float(values[0]) if len(values) == 1 else None
+
+
+def _coupling(spec: ConstraintSpec, offset: float) -> Coupling | None:
+    kind = spec.kind
+    active = spec.switching is None or spec.switching.active
+    if isinstance(kind, Joint):
+        return Coupling(spec.name, ((kind.joint, 1.0),), offset, active)
+    if isinstance(kind, JointCoupling):
+        return Coupling(spec.name, kind.joints, kind.offset + offset, active)
+    if isinstance(kind, RackAndPinion):
+        joints = ((kind.rack, 1.0), (kind.pinion, -kind.radius))
+        return Coupling(spec.name, joints, kind.offset + offset, active)
+    return None
+
+
+def _held(machine: Machine, coupling: Coupling) -> Closure:
+    """The links of a joint, welded where it is held."""
+    ((name, factor),) = coupling.joints
+    joint = next(joint for joint in machine.joints if joint.name == name)
+    machine.changed(f"constraint {coupling.name}", "a weld of the links of its joint")
+    ends = (joint.parent, moved(joint, coupling.offset / factor)), (joint.child, Pose())
+    return Closure(coupling.name, Weld(), *ends, active=coupling.active)
+
+
+def _closure(spec: ConstraintSpec, kind: Kind) -> Closure:
+    parent, child = (
+        (end.link, Pose(np.array(end.xyz), from_quaternion(end.quaternion)))
+        for _, end in spec.frames
+    )
+    switching = spec.switching
+    active = switching is None or switching.active
+    return Closure(spec.name, kind, parent, child, active, switching is not None)
+
+
+def _stand_ins(
+    mechanism: Mechanism, specs: Sequence[ConstraintSpec], known: Sequence[type[Kind]]
+) -> dict[str, Kind]:
+    """By name of the constraint the first kind whose rows say what all constraints say."""
+    candidates = {
+        spec.name: {f"{spec.name} {n}": kind for n, kind in enumerate(_kinds(spec.kind, known))}
+        for spec in specs
+        if isinstance(spec.kind, _REPLACEABLE) and len(spec.frames) == 2
+    }
+    more = tuple(
+        replace(spec, name=name, kind=kind, switching=None)
+        for spec in specs
+        for name, kind in candidates.get(spec.name, {}).items()
+    )
+    if not more:
+        return {}
+    extended = _with(mechanism, mechanism.spec, more)
+    dynamics = extended.dynamics("interpreted")
+    places = extended.constraints.slices
+    own = np.concatenate([np.r_[places[c.name]] for c in mechanism.constraints.constraints]).astype(
+        int
+    )
+    good = {name for names in candidates.values() for name in names}
+    for state in _closed_states(mechanism):
+        rows = extended.terms(state).A
+        residual = dynamics.residual(state).position
+        every = _span(rows[own])
+        for spec in specs:
+            for name in candidates.get(spec.name, {}):
+                there = places[name]
+                fits = (
+                    np.abs(residual[there]).max() <= extended.closure_tolerance
+                    and _spanned(rows[there], every)
+                    and _spanned(rows[places[spec.name]], _span(rows[there]))
+                )
+                if not fits:
+                    good.discard(name)
+    return {
+        constraint: next(kind for name, kind in names.items() if name in good)
+        for constraint, names in candidates.items()
+        if good & names.keys()
+    }
+
+
+def _with(mechanism: Mechanism, spec: MechanismSpec, more: Sequence[ConstraintSpec]) -> Mechanism:
+    # every constraint holds here, so that those switched off are judged as well
+    if not more and not any(c.switching for c in spec.constraints):
+        return mechanism
+    every = tuple(replace(c, switching=None) for c in spec.constraints)
+    return Mechanism(replace(spec, constraints=(*every, *more)), mechanism.model.description)
+
+
+def _kinds(kind: Kind, known: Sequence[type[Kind]]) -> Iterator[Kind]:
+    """Kinds that may stand for another."""
+    axis = getattr(kind, "axis", None)
+    axes = _AXES if axis is None else (axis, *_AXES)
+    for other in known:
+        if other in (Point, Weld):
+            yield other()
+        elif other in (Cylindrical, Hinge, Planar, Prismatic):
+            yield from (other(axis) for axis in axes)
+
+
+def _closed_states(mechanism: Mechanism) -> Iterator[State]:
+    every = _with(mechanism, mechanism.spec, ())
+    chance, model = np.random.default_rng(0), mechanism.model
+    rest = np.zeros(model.nv)
+    home = every.assemble()
+    yield State(0.0, home, rest)
+    for _ in range(_SAMPLES):
+        away = model.integrate(home, _STEP * chance.standard_normal(model.nv))
+        found = every.assembly(away)
+        if found.closed:
+            yield State(0.0, found.q, rest)
+
+
+def _span(rows: Array) -> Array:
+    """Orthonormal rows with the same span."""
+    lengths = np.linalg.norm(rows, axis=1)
+    rows = rows[lengths > _SAME] / lengths[lengths > _SAME, None]
+    if not len(rows):
+        return rows
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    spanned: Array = directions[sizes > _SAME * max(sizes[0], 1.0)]
+    return spanned
+
+
+def _spanned(rows: Array, basis: Array) -> bool:
+    rest = rows - (rows @ basis.T) @ basis
+    lengths = np.maximum(np.linalg.norm(rows, axis=1), 1.0)
+    return bool((np.linalg.norm(rest, axis=1) <= _SAME * lengths).all())

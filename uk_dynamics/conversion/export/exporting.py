@@ -1,0 +1,120 @@
+"""A mechanism in another format, whichever it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+from xml.etree import ElementTree as ET
+
+from uk_dynamics.conversion.export.gepetto import write_gepetto
+from uk_dynamics.conversion.export.machine import Machine
+from uk_dynamics.conversion.export.mjcf import write_mjcf
+from uk_dynamics.conversion.export.sdf import write_sdf
+from uk_dynamics.conversion.export.texts import named, remark_lines, xml_document
+from uk_dynamics.conversion.export.urdf_constraint import write_urdf_constraint
+from uk_dynamics.conversion.export.urdf_plus import write_urdf_plus
+from uk_dynamics.conversion.robot.imported_robot import Remark
+from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
+
+Format = Literal["sdf", "mjcf", "urdf-constraint", "urdf+", "gepetto"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+@dataclass(frozen=True)
+class Export:
+    """The files of a mechanism in another format.
+
+    Attributes:
+        name: Of the mechanism.
+        texts: Files by name.
+        remarks: What could not be carried over, or stands there in another form.
+        zero: Joints whose position there is counted from another one, with that, in rad or m.
+    """
+
+    name: str
+    texts: Mapping[str, str]
+    remarks: tuple[Remark, ...]
+    zero: Mapping[str, float]
+
+    @property
+    def missing(self) -> tuple[Remark, ...]:
+        """The remarks without which it is another machine: rows or freedoms are missing."""
+        return tuple(remark for remark in self.remarks if remark.structural)
+
+
+def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
+    """Write a mechanism in the format of another program.
+
+    Args:
+        mechanism: What is written.
+        to: The format.
+
+    Raises:
+        UnknownNameError: There is no such format.
+        InputError: Its tree has a joint that the format has not.
+        AssemblyError: The format draws it where its loops are closed, and they do not close.
+    """
+    if to not in FORMATS:
+        raise UnknownNameError("format", to, FORMATS)
+    machine = Machine.of(mechanism)
+    name = re.sub(r"[^A-Za-z0-9_-]+", "_", mechanism.name).strip("_") or "mechanism"
+    texts = _WRITERS[to](machine, name)
+    return Export(mechanism.name, texts, tuple(machine.remarks), dict(machine.zero))
+
+
+def _mjcf(machine: Machine, name: str) -> dict[str, str]:
+    return {f"{name}.xml": _document(machine, write_mjcf(machine))}
+
+
+def _sdf(machine: Machine, name: str) -> dict[str, str]:
+    return {f"{name}.sdf": _document(machine, write_sdf(machine))}
+
+
+def _urdf(write: Callable[[Machine], ET.Element]) -> Callable[[Machine, str], dict[str, str]]:
+    return lambda machine, name: {f"{name}.urdf": _document(machine, write(machine))}
+
+
+def _gepetto(machine: Machine, name: str) -> dict[str, str]:
+    root, loops = write_gepetto(machine)
+    urdf = _document(machine, root)
+    lines = remark_lines(machine.mechanism.name, machine.remarks)
+    said = "".join(f"# {line}\n" for line in lines)
+    return {f"{name}.yaml": said + loops, f"{name}.urdf": urdf}
+
+
+def _document(machine: Machine, root: ET.Element) -> str:
+    _remark_settings(machine)
+    return xml_document(root, machine.mechanism.name, machine.remarks)
+
+
+_WRITERS: Mapping[Format, Callable[[Machine, str], dict[str, str]]] = {
+    "sdf": _sdf,
+    "mjcf": _mjcf,
+    "urdf-constraint": _urdf(write_urdf_constraint),
+    "urdf+": _urdf(write_urdf_plus),
+    "gepetto": _gepetto,
+}
+
+
+def _remark_settings(machine: Machine) -> None:
+    """What is this package's own, and no other format says."""
+    spec = machine.mechanism.spec
+    gains = [c.name for c in spec.constraints if c.stabilization != StabilizationSpec()]
+    levels = [c.name for c in spec.constraints if c.level != 1]
+    for names, what in ((gains, "stabilization: the reader's own"), (levels, "level")):
+        if names:
+            machine.lost(named("constraint", names), what)
+    if spec.solver != SolverSpec():
+        machine.lost("solver", "its settings: the reader's own")
+    for motor in spec.actuators:
+        limits = [w for w in ("power", "rate") if getattr(motor, f"{w}_limit") is not None]
+        if limits:
+            machine.lost(f"actuator {motor.name}", f"{' and '.join(limits)} limit")
+    if spec.measured:
+        machine.lost("measured", "which joints have an encoder")
+    if spec.initial_velocity:
+        machine.lost("initial_velocity", "velocities at the start")

@@ -1,0 +1,214 @@
+"""A mechanism as all writers need it: what its two files say, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from uk_dynamics.constraints.kinds import Kind
+from uk_dynamics.constraints.kinds.pairs import Universal
+from uk_dynamics.conversion.export.texts import named
+from uk_dynamics.conversion.robot.imported_robot import Remark
+from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.model.urdf import (
+    ONE_DOF,
+    Joint,
+    Link,
+    Pose,
+    Visual,
+    about_axis,
+    appearance,
+    compose,
+)
+
+
+@dataclass(frozen=True)
+class JointExtras:
+    """What the mechanism file says of a joint, besides damping and friction; rad and m."""
+
+    armature: float = 0.0
+    spring_stiffness: float = 0.0
+    spring_rest: float = 0.0
+    stop_stiffness: float = 0.0
+    stop_damping: float = 0.0
+
+
+@dataclass(frozen=True)
+class Motor:
+    """A motor, with the factor of its effort on each joint, and its limit, perhaps infinite."""
+
+    name: str
+    joints: tuple[tuple[str, float], ...]
+    effort_limit: float
+
+    @property
+    def only_joint(self) -> str:
+        """The one joint that it drives; empty where it drives several."""
+        return self.joints[0][0] if len(self.joints) == 1 else ""
+
+    @property
+    def gear(self) -> float:
+        """Factor of its effort on its one joint."""
+        return self.joints[0][1]
+
+
+@dataclass(frozen=True)
+class Closure:
+    """What closes a loop: a kind that the format has, between two frames.
+
+    Attributes:
+        name: Of the constraint.
+        kind: Its kind, with the keys of that kind.
+        parent: Link and pose in it, to which axes refer.
+        child: Link and pose in it.
+        active: Whether it holds at the start.
+        switchable: Whether it can be switched on and off.
+    """
+
+    name: str
+    kind: Kind
+    parent: tuple[str, Pose]
+    child: tuple[str, Pose]
+    active: bool = True
+    switchable: bool = False
+
+    def exchanged(self) -> Closure:
+        """The same with parent and child exchanged."""
+        kind = self.kind
+        if isinstance(kind, Universal):
+            kind = Universal(kind.child_axis, kind.parent_axis)
+        return replace(self, kind=kind, parent=self.child, child=self.parent)
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A weighted sum of joint positions that is held."""
+
+    name: str
+    joints: tuple[tuple[str, float], ...]
+    offset: float = 0.0  # in rad or m
+    active: bool = True
+    mimic: bool = False  # whether the URDF says so itself
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A mechanism on its way to another format.
+
+    Attributes:
+        mechanism: As it is resolved.
+        links: The root first.
+        joints: Parents first, with damping and friction of the mechanism file.
+        extras: What else the mechanism file says of joints, by name.
+        motors: In declared order.
+        visuals: Shapes of the links.
+        remarks: What is not as it was; writers add theirs.
+        zero: Positions of joints that the format calls zero, in rad or m; none: the same.
+    """
+
+    mechanism: Mechanism
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    extras: Mapping[str, JointExtras]
+    motors: tuple[Motor, ...]
+    visuals: tuple[Visual, ...]
+    remarks: list[Remark] = field(default_factory=list)
+    zero: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Machine:
+        """Put the files of a mechanism together."""
+        spec, description = mechanism.spec, mechanism.model.description
+        given = dict(spec.joints)
+        joints = []
+        for joint in description.joints:
+            data = given.get(joint.name)
+            damping = joint.damping if data is None or data.damping is None else data.damping
+            friction = joint.friction if data is None or data.friction is None else data.friction
+            joints.append(replace(joint, damping=damping, friction=friction))
+        words = JointExtras.__dataclass_fields__
+        extras = {
+            name: JointExtras(**{word: getattr(data, word) for word in words})
+            for name, data in given.items()
+        }
+        limits = mechanism.actuators.effort_limits.tolist()
+        motors = tuple(
+            Motor(motor.name, motor.joints, limit)
+            for motor, limit in zip(spec.actuators, limits, strict=True)
+        )
+        directory = spec.urdf_path().parent if spec.model.urdf else None
+        look = appearance(description, directory)
+        root = [link for link in description.links if link.name == description.root]
+        others = [link for link in description.links if link.name != description.root]
+        machine = cls(mechanism, (*root, *others), tuple(joints), extras, motors, look.visuals)
+        for problem in look.problems:
+            place, _, reason = problem.partition(": visual: ")
+            machine.lost(place, f"a visual: {reason}")
+        return machine
+
+    @property
+    def root(self) -> str:
+        """Name of the root link."""
+        return self.links[0].name
+
+    def lost(self, subject: str, reason: str, *, structural: bool = False) -> None:
+        """Note that something is left out."""
+        self.remarks.append(Remark(subject, reason, structural=structural))
+
+    def changed(self, subject: str, reason: str) -> None:
+        """Note that something is there in another form."""
+        self.remarks.append(Remark(subject, reason, lost=False))
+
+    def joint_extras(self, joint: str) -> JointExtras:
+        """What the mechanism file says of a joint."""
+        return self.extras.get(joint, JointExtras())
+
+    def motor_joints(self, program: str) -> Iterator[tuple[Motor, str]]:
+        """The motors that drive one joint, with it; remarks about all that change."""
+        changed = []
+        for motor in self.motors:
+            joint = motor.only_joint
+            if not joint:
+                self.lost(f"actuator {motor.name}", f"drives several joints, {program} one each")
+                continue
+            if motor.gear != 1.0:
+                reason = f"is the effort of joint {joint}, {motor.gear:g} times its own"
+                self.changed(f"actuator {motor.name}", reason)
+            else:
+                changed.append(motor.name)
+            yield motor, joint
+        if changed:
+            self.changed(named("actuator", changed), f"{program} the efforts of their joints")
+
+
+def moved(joint: Joint, position: float) -> Pose:
+    """Where the child's frame is in the parent's, the joint at a position in rad or m."""
+    if joint.type not in ONE_DOF or position == 0.0:
+        return joint.pose
+    if joint.type == "prismatic":
+        return compose(joint.pose, Pose(position * joint.axis))
+    return compose(joint.pose, Pose(rotation=about_axis(joint.axis, position)))
+
+
+def drawn(machine: Machine) -> Array:
+    """A configuration in which the loops are closed as well as rounding allows, (nq,).
+
+    Raises:
+        AssemblyError: They do not close.
+    """
+    mechanism = machine.mechanism
+    closed = State(0.0, mechanism.assemble(), np.zeros(mechanism.model.nv))
+    try:
+        return mechanism.dynamics("interpreted").project(closed).q
+    except SimulationError:  # at a singular configuration: as the assembly has found it
+        return closed.q
+
+
+def positions(machine: Machine, q: Array) -> dict[str, float]:
+    """Positions of the joints of one freedom by name, in rad or m."""
+    by_name = machine.mechanism.model.coordinates.positions_by_name(q)
+    return {joint.name: by_name[joint.name] for joint in machine.joints if joint.type in ONE_DOF}

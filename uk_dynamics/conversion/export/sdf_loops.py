@@ -1,0 +1,168 @@
+"""What closes the loops of an SDF model: joints to a second parent, mimic joints, gearboxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from uk_dynamics.constraints.kinds import Kind
+from uk_dynamics.constraints.kinds.pairs import Hinge, Point, Prismatic, Screw, Universal, Weld
+from uk_dynamics.conversion.export.closures import coupling_lost
+from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
+from uk_dynamics.conversion.export.sdf_names import SdfNames
+from uk_dynamics.conversion.export.texts import number, numbers, xyzw
+from uk_dynamics.model.urdf import WORLD, Array, Joint, Pose
+
+#: Kinds that joints say; of several that can stand for another the first is taken.
+KINDS: tuple[type[Kind], ...] = (Point, Weld, Hinge, Prismatic, Screw, Universal)
+
+
+class SdfLoops:
+    """Writes them into a model that has its tree."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        q: Array,
+        names: SdfNames,
+        model: ET.Element,
+        axes: Mapping[str, ET.Element],
+    ) -> None:
+        """Take a model.
+
+        Args:
+            machine: What is written.
+            q: Where it is drawn, closed, (nq,).
+            names: Names of links and joints.
+            model: Its element.
+            axes: Elements of the axes of the joints, by joint.
+        """
+        self.machine, self.q, self.names = machine, q, names
+        self.model, self.axes = model, axes
+        self.leaders: dict[str, str] = {}  # by the joint that mimics
+        self.joints = {joint.name: joint for joint in machine.joints}
+
+    def add(self, closures: Iterable[Closure], couplings: Iterable[Coupling]) -> None:
+        """Write all of them."""
+        for closure in closures:
+            self._closure(closure)
+        for coupling in couplings:
+            self._coupling(coupling)
+
+    def _closure(self, closure: Closure) -> None:
+        if not closure.active:
+            self.machine.lost(f"constraint {closure.name}", "is off at the start: not written")
+            return
+        if closure.switchable:
+            self.machine.lost(f"constraint {closure.name}", "that it can be switched off")
+        if closure.child[0] == WORLD:  # which SDF knows as a parent only
+            closure = closure.exchanged()
+        kind = closure.kind
+        ends = (self.names.link(closure.parent[0]), self.names.link(closure.child[0]))
+        name = self.names.closure(closure.name)
+        node = edge(self.model, name, kind.called["SDF"][0], *ends)
+        place(node, closure.child[1])
+        if isinstance(kind, Universal):
+            parent, child = (
+                self._rotation(link) @ pose.rotation
+                for link, pose in (closure.parent, closure.child)
+            )
+            add_axis(node, "axis", child.T @ parent @ np.array(kind.parent_axis))
+            add_axis(node, "axis2", kind.child_axis)
+        elif isinstance(kind, Hinge | Prismatic | Screw):
+            add_axis(node, "axis", kind.axis)
+        if isinstance(kind, Screw):
+            ET.SubElement(node, "screw_thread_pitch").text = number(kind.pitch)
+
+    def _rotation(self, link: str) -> Array:
+        return self.machine.mechanism.pose(link, self.q)[1]
+
+    def _coupling(self, coupling: Coupling) -> None:
+        """Positions are counted from the drawn pose, which is closed, so no offset is left."""
+        if not coupling.active:
+            self.machine.lost(f"constraint {coupling.name}", "is off at the start: not written")
+        elif len(coupling.joints) > 2:
+            coupling_lost(self.machine, coupling, "couples more than two joints: no counterpart")
+        elif not self._mimic(coupling) and not self._gearbox(coupling):
+            reason = "both joints follow others already, and turn on no common link"
+            coupling_lost(self.machine, coupling, reason)
+
+    def _mimic(self, coupling: Coupling) -> bool:
+        """Let the first joint follow the second, or the other way round; preferably no motor's."""
+        driven = {joint for motor in self.machine.motors for joint, _ in motor.joints}
+        pairs = [coupling.joints, coupling.joints[::-1]]
+        for (follower, k), (leader, m) in sorted(pairs, key=lambda pair: pair[0][0] in driven):
+            if follower not in self.leaders and follower != self._first_leader(leader):
+                self.leaders[follower] = leader
+                axis, name = self.axes[follower], self.names.joint(leader)
+                node = ET.SubElement(axis, "mimic", joint=name, axis="axis")
+                values(node, {"multiplier": -m / k, "offset": 0.0, "reference": 0.0})
+                what = f"constraint {coupling.name}"
+                self.machine.changed(what, f"joint {follower} mimics {leader}")
+                return True
+        return False
+
+    def _first_leader(self, joint: str) -> str:
+        """The joint that it follows in the end, or itself."""
+        while joint in self.leaders:
+            joint = self.leaders[joint]
+        return joint
+
+    def _gearbox(self, coupling: Coupling) -> bool:
+        """Two joints that turn on one link: the second by −ratio times the first."""
+        wheels = [self.joints[name] for name, _ in coupling.joints]
+        shared = {wheels[0].parent, wheels[0].child} & {wheels[1].parent, wheels[1].child}
+        if len(shared) != 1 or any(joint.type != "revolute" for joint in wheels):
+            return False
+        (reference,) = shared
+        ends = [w.child if w.parent == reference else w.parent for w in wheels]
+        if WORLD in (reference, ends[1]):
+            return False
+        signs = [1.0 if w.child == end else -1.0 for w, end in zip(wheels, ends, strict=True)]
+        (_, first), (_, second) = coupling.joints
+        name = self.names.closure(coupling.name)
+        links = [self.names.link(end) for end in ends]
+        node = edge(self.model, name, "gearbox", *links)
+        for tag, wheel in zip(("axis", "axis2"), wheels, strict=True):
+            add_axis(node, tag, self._rotation(ends[1]).T @ self._shaft(wheel))
+        ratio = first / second * signs[1] / signs[0]
+        ET.SubElement(node, "gearbox_ratio").text = number(ratio)
+        ET.SubElement(node, "gearbox_reference_body").text = self.names.link(reference)
+        return True
+
+    def _shaft(self, joint: Joint) -> Array:
+        """Axis of a joint in the world."""
+        shaft: Array = self._rotation(joint.child) @ joint.axis
+        return shaft
+
+
+def edge(model: ET.Element, name: str, kind: str, parent: str, child: str) -> ET.Element:
+    """A joint, with names as the model has them."""
+    node = ET.SubElement(model, "joint", name=name, type=kind)
+    ET.SubElement(node, "parent").text = parent
+    ET.SubElement(node, "child").text = child
+    return node
+
+
+def add_axis(joint: ET.Element, tag: str, direction: Sequence[float] | Array) -> ET.Element:
+    """An axis, in the frame of its joint."""
+    axis = ET.SubElement(joint, tag)
+    ET.SubElement(axis, "xyz").text = numbers(direction)
+    return axis
+
+
+def place(node: ET.Element, pose: Pose, relative_to: str = "") -> None:
+    """The pose of an element."""
+    attributes = {"rotation_format": "quat_xyzw"}
+    if relative_to:
+        attributes["relative_to"] = relative_to
+    text = f"{numbers(pose.translation)} {xyzw(pose)}"
+    ET.SubElement(node, "pose", attributes).text = text
+
+
+def values(node: ET.Element, numbers_: Mapping[str, float]) -> None:
+    """Numbers, an element each."""
+    for word, value in numbers_.items():
+        ET.SubElement(node, word).text = number(value)

@@ -1,0 +1,171 @@
+"""The URDF of a mechanism as it is, with what the mechanism file says of joints and motors."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from uk_dynamics.conversion.export.closures import coupling_lost
+from uk_dynamics.conversion.export.machine import Coupling, Machine
+from uk_dynamics.conversion.export.texts import named, number, numbers
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.model.urdf import FAR, LOOP_TAGS, Pose, to_rpy
+from uk_dynamics.resources import resolve
+
+_GRAVITY = (0.0, 0.0, -9.81)  # of readers of URDF, in m/s²
+
+
+def description(machine: Machine, *, transmissions: bool = True) -> ET.Element:
+    """The ``<robot>`` without its loops, xacro expanded.
+
+    Args:
+        machine: What is written.
+        transmissions: Whether motors are written as such.
+    """
+    robot = ET.fromstring(machine.mechanism.model.description.text)
+    _drop_loops(robot)
+    _keep_meshes(machine, robot)
+    nodes = {node.get("name"): node for node in robot.iterfind("joint")}
+    for joint in machine.joints:
+        node = nodes.get(joint.name)
+        if node is not None and (joint.damping or joint.friction):
+            dynamics = node.find("dynamics")
+            if dynamics is None:
+                dynamics = ET.SubElement(node, "dynamics")
+            dynamics.set("damping", number(joint.damping))
+            dynamics.set("friction", number(joint.friction))
+    if transmissions:
+        for tag in ("transmission", "ros2_control"):
+            for old in robot.findall(tag):
+                robot.remove(old)
+        for motor, name in machine.motor_joints("transmissions that carry"):
+            _transmission(robot, motor.name, name, motor.gear)
+    for motor in machine.motors:
+        if motor.only_joint in nodes and math.isfinite(motor.effort_limit):
+            _limit(nodes[motor.only_joint], motor.effort_limit * abs(motor.gear))
+    _remark(machine)
+    return robot
+
+
+def mimic(machine: Machine, robot: ET.Element, coupling: Coupling) -> bool:
+    """Write a coupling of two joints as ``<mimic>``; whether that is possible."""
+    if coupling.mimic:
+        return True  # it is there
+    nodes = {node.get("name"): node for node in robot.iterfind("joint")}
+    if len(coupling.joints) != 2 or not coupling.active:
+        return False
+    driven = {joint for motor in machine.motors for joint, _ in motor.joints}
+    pairs = [coupling.joints, coupling.joints[::-1]]
+    for (follower, k), (leader, m) in sorted(pairs, key=lambda pair: pair[0][0] in driven):
+        node = nodes[follower]
+        if node.find("mimic") is None and not _follows(nodes, leader, follower):
+            values = {"multiplier": number(-m / k), "offset": number(coupling.offset / k)}
+            ET.SubElement(node, "mimic", values, joint=leader)
+            what = f"constraint {coupling.name}"
+            machine.changed(what, f"joint {follower} mimics {leader}")
+            return True
+    return False
+
+
+def couple(machine: Machine, robot: ET.Element, coupling: Coupling) -> None:
+    """Write a coupling as ``<mimic>``, or note that it is lost."""
+    if mimic(machine, robot, coupling):
+        return
+    if not coupling.active:
+        machine.lost(f"constraint {coupling.name}", "is off at the start: not written")
+    else:
+        reason = "no <mimic> says it: its row is missing"
+        coupling_lost(machine, coupling, reason)
+
+
+def origin(parent: ET.Element, tag: str, pose: Pose) -> None:
+    """A pose as ``xyz`` and ``rpy``."""
+    rpy = numbers(to_rpy(pose.rotation))
+    ET.SubElement(parent, tag, xyz=numbers(pose.translation), rpy=rpy)
+
+
+def lose_forces(machine: Machine) -> None:
+    """Note that URDF has no forces."""
+    for force in machine.mechanism.spec.forces:
+        machine.lost(f"force {force.name}", "URDF has no forces")
+
+
+def _follows(nodes: dict[str | None, ET.Element], joint: str, other: str) -> bool:
+    """Whether a joint mimics another one, perhaps by way of others."""
+    found = nodes[joint].find("mimic")
+    while found is not None:
+        joint = found.get("joint", "")
+        if joint == other:
+            return True
+        found = nodes[joint].find("mimic") if joint in nodes else None
+    return joint == other
+
+
+def _drop_loops(robot: ET.Element) -> None:
+    """All that closes loops: what the mechanism says is written again."""
+    for node in list(robot):
+        if node.tag in LOOP_TAGS or node.tag.startswith("{http://drake.mit.edu}"):
+            robot.remove(node)
+    for gazebo in robot.findall("gazebo"):
+        for part in list(gazebo):
+            name = part.get("name", "").replace("-", "").lower()
+            if part.tag == "joint" or (part.tag == "plugin" and "detachablejoint" in name):
+                gazebo.remove(part)
+
+
+def _keep_meshes(machine: Machine, robot: ET.Element) -> None:
+    """Addresses that start at the folder of the URDF, which is another one now."""
+    spec = machine.mechanism.spec
+    folder = spec.urdf_path().parent if spec.model.urdf else Path.cwd()
+    for mesh in robot.iter("mesh"):
+        address = mesh.get("filename", "")
+        if "://" not in address:
+            try:
+                mesh.set("filename", resolve(address, relative_to=folder).as_uri())
+            except InputError:
+                continue  # it was not there before
+
+
+def _transmission(robot: ET.Element, motor: str, joint: str, gear: float) -> None:
+    node = ET.SubElement(robot, "transmission", name=motor)
+    ET.SubElement(node, "type").text = "transmission_interface/SimpleTransmission"
+    end = ET.SubElement(node, "joint", name=joint)
+    ET.SubElement(end, "hardwareInterface").text = "hardware_interface/EffortJointInterface"
+    actuator = ET.SubElement(node, "actuator", name=motor)
+    ET.SubElement(actuator, "mechanicalReduction").text = number(gear)
+
+
+def _limit(joint: ET.Element, effort: float) -> None:
+    limit = joint.find("limit")
+    if limit is None:
+        limit = ET.SubElement(joint, "limit", velocity=number(FAR))
+    given = float(limit.get("effort", "0"))
+    if given == 0.0 or given > effort:
+        limit.set("effort", number(effort))
+
+
+def _remark(machine: Machine) -> None:
+    spec = machine.mechanism.spec
+    if spec.model.root != "fixed":
+        reason = f"the root is {spec.model.root}; readers of URDF fix it, unless told otherwise"
+        machine.lost("root", reason, structural=True)
+    if spec.model.gravity != _GRAVITY:
+        gravity = ", ".join(f"{value:g}" for value in spec.model.gravity)
+        machine.lost("gravity", f"({gravity}) m/s²: URDF has none")
+    for words, what in (
+        (("armature",), "armature"),
+        (("spring_stiffness",), "spring"),
+        (("stop_stiffness", "stop_damping"), "stop"),
+    ):
+        names = [
+            joint.name
+            for joint in machine.joints
+            if any(getattr(machine.joint_extras(joint.name), word) for word in words)
+        ]
+        if names:
+            machine.lost(named("joint", names), what)
+    lose_forces(machine)
+    guess = dict(spec.initial_guess)
+    if any(guess.values()):
+        machine.lost("initial_guess", "where the loops close")

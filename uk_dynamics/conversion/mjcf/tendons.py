@@ -1,0 +1,79 @@
+"""Tendons of MuJoCo: weighted sums of joints, and lines between two points, as springs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.conversion.mjcf.names import Names
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
+from uk_dynamics.conversion.robot.poses import frame_data
+from uk_dynamics.model.urdf import Pose, compose
+
+
+def joints_of(mujoco: Any, model: Any, names: Names, tendon: int) -> dict[str, float] | None:
+    """The joints of a fixed tendon with their factors; None: it is no such tendon."""
+    wraps = _wraps(model, tendon)
+    if any(model.wrap_type[k] != mujoco.mjtWrap.mjWRAP_JOINT for k in wraps):
+        return None
+    return {names.joint(int(model.wrap_objid[k])): float(model.wrap_prm[k]) for k in wraps}
+
+
+def line_of(
+    mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], tendon: int
+) -> Data | None:
+    """Both ends of a tendon that is straight, as frames of a mechanism file; None: it is not."""
+    wraps = _wraps(model, tendon)
+    sites = [int(model.wrap_objid[k]) for k in wraps]
+    if len(wraps) != 2 or any(model.wrap_type[k] != mujoco.mjtWrap.mjWRAP_SITE for k in wraps):
+        return None
+    bodies = [int(model.site_bodyid[site]) for site in sites]
+    if bodies[0] == bodies[1]:
+        return None
+    return {
+        role: frame_data(
+            names.body(body), compose(moved[body], Pose(np.array(model.site_pos[site])))
+        )
+        for role, body, site in zip(("parent", "child"), bodies, sites, strict=True)
+    }
+
+
+def add_springs(
+    mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], robot: ImportedRobot
+) -> None:
+    """Springs and dampers along tendons; what else tendons do becomes remarks."""
+    for index in range(model.ntendon):
+        name = names.of("tendon", index)
+        fields = ["stiffness", "damping", "frictionloss", "limited", "armature"]
+        has = [f for f in fields if np.any(_field(model, f, index))]
+        stiffness, damping = (float(_field(model, f, index)) for f in fields[:2])
+        shortest, longest = (float(value) for value in model.tendon_lengthspring[index])
+        weights = joints_of(mujoco, model, names, index)
+        line = line_of(mujoco, model, names, moved, index)
+        data: Data | None = None
+        if weights is not None:
+            data = {"type": "joint_spring", "joints": weights, "rest": longest}
+        elif line is not None:
+            data = {"type": "line_spring", **line, "length": longest}
+        plain = shortest == longest and not any(
+            np.any(_field(model, f"{f}poly", index)) for f in fields[:2]
+        )
+        if data is not None and (stiffness or damping) and plain:
+            robot.add_force(name, data | {"stiffness": stiffness, "damping": damping})
+            has = has[bool(stiffness) + bool(damping) :]
+            if not has:
+                continue
+        what = ", ".join(has) or "the tendon itself; what an actuator does through it is carried"
+        robot.lost(f"tendon {name}", what)
+
+
+def _wraps(model: Any, tendon: int) -> range:
+    first = int(model.tendon_adr[tendon])
+    return range(first, first + int(model.tendon_num[tendon]))
+
+
+def _field(model: Any, name: str, index: int) -> Any:
+    values = getattr(model, f"tendon_{name}", None)
+    return 0.0 if values is None else values[index]
