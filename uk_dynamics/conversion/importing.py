@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 from uk_dynamics.conversion.gepetto import read_gepetto
 from uk_dynamics.conversion.loop_closures import read_loop_closures
 from uk_dynamics.conversion.mjcf.reading import read_mjcf
-from uk_dynamics.conversion.robot.imported_robot import Remark
+from uk_dynamics.conversion.robot.closing import settle
+from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, Remark
 from uk_dynamics.conversion.robot.mechanism_text import mechanism_text
 from uk_dynamics.conversion.robot.urdf_text import urdf_text
 from uk_dynamics.conversion.sdf.reading import read_sdf
@@ -73,7 +74,21 @@ def import_file(path: Path, *, model: str | None = None, urdf: Path | None = Non
             raise InputError(f"the root element is <{root.tag}>; expected {_KINDS}", file=path.name)
         tree = urdf_text(robot)
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", robot.name).strip("_") or "robot"
-    text = mechanism_text(robot, path.name, f"{name}.urdf")
+    tree = _settled(robot, tree, path.name, name)
+    return _written(robot, tree, path.name, name)
+
+
+def _settled(robot: ImportedRobot, tree: str, source: str, name: str) -> str:
+    """The tree of a machine whose loops close; what is wrong otherwise is said by who loads it."""
+    try:
+        machine = _written(robot, tree, source, name).load()
+    except InputError:
+        return tree
+    return settle(robot, tree, machine)
+
+
+def _written(robot: ImportedRobot, tree: str, source: str, name: str) -> Import:
+    text = mechanism_text(robot, source, f"{name}.urdf")
     return Import(name, tree, text, tuple(robot.remarks))
 
 

@@ -36,6 +36,7 @@ class ImportedRobot:
     actuators: dict[str, Data] = field(default_factory=dict)  # section ``actuators``
     constraints: dict[str, Data] = field(default_factory=dict)  # section ``constraints``
     initial_guess: dict[str, float] = field(default_factory=dict)  # positions by name, in rad or m
+    solver: dict[str, float] = field(default_factory=dict)  # section ``solver``
     gravity: Sequence[float] = (0.0, 0.0, -9.81)  # m/s², (3,)
     root: str = "fixed"  # how the first link stands in the world
     remarks: list[Remark] = field(default_factory=list)

@@ -1,0 +1,60 @@
+"""Loops of an imported machine that its file closes only roughly, or only outside its limits.
+
+Simulators close loops by forces, which need neither exact numbers nor limits that allow the closure;
+here a loop is closed exactly. What the file leaves open is settled, and said, at import.
+"""
+
+from __future__ import annotations
+
+import math
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.model.urdf import FAR
+
+_NEARLY = 1e-5  # of the machine's size: what is open by less is a matter of digits
+
+
+def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
+    """Let the loops close: by a wider tolerance, or by dropping limits of joints in loops.
+
+    Args:
+        robot: Gets the tolerance and the remarks.
+        urdf: Its tree.
+        machine: The mechanism as it is in the file.
+
+    Returns:
+        The URDF, without the limits that keep loops from closing.
+    """
+    found = machine.assembly()
+    open_by = max(found.violations.values(), default=0.0)
+    if found.closed:
+        return urdf
+    if open_by <= _NEARLY * machine.size:
+        tolerance = 10.0 ** math.ceil(math.log10(2.0 * open_by / machine.size))
+        robot.solver["closure_tolerance"] = tolerance
+        reason = f"by no less than {open_by:.2g} m or rad: the closure tolerance is {tolerance:g}"
+        robot.changed("numbers of the file", f"close the loops {reason} of the machine's size")
+        return urdf
+    looped = _looped(machine)
+    names = [v.joint for v in found.limit_violations if v.joint in looped]
+    if not names:
+        return urdf
+    tree = ET.fromstring(urdf)
+    for joint in tree.iterfind("joint"):
+        limit = joint.find("limit")
+        if joint.get("name") in names and limit is not None:
+            limit.attrib.update(lower=repr(-FAR), upper=repr(FAR))
+    robot.changed(f"limits of {', '.join(names)}", "are left out: the loops close outside of them")
+    return '<?xml version="1.0"?>\n' + ET.tostring(tree, encoding="unicode") + "\n"
+
+
+def _looped(machine: Mechanism) -> set[str]:
+    """Joints that a loop moves."""
+    state = machine.state(machine.initial_guess)
+    moved = np.abs(machine.terms(state).A).max(axis=0, initial=0.0) > 0.0
+    names = machine.model.velocity_names
+    return {name for name, there in zip(names, moved, strict=True) if there}
