@@ -138,6 +138,11 @@ def _by_bodies(machine: Mechanism, state: State, reading: Reading):
             frame = machine.model.frame_index(name)
             link = Pose(workspace.rotation[frame].copy(), workspace.translation[frame].copy())
             inside[name] = link.inverse() @ drawn
+    if reading.apart:  # frames of links are moved to their joints, without turning
+        for link in machine.model.description.links:
+            if link.name in reading.bodies:
+                moved = link.center_of_mass - reading.bodies[link.name].center
+                inside[link.name] = Pose(p=moved)
     centers = {name: body.center for name, body in reading.bodies.items()}
     bodies = motions(machine, state, inside, centers)
     peer = Maximal(reading, bodies)

@@ -48,6 +48,7 @@ class Joint:
     at_child: Pose
     axes: tuple[np.ndarray, ...] = ()
     pitch: float = 0.0  # of a screw, in m per rad
+    spring: tuple[float, float] = (0.0, 0.0)  # of the position of one freedom: stiffness and rest
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Reading:
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     # where the file draws the links; none where the links of the import have the frames of the file
     drawn: dict[str, Pose] = field(default_factory=dict)
+    apart: bool = False  # whether the file draws them in a heap, and joints bring them together
     # Of the singular values of all rows: below it a row depends on others. Between rounding (1e-15)
     # and the smallest lever of a model (1e-3 of its size), unless the file itself is rounded.
     rank: float = 1e-9
@@ -138,6 +140,14 @@ class Maximal:
             mass[at + 3 : at + 6, at + 3 : at + 6] = inertia
             force[at : at + 3] = body.mass * self.reading.gravity
             force[at + 3 : at + 6] = -np.cross(motion.spin, inertia @ motion.spin)
+        for joint in self.reading.joints:
+            stiffness, rest = joint.spring
+            if stiffness:
+                position = self._position(joint)
+                for name, row in position.rows:
+                    if name != WORLD:
+                        at = self.index[name]
+                        force[at : at + 6] -= stiffness * (position.value - rest) * row
         reduced = self.free.T @ mass @ self.free
         right = self.free.T @ (force - mass @ self.particular)
         a = self.particular + self.free @ np.linalg.solve(reduced, right)
@@ -171,13 +181,18 @@ class Maximal:
             yield Scalar(0.0, rows, slide.bias - joint.pitch * angle.bias)
 
     def _position(self, joint: Joint) -> Scalar:
-        """Of a joint of one freedom; without its value."""
+        """Of a joint of one freedom; an angle within half a turn."""
         axis = joint.at_parent.R @ joint.axes[0]
         if joint.kind == "prismatic":
             return self._along(
                 joint.parent, axis, joint.at_parent.p, joint.child, joint.at_child.p
             )
-        return self._turn(joint.parent, axis, joint.child)
+        turn = self._turn(joint.parent, axis, joint.child)
+        frame = _with_z(joint.axes[0])
+        one = self.motions[joint.parent].pose.R @ joint.at_parent.R @ frame
+        two = self.motions[joint.child].pose.R @ joint.at_child.R @ frame
+        x, y, _ = one.T @ two[:, 0]
+        return Scalar(float(np.arctan2(y, x)), turn.rows, turn.bias)
 
     def _along(self, i: str, n: np.ndarray, p: np.ndarray, j: str, c: np.ndarray) -> Scalar:
         """How far a point of j is from one of i along a direction of i."""

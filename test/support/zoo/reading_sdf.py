@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -32,7 +33,7 @@ def read_sdf(path: Path, *, apart: bool = False) -> Reading:
 
 class _Sdf:
     def __init__(self, model: ET.Element, *, in_model: bool, apart: bool) -> None:
-        self.read = Reading()
+        self.read = Reading(apart=apart)
         self.in_model = in_model
         self.nodes = {node.get("name"): node for node in model if node.get("name")}
         placed = _pose(model.find("pose"))
@@ -60,7 +61,11 @@ class _Sdf:
             pitch = 0.0
             if kind == "screw":  # the older word counts turns per metre, the other way round
                 pitch = -1.0 / float(node.findtext("thread_pitch"))
-            self.read.joints.append(Joint(name, word, *links, *at, axes, pitch))
+            spring = tuple(
+                float(node.findtext(f"axis/dynamics/spring_{part}") or 0.0)
+                for part in ("stiffness", "reference")
+            )
+            self.read.joints.append(Joint(name, word, *links, *at, axes, pitch, spring))
         for node in model.iterfind("{http://drake.mit.edu}weld_constraint"):
             ends = [node.findtext(f"{{http://drake.mit.edu}}{r}") or node.findtext(r) for r in ("parent", "child")]
             links = [self.link(end.strip()) for end in ends]
@@ -68,8 +73,7 @@ class _Sdf:
             self.read.joints.append(Joint("weld", "fixed", *links, *at))
         if not apart:
             self.read.joints = [
-                Joint(j.name, j.kind, j.parent, j.child, placed @ j.at_parent, j.at_child, j.axes, j.pitch)
-                if j.parent == WORLD else j
+                replace(j, at_parent=placed @ j.at_parent) if j.parent == WORLD else j
                 for j in self.read.joints
             ]
 

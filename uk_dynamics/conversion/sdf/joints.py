@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.sdf.frames import MODEL, Frames, handled, is_true, number, text
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import Array, Pose
+from uk_dynamics.model.urdf import Array, Pose, relative
 
 _HANDLED = (
     *("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch"),
@@ -43,11 +43,18 @@ class SdfJoint:
     parent: str  # name of a link, or ``world``
     child: str  # name of the other
     pose: Pose  # of the joint in the model
+    # of the joint in each link, which are the same place in the model unless links are drawn apart
+    at_parent: Pose
+    at_child: Pose
     axes: tuple[Axis, ...]  # none, one or two
     pitch: float = 0.0  # of a screw, in m per turn, positive for a right-handed thread
     # of a gearbox: both its links turn on this one, the child by −ratio times the parent
     reference: str = ""
     ratio: float = 1.0
+
+    def seen_from(self, link: str) -> Pose:
+        """Its pose in one of its links."""
+        return self.at_parent if link == self.parent else self.at_child
 
 
 def read_joint(
@@ -56,7 +63,13 @@ def read_joint(
     """A joint; what cannot be carried over becomes remarks."""
     name, kind = node.get("name", ""), node.get("type", "")
     pose = frames.pose(name)
-    parent, child = (_link(frames, text(node, tag), tag) for tag in ("parent", "child"))
+    ends = [text(node, tag) for tag in ("parent", "child")]
+    parent, child = (_link(frames, *end) for end in zip(ends, ("parent", "child"), strict=True))
+    at = [relative(frames.pose(link), pose) for link in (parent, child)]
+    if node.find("pose") is None and frames.drawn_apart(*ends):
+        at = [relative(frames.pose(link), frames.pose(end)) for link, end in zip((parent, child), ends, strict=True)]
+        reason = f"joins the frames {ends[0]} and {ends[1]}, which the file draws apart"
+        robot.changed(f"joint {name}", reason)
     axes = []
     for tag in ("axis", "axis2")[: _AXES.get(kind, 0)]:
         found = node.find(tag)
@@ -70,7 +83,7 @@ def read_joint(
         reference = _link(frames, text(node, "gearbox_reference_body"), "gearbox_reference_body")
         ratio = number(node, "gearbox_ratio", 1.0)
     return SdfJoint(
-        name, kind, parent, child, pose, tuple(axes), _pitch(node, kind), reference, ratio
+        name, kind, parent, child, pose, *at, tuple(axes), _pitch(node, kind), reference, ratio
     )
 
 

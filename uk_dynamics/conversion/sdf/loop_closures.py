@@ -12,7 +12,7 @@ from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, tur
 from uk_dynamics.conversion.robot.poses import frame_data
 from uk_dynamics.conversion.sdf.joints import Axis, SdfJoint
 from uk_dynamics.conversion.sdf.spanning_tree import Branch
-from uk_dynamics.model.urdf import Joint, JointType, Pose, compose, relative
+from uk_dynamics.model.urdf import Joint, JointType, Pose, relative
 
 
 def single_joints(joint: SdfJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:
@@ -46,20 +46,23 @@ def _single(axis: Axis, name: str, kind: JointType, sign: float, robot: Imported
     )
 
 
-def close_loop(
-    joint: SdfJoint, placed: Pose, where: Mapping[str, Pose], robot: ImportedRobot
-) -> None:
-    """Turn a joint into a constraint."""
+def close_loop(joint: SdfJoint, inside: Mapping[str, Pose], robot: ImportedRobot) -> None:
+    """Turn a joint into a constraint.
+
+    Args:
+        joint: The joint.
+        inside: Of its links: their frames in the URDF, seen from those of the file.
+        robot: Gets the constraint, or a remark.
+    """
     kind = kind_called(joint.kind, "SDF")
     axes = [(x, y, z) for x, y, z in (axis.direction.tolist() for axis in joint.axes)]
     keys = None if kind is None else kind.of_axes(axes, joint.pitch)
     if kind is None or keys is None:
         robot.lost(f"joint {joint.name}", f"closes a loop as {joint.kind}: there is no such row")
         return
-    place = compose(placed, joint.pose)
     data: Data = {"type": kind.name, **keys}
     for role, link in (("parent", joint.parent), ("child", joint.child)):
-        data[role] = frame_data(link, relative(where[link], place))
+        data[role] = frame_data(link, relative(inside[link], joint.seen_from(link)))
     robot.add_constraint(joint.name, data)
     for axis in joint.axes:
         has = [word for word in ("damping", "friction") if getattr(axis, word)]

@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.robot import poses
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
+from uk_dynamics.conversion.sdf.drake_constraints import drake_joints, is_drake_joint
 from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers, read_pose
 from uk_dynamics.conversion.sdf.joints import SdfJoint, read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
@@ -75,28 +76,16 @@ class _Reader:
         self.robot = robot
         self.axes_in_model = axes_in_model
         self.frames = Frames(model)
-        self.placed = self._place()
         self.elements = {node.get("name", ""): node for node in model.iterfind("link")}
-        # Of each link that is there: its frame in the URDF, seen from the world.
-        self.where: dict[str, Pose] = {WORLD: Pose()}
-
-    def _place(self) -> Pose:
-        """Of the model in the world."""
-        pose, frame = self.model.find("pose"), self.model.get("placement_frame")
-        reference = "" if pose is None else pose.get("relative_to", "")
-        if reference not in ("", WORLD):
-            self.robot.lost(
-                f"model {self.robot.name}", f"its place relative to {reference}, taken as the world"
-            )
-        if frame is None:
-            return read_pose(pose)
-        return compose(read_pose(pose), inverse(self.frames.pose(frame)))
+        # Of each link that is there: its frame in the URDF, seen from its frame in the file.
+        self.inside: dict[str, Pose] = {WORLD: Pose()}
 
     def read(self) -> None:
         self._remark_the_rest()
         read = [self._joint(node) for node in self.model.iterfind("joint")]
         gears = [joint for joint in read if joint.kind == "gearbox"]
         joints = [joint for joint in read if joint.kind != "gearbox"]
+        joints += drake_joints(self.model, self.frames, self.robot)
         grounded = any(WORLD in (joint.parent, joint.child) for joint in joints)
         first = self.model.get("canonical_link") or next(iter(self.elements), "")
         if first not in self.elements:
@@ -110,14 +99,14 @@ class _Reader:
                 self.robot.lost(f"joint {joint.name}", f'no counterpart of type "{joint.kind}"')
         self._root(root, floats=not grounded and not loose)
         for branch in branches:
-            if branch.parent not in self.where:
+            if branch.parent not in self.inside:
                 self._loose(branch.parent)
             self._branch(branch)
         for link in loose:
-            if link not in self.where:
+            if link not in self.inside:
                 self._loose(link)
         for joint in closing:
-            close_loop(joint, self.placed, self.where, self.robot)
+            close_loop(joint, self.inside, self.robot)
         for gearbox in gears:
             couple_gears(gearbox, branches, self.robot)
         drop_dangling(self.robot)
@@ -129,13 +118,18 @@ class _Reader:
             raise error.located(place=f"joint {node.get('name', '')}") from None
 
     def _remark_the_rest(self) -> None:
+        pose = self.model.find("pose")
+        reference = "" if pose is None else pose.get("relative_to", "")
+        if reference not in ("", WORLD):
+            reason = f"its place relative to {reference}, taken as the world"
+            self.robot.lost(f"model {self.robot.name}", reason)
         for node in self.model:
             label = f"{node.tag} {node.get('name') or node.findtext('uri') or ''}".strip()
             if node.tag == "plugin":
                 self._plugin(node)
             elif node.tag in ("model", "include"):
                 self.robot.lost(label, "nested models are not followed: import its own file")
-            elif node.tag not in _HANDLED:
+            elif node.tag not in _HANDLED and not is_drake_joint(node):
                 self.robot.lost(label, "has no place here")
         if is_true(self.model.findtext("static")):
             self.robot.lost(f"model {self.robot.name}", "<static>: here it moves")
@@ -160,9 +154,9 @@ class _Reader:
             return
         if floats:
             self.robot.root = "floating"
-            place = compose(self.placed, self.frames.pose(root))
+            place = compose(self.frames.placed, self.frames.pose(root))
             self.robot.place_root("root", place, poses.quaternion(place.rotation))
-            self.where[root] = place
+            self.inside[root] = Pose()
             self._body(root, Pose())
             return
         self.robot.links.append(Link(WORLD))
@@ -170,8 +164,8 @@ class _Reader:
 
     def _loose(self, link: str) -> None:
         """A part without a joint to the others floats in the world."""
-        place = compose(self.placed, self.frames.pose(link))
-        self.where[link] = place
+        place = compose(self.frames.placed, self.frames.pose(link))
+        self.inside[link] = Pose()
         self.robot.joints.append(Joint(f"{link}_free", "floating", WORLD, link, place))
         self.robot.changed(f"link {link}", f"no joint holds it: the floating joint {link}_free")
         self._body(link, Pose())
@@ -188,11 +182,9 @@ class _Reader:
 
     def _branch(self, branch: Branch) -> None:
         joint = branch.joint
-        place = compose(self.placed, joint.pose)
-        self.where[branch.child] = place
-        own = compose(self.placed, self.frames.pose(branch.child))
-        self._body(branch.child, relative(place, own))
-        pose = relative(self.where[branch.parent], place)
+        self.inside[branch.child] = joint.seen_from(branch.child)
+        self._body(branch.child, inverse(self.inside[branch.child]))
+        pose = relative(self.inside[branch.parent], joint.seen_from(branch.parent))
         whole = Joint(joint.name, "fixed", branch.parent, branch.child, pose)
         sign = -1.0 if branch.reversed else 1.0
         if branch.reversed:
