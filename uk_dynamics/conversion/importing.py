@@ -15,12 +15,13 @@ from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, Remark
 from uk_dynamics.conversion.robot.mechanism_text import mechanism_text
 from uk_dynamics.conversion.robot.urdf_text import urdf_text
 from uk_dynamics.conversion.sdf.reading import read_sdf
+from uk_dynamics.conversion.usd.reading import SUFFIXES, read_usd
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import MechanismSpec, read_yaml
 from uk_dynamics.model.urdf import LARGEST_DESCRIPTION, parse_xml
 
-_KINDS = "an SDF or MJCF file, or the YAML of closed loops next to a URDF"
+_KINDS = "an SDF, MJCF or USD file, or the YAML of closed loops next to a URDF"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,9 @@ def import_file(path: Path, *, model: str | None = None, urdf: Path | None = Non
             robot, tree = read_loop_closures(path, data, beside)
         else:
             robot, tree = read_gepetto(path, data, beside)
+    elif path.suffix in SUFFIXES:
+        robot = read_usd(path)
+        tree = urdf_text(robot)
     else:
         root = _parse(path)
         if root.tag == "mujoco":

@@ -171,7 +171,12 @@ def _by_mujoco(machine: Mechanism, state: State, reading: MujocoReading):
     reading.place(bodies, positions)
     reading.solve()
     del bodies["world"]
-    return reading.accelerations(), reading.mobility, max(reading.residual, reading.misplaced), bodies
+    return (
+        reading.accelerations(),
+        reading.mobility,
+        max(reading.residual, reading.misplaced),
+        bodies,
+    )
 
 
 __all__ = ["Body", "Compared", "compare", "imported", "random_states"]

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 WORLD = "world"
+
+
 @dataclass(frozen=True)
 class Pose:
     """Where a frame is in another: its axes as columns, its origin."""
@@ -184,9 +186,7 @@ class Maximal:
         """Of a joint of one freedom; an angle within half a turn."""
         axis = joint.at_parent.R @ joint.axes[0]
         if joint.kind == "prismatic":
-            return self._along(
-                joint.parent, axis, joint.at_parent.p, joint.child, joint.at_child.p
-            )
+            return self._along(joint.parent, axis, joint.at_parent.p, joint.child, joint.at_child.p)
         turn = self._turn(joint.parent, axis, joint.child)
         frame = _with_z(joint.axes[0])
         one = self.motions[joint.parent].pose.R @ joint.at_parent.R @ frame

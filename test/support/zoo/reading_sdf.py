@@ -12,7 +12,14 @@ import numpy as np
 from support.zoo.maximal import WORLD, Body, Coupling, Joint, Pose, Reading
 from support.zoo.reading_urdf import pose, vector
 
-_MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
+_MOMENTS = {
+    "ixx": (0, 0),
+    "iyy": (1, 1),
+    "izz": (2, 2),
+    "ixy": (0, 1),
+    "ixz": (0, 2),
+    "iyz": (1, 2),
+}
 _AXES = {"revolute": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2, "gearbox": 2}
 
 
@@ -49,7 +56,9 @@ class _Sdf:
             here = self.place(name)
             at = [self._seen(link, here) for link in links]
             if apart and node.find("pose") is None:
-                at = [self._seen(link, self.place(end)) for link, end in zip(links, ends, strict=True)]
+                at = [
+                    self._seen(link, self.place(end)) for link, end in zip(links, ends, strict=True)
+                ]
             axes = tuple(
                 here.R.T @ self._axis(node.find(tag), here)
                 for tag in ("axis", "axis2")[: _AXES.get(kind, 0)]
@@ -67,9 +76,15 @@ class _Sdf:
             )
             self.read.joints.append(Joint(name, word, *links, *at, axes, pitch, spring))
         for node in model.iterfind("{http://drake.mit.edu}weld_constraint"):
-            ends = [node.findtext(f"{{http://drake.mit.edu}}{r}") or node.findtext(r) for r in ("parent", "child")]
+            ends = [
+                node.findtext(f"{{http://drake.mit.edu}}{r}") or node.findtext(r)
+                for r in ("parent", "child")
+            ]
             links = [self.link(end.strip()) for end in ends]
-            at = [self._seen(link, self.place(end.strip())) for link, end in zip(links, ends, strict=True)]
+            at = [
+                self._seen(link, self.place(end.strip()))
+                for link, end in zip(links, ends, strict=True)
+            ]
             self.read.joints.append(Joint("weld", "fixed", *links, *at))
         if not apart:
             self.read.joints = [
@@ -107,7 +122,9 @@ class _Sdf:
         old = axis.findtext("use_parent_model_frame", "") in ("1", "true")
         if self.in_model or old or xyz.get("expressed_in") == "__model__":
             return direction
-        return (self.place(xyz.get("expressed_in")).R if xyz.get("expressed_in") else here.R) @ direction
+        return (
+            self.place(xyz.get("expressed_in")).R if xyz.get("expressed_in") else here.R
+        ) @ direction
 
     def _gears(self, node: ET.Element, links: list[str], axes: tuple, here: Pose) -> None:
         """The wheels turn on a third body: the child by minus the ratio times the parent."""
@@ -116,8 +133,10 @@ class _Sdf:
         factors = {}
         for link, axis, weight in zip(links, axes, (ratio, 1.0), strict=True):
             shaft = next(
-                j for j in self.nodes.values()
-                if j.tag == "joint" and j.get("type") == "revolute"
+                j
+                for j in self.nodes.values()
+                if j.tag == "joint"
+                and j.get("type") == "revolute"
                 and {j.findtext("parent").strip(), j.findtext("child").strip()} == {reference, link}
             )
             same = self._axis(shaft.find("axis"), self.place(shaft.get("name"))) @ here.R @ axis

@@ -12,7 +12,14 @@ from scipy.spatial.transform import Rotation
 from support.zoo.maximal import WORLD, Body, Coupling, Joint, Pose, Reading
 
 _DRAKE = "{http://drake.mit.edu}"
-_MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
+_MOMENTS = {
+    "ixx": (0, 0),
+    "iyy": (1, 1),
+    "izz": (2, 2),
+    "ixy": (0, 1),
+    "ixz": (0, 2),
+    "iyz": (1, 2),
+}
 
 
 def vector(text: str) -> np.ndarray:

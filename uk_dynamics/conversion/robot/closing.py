@@ -1,7 +1,7 @@
 """Loops of an imported machine that its file closes only roughly, or only outside its limits.
 
-Simulators close loops by forces, which need neither exact numbers nor limits that allow the closure;
-here a loop is closed exactly. What the file leaves open is settled, and said, at import.
+Simulators close loops by forces, which need neither exact numbers nor limits that allow it; here a
+loop is closed exactly. What the file leaves open is settled, and said, at import.
 """
 
 from __future__ import annotations

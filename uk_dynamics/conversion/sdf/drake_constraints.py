@@ -1,4 +1,4 @@
-"""Drake's own elements that close loops in SDF: welds, balls, and bushings that stand for joints."""
+"""Drake's own elements that close loops in SDF: welds, balls, and bushings in place of joints."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from uk_dynamics.conversion.graph.joint import Axis, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.conversion.sdf.frames import Frames, numbers
-from uk_dynamics.conversion.sdf.joints import Axis, SdfJoint
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import Pose, compose, relative
 
@@ -22,7 +22,7 @@ def local_tag(node: ET.Element) -> str:
     return node.tag.rpartition("}")[2]
 
 
-def drake_joints(model: ET.Element, frames: Frames, robot: ImportedRobot) -> Iterator[SdfJoint]:
+def drake_joints(model: ET.Element, frames: Frames, robot: ImportedRobot) -> Iterator[GraphJoint]:
     """Joints without coordinates of a model; a bushing that is none becomes a remark."""
     for node in model:
         kind = local_tag(node)
@@ -41,7 +41,7 @@ def is_drake_joint(node: ET.Element) -> bool:
     return "}" in node.tag and local_tag(node) in _KINDS
 
 
-def _joint(node: ET.Element, kind: str, frames: Frames, robot: ImportedRobot) -> SdfJoint | None:
+def _joint(node: ET.Element, kind: str, frames: Frames, robot: ImportedRobot) -> GraphJoint | None:
     parts = {local_tag(part): part for part in node}
     axes: tuple[Axis, ...] = ()
     if kind == "weld_constraint":
@@ -64,14 +64,12 @@ def _joint(node: ET.Element, kind: str, frames: Frames, robot: ImportedRobot) ->
     places = [frames.pose(end) for end in ends]
     if kind == "ball_constraint":
         points = [numbers(_part(parts, f"ball_constraint_{p}"), 3) for p in ("p_AP", "p_BQ")]
-        places = [
-            compose(place, Pose(point)) for place, point in zip(places, points, strict=True)
-        ]
+        places = [compose(place, Pose(point)) for place, point in zip(places, points, strict=True)]
     parent, child = (frames.link(end) for end in ends)
     at_parent = relative(frames.pose(parent), places[0])
     at_child = relative(frames.pose(child), places[1])
     name = f"{ends[0]}_to_{ends[1]}"
-    return SdfJoint(name, word, parent, child, places[0], at_parent, at_child, axes)
+    return GraphJoint(name, word, parent, child, places[0], at_parent, at_child, axes)
 
 
 def _part(parts: dict[str, ET.Element], tag: str) -> ET.Element:

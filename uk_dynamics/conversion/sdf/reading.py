@@ -6,27 +6,19 @@ trees only, or pass over what they do not know, which an import must not do.
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.conversion.robot import poses
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
+from uk_dynamics.conversion.graph.graph import Graph
+from uk_dynamics.conversion.graph.joint import GraphJoint
+from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.conversion.sdf.drake_constraints import drake_joints, is_drake_joint
-from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers, read_pose
-from uk_dynamics.conversion.sdf.joints import SdfJoint, read_joint
+from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers
+from uk_dynamics.conversion.sdf.joints import read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
-from uk_dynamics.conversion.sdf.loop_closures import (
-    close_loop,
-    couple_gears,
-    drop_dangling,
-    single_joints,
-)
-from uk_dynamics.conversion.sdf.spanning_tree import Branch, spanning_tree
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, compose, inverse, relative
+from uk_dynamics.model.urdf import WORLD, Link, Visual, compose
 
 _HANDLED = ("link", "joint", "pose", "frame", "static", "self_collide", "allow_auto_disable")
 _AXES_IN_JOINT = 5  # since SDF 1.5
@@ -77,8 +69,6 @@ class _Reader:
         self.axes_in_model = axes_in_model
         self.frames = Frames(model)
         self.elements = {node.get("name", ""): node for node in model.iterfind("link")}
-        # Of each link that is there: its frame in the URDF, seen from its frame in the file.
-        self.inside: dict[str, Pose] = {WORLD: Pose()}
 
     def read(self) -> None:
         self._remark_the_rest()
@@ -86,32 +76,23 @@ class _Reader:
         gears = [joint for joint in read if joint.kind == "gearbox"]
         joints = [joint for joint in read if joint.kind != "gearbox"]
         joints += drake_joints(self.model, self.frames, self.robot)
-        grounded = any(WORLD in (joint.parent, joint.child) for joint in joints)
         first = self.model.get("canonical_link") or next(iter(self.elements), "")
         if first not in self.elements:
             raise InputError(f'there is no <link> "{first}"', place=f"model {self.robot.name}")
-        root = WORLD if grounded else first
-        driven = [data.get("joint") for data in self.robot.actuators.values()]
-        branches, closing, loose = spanning_tree(joints, list(self.elements), root, driven)
-        known = {branch.joint.name for branch in branches} | {joint.name for joint in closing}
-        for joint in joints:
-            if joint.name not in known:
-                self.robot.lost(f"joint {joint.name}", f'no counterpart of type "{joint.kind}"')
-        self._root(root, floats=not grounded and not loose)
-        for branch in branches:
-            if branch.parent not in self.inside:
-                self._loose(branch.parent)
-            self._branch(branch)
-        for link in loose:
-            if link not in self.inside:
-                self._loose(link)
-        for joint in closing:
-            close_loop(joint, self.inside, self.robot)
-        for gearbox in gears:
-            couple_gears(gearbox, branches, self.robot)
-        drop_dangling(self.robot)
+        places = {
+            name: compose(self.frames.placed, self.frames.pose(name)) for name in self.elements
+        }
+        Graph(self.robot, joints, gears, places, first, self._body).build()
 
-    def _joint(self, node: ET.Element) -> SdfJoint:
+    def _body(self, name: str) -> tuple[Link, list[Visual]]:
+        node = self.elements[name]
+        try:
+            link = read_link(node, self.robot)
+            return link, read_visuals(node, self.robot, self.directory)
+        except InputError as error:
+            raise error.located(place=f"link {name}") from None
+
+    def _joint(self, node: ET.Element) -> GraphJoint:
         try:
             return read_joint(node, self.frames, self.robot, axes_in_model=self.axes_in_model)
         except InputError as error:
@@ -147,61 +128,3 @@ class _Reader:
                 guess = f"guess: the plugin {name} names this joint"
                 self.robot.add_actuator(f"{joint}_motor", {"joint": joint}, guess)
         self.robot.lost(f"plugin {name}", "plugins are programs of the simulator")
-
-    def _root(self, root: str, *, floats: bool) -> None:
-        if root == WORLD:
-            self.robot.links.append(Link(WORLD))
-            return
-        if floats:
-            self.robot.root = "floating"
-            place = compose(self.frames.placed, self.frames.pose(root))
-            self.robot.place_root("root", place, poses.quaternion(place.rotation))
-            self.inside[root] = Pose()
-            self._body(root, Pose())
-            return
-        self.robot.links.append(Link(WORLD))
-        self._loose(root)
-
-    def _loose(self, link: str) -> None:
-        """A part without a joint to the others floats in the world."""
-        place = compose(self.frames.placed, self.frames.pose(link))
-        self.inside[link] = Pose()
-        self.robot.joints.append(Joint(f"{link}_free", "floating", WORLD, link, place))
-        self.robot.changed(f"link {link}", f"no joint holds it: the floating joint {link}_free")
-        self._body(link, Pose())
-
-    def _body(self, name: str, moved: Pose) -> None:
-        node = self.elements[name]
-        try:
-            link = read_link(node, self.robot)
-            visuals = read_visuals(node, self.robot, self.directory)
-        except InputError as error:
-            raise error.located(place=f"link {name}") from None
-        self.robot.links.append(poses.moved_link(link, moved))
-        self.robot.visuals += [poses.moved_visual(visual, moved) for visual in visuals]
-
-    def _branch(self, branch: Branch) -> None:
-        joint = branch.joint
-        self.inside[branch.child] = joint.seen_from(branch.child)
-        self._body(branch.child, inverse(self.inside[branch.child]))
-        pose = relative(self.inside[branch.parent], joint.seen_from(branch.parent))
-        whole = Joint(joint.name, "fixed", branch.parent, branch.child, pose)
-        sign = -1.0 if branch.reversed else 1.0
-        if branch.reversed:
-            self.robot.changed(f"joint {joint.name}", "parent and child are exchanged in the tree")
-        axes = list(single_joints(joint, sign, self.robot))
-        if joint.kind == "fixed":
-            self.robot.joints.append(whole)
-        elif joint.kind == "ball":
-            self.robot.add_ball(whole)
-        elif len(axes) == 1:
-            self.robot.joints.append(
-                replace(axes[0], parent=whole.parent, child=whole.child, pose=whole.pose)
-            )
-        else:
-            self.robot.add_chain(whole, axes[::-1] if branch.reversed else axes)
-        if joint.kind == "screw":
-            slide, angle = axes[1].name, axes[0].name
-            ratio = -joint.pitch / (2.0 * math.pi)
-            data: Data = {"type": "joint_coupling", "joints": {slide: 1.0, angle: ratio}}
-            self.robot.add_constraint(joint.name, data)

@@ -1,4 +1,4 @@
-"""Joints of SDF as joints of a URDF, or as constraints where they close a loop."""
+"""Joints of a graph as joints of a URDF, or as constraints where they close a loop."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from uk_dynamics.constraints.kinds import kind_called
+from uk_dynamics.conversion.graph.joint import Axis, GraphJoint
+from uk_dynamics.conversion.graph.spanning_tree import Branch
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
 from uk_dynamics.conversion.robot.poses import frame_data
-from uk_dynamics.conversion.sdf.joints import Axis, SdfJoint
-from uk_dynamics.conversion.sdf.spanning_tree import Branch
 from uk_dynamics.model.urdf import Joint, JointType, Pose, relative
 
 
-def single_joints(joint: SdfJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:
+def single_joints(joint: GraphJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:
     """The joints of one freedom that a joint of the tree consists of, in its frame."""
     if joint.kind == "screw":
         (axis,) = joint.axes
@@ -46,7 +46,7 @@ def _single(axis: Axis, name: str, kind: JointType, sign: float, robot: Imported
     )
 
 
-def close_loop(joint: SdfJoint, inside: Mapping[str, Pose], robot: ImportedRobot) -> None:
+def close_loop(joint: GraphJoint, inside: Mapping[str, Pose], robot: ImportedRobot) -> None:
     """Turn a joint into a constraint.
 
     Args:
@@ -73,7 +73,7 @@ def close_loop(joint: SdfJoint, inside: Mapping[str, Pose], robot: ImportedRobot
             robot.lost(f"joint {joint.name}", f"{', '.join(has)}: {why}")
 
 
-def couple_gears(gearbox: SdfJoint, branches: Sequence[Branch], robot: ImportedRobot) -> None:
+def couple_gears(gearbox: GraphJoint, branches: Sequence[Branch], robot: ImportedRobot) -> None:
     """Couple the joints on which both wheels of a gearbox turn: theta_2 = -ratio theta_1 (SDF)."""
     factors: dict[str, float] = {}
     weights = (gearbox.ratio, 1.0)
