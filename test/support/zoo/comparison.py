@@ -14,6 +14,7 @@ from support.zoo.maximal import Body, Maximal, Motion, Pose, Reading
 from support.zoo.reading_mujoco import MujocoReading
 from uk_dynamics.conversion.importing import import_file
 from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.files.constraint_specification import StabilizationSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import State
@@ -31,7 +32,12 @@ def imported(path: Path, model: str | None = None) -> Mechanism:
     text = re.sub(r"<dynamics[^>]*/>|<dynamics[^>]*>.*?</dynamics>", "", text, flags=re.DOTALL)
     calm = {"damping": None, "friction": None, "stop_stiffness": 0.0, "stop_damping": 0.0}
     joints = tuple((name, dataclasses.replace(data, **calm)) for name, data in spec.joints)
-    spec = dataclasses.replace(spec, joints=joints)
+    # Nor stabilisation: where a file closes its loops to 1e-8 m only, it would pull with 1e-5 m/s².
+    still = StabilizationSpec(frequency=0.0)
+    rows = tuple(dataclasses.replace(row, stabilization=still) for row in spec.constraints)
+    if path.suffix == ".urdf":
+        rows = ()  # they are those of the URDF
+    spec = dataclasses.replace(spec, joints=joints, constraints=rows)
     return Mechanism.from_spec(spec, robot_description=text)
 
 
@@ -159,7 +165,7 @@ def _by_mujoco(machine: Mechanism, state: State, reading: MujocoReading):
     workspace = machine.model.workspace()
     workspace.update_positions(machine.initial_guess)
     for body in range(1, model.nbody):
-        name = model.body(body).name
+        name = reading.body(body)
         frame = machine.model.frame_index(name)
         link = Pose(workspace.rotation[frame].copy(), workspace.translation[frame].copy())
         drawn = Pose(reading.data.xmat[body].reshape(3, 3).copy(), reading.data.xpos[body].copy())

@@ -25,6 +25,7 @@ class MujocoReading:
         self.mujoco: Any = importlib.import_module("mujoco")
         self.model = _compiled(self.mujoco, path)
         self.data = self.mujoco.MjData(self.model)
+        self.bodies = [self.model.body(k).name or f"body_{k}" for k in range(self.model.nbody)]
 
     def place(self, motions: dict[str, Motion], joint_positions: dict[str, float]) -> None:
         """Take over a state: positions of single joints by name, those of others from the bodies."""
@@ -32,12 +33,12 @@ class MujocoReading:
         for j in range(model.njnt):
             at, body = model.jnt_qposadr[j], model.jnt_bodyid[j]
             kind, name = model.jnt_type[j], self._joint(j)
-            pose = motions[model.body(body).name].pose if kind < 2 else None
+            pose = motions[self.body(body)].pose if kind < 2 else None
             if kind == mujoco.mjtJoint.mjJNT_FREE:
                 data.qpos[at : at + 3] = pose.p
                 data.qpos[at + 3 : at + 7] = _wxyz(pose.R)
             elif kind == mujoco.mjtJoint.mjJNT_BALL:
-                parent = motions[model.body(model.body_parentid[body]).name].pose.R
+                parent = motions[self.body(model.body_parentid[body])].pose.R
                 w, x, y, z = model.body_quat[body]
                 fixed = Rotation.from_quat([x, y, z, w]).as_matrix()
                 data.qpos[at : at + 4] = _wxyz(fixed.T @ parent.T @ pose.R)
@@ -47,7 +48,7 @@ class MujocoReading:
         names = [n for n in motions if n != "world"]
         rows, wanted = [], []
         for name in names:
-            body = model.body(name).id
+            body = self.bodies.index(name)
             linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
             mujoco.mj_jacBodyCom(model, data, linear, angular, body)
             rows += [linear, angular]
@@ -56,14 +57,18 @@ class MujocoReading:
         data.qvel[:] = np.linalg.lstsq(matrix, right, rcond=None)[0]
         self.misplaced = float(np.abs(matrix @ data.qvel - right).max())
         for name in names:  # velocities agree, and so do places
-            error = np.abs(data.body(name).xpos - motions[name].pose.p).max()
-            turn = np.abs(data.body(name).xmat.reshape(3, 3) - motions[name].pose.R).max()
+            error = np.abs(data.xpos[self.bodies.index(name)] - motions[name].pose.p).max()
+            turn = np.abs(data.xmat[self.bodies.index(name)].reshape(3, 3) - motions[name].pose.R).max()
             self.misplaced = max(self.misplaced, float(error), float(turn))
         mujoco.mj_forward(model, data)
         self.names = names
 
+    def body(self, index: int) -> str:
+        """Its name, or its number."""
+        return self.bodies[index]
+
     def _joint(self, j: int) -> str:
-        body = self.model.body(self.model.jnt_bodyid[j]).name
+        body = self.body(self.model.jnt_bodyid[j])
         return self.model.joint(j).name or f"{body}_joint_{j}"
 
     def rows(self) -> np.ndarray:
@@ -107,7 +112,7 @@ class MujocoReading:
         found = {}
         for name in self.names:
             both = np.zeros(6)
-            body = model.body(name).id
+            body = self.bodies.index(name)
             mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_BODY, body, both, 0)
             found[name] = np.concatenate([both[3:] + self._gravity(), both[:3]])
         return found
@@ -129,12 +134,8 @@ def _compiled(mujoco: Any, path: Path) -> Any:
             parent.insert(at + k, part)
     for node in list(root.iter()):
         for child in list(node):
-            drawn = child.get("mesh") or child.get("type") == "mesh" or child.get("material")
             shape = child.tag == "geom" and (child.get("mesh") or child.get("type") == "mesh")
-            defaults = child.tag == "geom" and "visual" in child.get("class", "")
-            if child.tag in ("asset", "keyframe", "sensor", "visual", "statistic"):
-                node.remove(child)
-            elif shape or (defaults and drawn):
+            if shape or child.tag in ("asset", "keyframe", "sensor", "visual", "statistic"):
                 node.remove(child)
             elif child.get("material"):
                 del child.attrib["material"]
@@ -154,6 +155,7 @@ def _compiled(mujoco: Any, path: Path) -> Any:
     model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     model.dof_damping[:], model.dof_frictionloss[:] = 0.0, 0.0
     model.body_gravcomp[:] = 0.0
+    model.opt.viscosity = model.opt.density = 0.0
     return model
 
 

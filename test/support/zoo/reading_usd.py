@@ -21,7 +21,8 @@ def read_usd(path: Path) -> Reading:
     )
     stage = usd.Stage.Open(str(path))
     assert geometry.GetStageMetersPerUnit(stage) == 1.0
-    read, paths = Reading(), {}
+    # the pose drawn is rounded to 1e-9 m: joints bring the bodies together
+    read, paths = Reading(apart=True), {}
     for prim in stage.Traverse():
         if prim.GetTypeName() == "PhysicsScene":
             size = prim.GetAttribute("physics:gravityMagnitude").Get()
@@ -36,8 +37,6 @@ def read_usd(path: Path) -> Reading:
                 np.array(prim.GetAttribute("physics:centerOfMass").Get(), dtype=float),
                 axes @ np.diag(moments) @ axes.T,
             )
-            matrix = np.array(geometry.Xformable(prim).ComputeLocalToWorldTransform(0.0)).T
-            read.drawn[name] = Pose(matrix[:3, :3], matrix[:3, 3])
     for prim in stage.Traverse():
         kind = prim.GetTypeName().removeprefix("Physics").removesuffix("Joint")
         if kind not in _KINDS:

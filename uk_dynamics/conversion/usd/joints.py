@@ -71,8 +71,6 @@ class Joints:
         kind, freedoms = self._freedoms(prim, name)
         if not kind:
             return None
-        if kind == "distance":
-            return None
         if float(joint.GetBreakForceAttr().Get()) < math.inf:
             self.robot.lost(f"joint {name}", "breakForce: here joints do not break")
         axes = tuple(self._axis(prim, name, freedom) for freedom in freedoms)
@@ -111,7 +109,7 @@ class Joints:
         return self.bodies[str(prim.GetPath())], compose(inverse(body.pose), place)
 
     def _freedoms(self, prim: Any, name: str) -> tuple[str, list[_Freedom]]:
-        """Its kind in SDF's words, and what it leaves free; no kind where it is no joint of ours."""
+        """Its kind in SDF's words, and what it leaves free; no kind where it is none of ours."""
         word = prim.GetTypeName()
         kind = _KINDS.get(word, "")
         if kind in ("revolute", "prismatic"):
@@ -129,10 +127,10 @@ class Joints:
             return "", []
         free = [k for k in range(6) if not self._locked(prim, _FREEDOMS[k])]
         found = [_Freedom(np.eye(3)[k % 3], _FREEDOMS[k], k > 2) for k in free]
-        slides, turns = sum(k < 3 for k in free), sum(k > 2 for k in free)
+        slides, rotations = sum(k < 3 for k in free), sum(k > 2 for k in free)
         kinds = {(0, 0): "fixed", (0, 1): "revolute", (1, 0): "prismatic"}
         kinds |= {(0, 2): "universal", (0, 3): "ball"}
-        kind = kinds.get((slides, turns), "")
+        kind = kinds.get((slides, rotations), "")
         if not kind and len(free) < 6:
             left = ", ".join(freedom.word for freedom in found)
             raise InputError(
