@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from support.zoo.maximal import Body, Maximal, Motion, Pose, Reading
+from support.zoo.maximal import Maximal, Motion, Pose, Reading
 from support.zoo.reading_mujoco import MujocoReading
 from uk_dynamics.conversion.importing import import_file
 from uk_dynamics.exceptions import SimulationError
@@ -18,6 +18,9 @@ from uk_dynamics.mechanism.files.constraint_specification import StabilizationSp
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.simulation.simulate import simulate
+
+_STILL = 1e-6  # J: a machine without mobility stays where it is
 
 
 def imported(path: Path, model: str | None = None) -> Mechanism:
@@ -39,6 +42,18 @@ def imported(path: Path, model: str | None = None) -> Mechanism:
         rows = ()  # they are those of the URDF
     spec = dataclasses.replace(spec, joints=joints, constraints=rows)
     return Mechanism.from_spec(spec, robot_description=text)
+
+
+def moved(path: Path) -> Mechanism:
+    """A machine that can accelerate.
+
+    Raises:
+        InputError: It is none.
+        UndeterminedMotionError: It has no inertia.
+    """
+    machine = imported(path)
+    machine.dynamics().evaluate(machine.state(v=np.ones(machine.model.nv)))
+    return machine
 
 
 def motions(
@@ -185,4 +200,10 @@ def _by_mujoco(machine: Mechanism, state: State, reading: MujocoReading):
     )
 
 
-__all__ = ["Body", "Compared", "compare", "imported", "random_states"]
+def energy_drift(machine: Mechanism, span: float) -> float:
+    """Of a passive motion from a closed state, relative to the largest kinetic energy."""
+    state = next(random_states(machine, 1))
+    start = State(0.0, state.q, 0.3 * state.v)
+    path = simulate(machine, start, span, sample_period=span / 50.0)
+    drift = float(np.abs(path.energy - path.energy[0]).max())
+    return drift / max(float(np.abs(path.kinetic).max()), _STILL)

@@ -55,7 +55,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Coupling:
-    """Factors of joint positions whose sum stays as it is; negative where a joint runs backwards."""
+    """Factors of joint positions whose sum stays as it is."""
 
     factors: dict[str, float]
 
@@ -160,7 +160,7 @@ class Maximal:
         turned = Pose(_with_z(joint.axes[0])) if joint.axes else Pose()
         one, two = joint.at_parent @ turned, joint.at_child @ turned
         x, y, z = one.R.T
-        X, Y, Z = two.R.T
+        _, Y, Z = two.R.T
         kind, p, c = joint.kind, joint.parent, joint.child
         if kind in ("revolute", "continuous", "ball", "fixed", "universal"):
             for n in (x, y, z):

@@ -28,7 +28,7 @@ class MujocoReading:
         self.bodies = [self.model.body(k).name or f"body_{k}" for k in range(self.model.nbody)]
 
     def place(self, motions: dict[str, Motion], joint_positions: dict[str, float]) -> None:
-        """Take over a state: positions of single joints by name, those of others from the bodies."""
+        """Take over a state: single joints by name, others from the bodies."""
         model, data, mujoco = self.model, self.data, self.mujoco
         for j in range(model.njnt):
             at, body = model.jnt_qposadr[j], model.jnt_bodyid[j]
@@ -58,7 +58,9 @@ class MujocoReading:
         self.misplaced = float(np.abs(matrix @ data.qvel - right).max())
         for name in names:  # velocities agree, and so do places
             error = np.abs(data.xpos[self.bodies.index(name)] - motions[name].pose.p).max()
-            turn = np.abs(data.xmat[self.bodies.index(name)].reshape(3, 3) - motions[name].pose.R).max()
+            turn = np.abs(
+                data.xmat[self.bodies.index(name)].reshape(3, 3) - motions[name].pose.R
+            ).max()
             self.misplaced = max(self.misplaced, float(error), float(turn))
         mujoco.mj_forward(model, data)
         self.names = names

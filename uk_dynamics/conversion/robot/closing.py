@@ -13,9 +13,11 @@ import numpy as np
 
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.model.urdf import FAR
+from uk_dynamics.model.urdf import FAR, Array
 
 _NEARLY = 1e-5  # of the machine's size: what is open by less is a matter of digits
+# Of the singular values of all rows: between these a row repeats others but for digits of the file.
+_REPEATED, _EXACTLY = 3e-5, 1e-8
 
 
 def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
@@ -32,6 +34,7 @@ def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
     found = machine.assembly()
     open_by = max(found.violations.values(), default=0.0)
     if found.closed:
+        _widen_for_repeated_rows(robot, machine, found.q)
         return urdf
     if open_by <= _NEARLY * machine.size:
         tolerance = 10.0 ** math.ceil(math.log10(2.0 * open_by / machine.size))
@@ -50,6 +53,19 @@ def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
             limit.attrib.update(lower=repr(-FAR), upper=repr(FAR))
     robot.changed(f"limits of {', '.join(names)}", "are left out: the loops close outside of them")
     return '<?xml version="1.0"?>\n' + ET.tostring(tree, encoding="unicode") + "\n"
+
+
+def _widen_for_repeated_rows(robot: ImportedRobot, machine: Mechanism, q: Array) -> None:
+    """Where rows repeat others but for rounded numbers, they hold only to that along a motion."""
+    rows = machine.terms(machine.state(q)).A
+    sizes = np.linalg.svd(rows, compute_uv=False) if len(rows) else np.zeros(1)
+    nearly = sizes[(sizes < _REPEATED * sizes[0]) & (sizes > _EXACTLY * sizes[0])]
+    if len(nearly):
+        off = float(nearly.max() / sizes[0])
+        tolerance = 10.0 ** math.ceil(math.log10(2.0 * off))
+        robot.solver["closure_tolerance"] = tolerance
+        reason = f"repeat rows of loops to {off:.1g} only: the closure tolerance is {tolerance:g}"
+        robot.changed("numbers of the file", f"{reason} of the machine's size")
 
 
 def _looped(machine: Mechanism) -> set[str]:
