@@ -22,7 +22,7 @@ pytest.importorskip("pxr", reason="usd-core reads USD")
 
 @pytest.mark.parametrize("model", [m for m in MODELS if not m.refused], ids=lambda m: m.file)
 def test_model(model: Model) -> None:
-    machine = imported(model.path)
+    machine = imported(model.path, fixed=model.fixed)
     found = compare(machine, model.read(), model.states)
     assert found.mobility == found.their_mobility == model.mobility
     assert found.difference < model.same

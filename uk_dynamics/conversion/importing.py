@@ -23,12 +23,15 @@ from uk_dynamics.model.urdf import LARGEST_DESCRIPTION, parse_xml
 
 _KINDS = "an SDF, MJCF or USD file, or the YAML of closed loops next to a URDF"
 
+_DESCRIPTION = "robot_description"  # how errors call a URDF that is no file
+
 
 @dataclass(frozen=True)
 class Import:
     """Both files of an imported machine."""
 
     name: str  # of the machine; the files are called NAME.urdf and NAME.yaml
+    source: str  # name of the file it comes from
     urdf: str
     mechanism: str  # the mechanism file
     remarks: tuple[Remark, ...]  # what could not be carried over, or stands there in another form
@@ -40,11 +43,25 @@ class Import:
             InputError: They are no mechanism: something in the source makes no sense.
         """
         spec = MechanismSpec.from_text(self.mechanism, file=f"{self.name}.yaml")
-        return Mechanism.from_spec(spec, robot_description=self.urdf)
+        try:
+            return Mechanism.from_spec(spec, robot_description=self.urdf)
+        except InputError as error:
+            if error.file != _DESCRIPTION:
+                raise
+            raise error.within(file=self.source, place="") from None
 
 
-def import_file(path: Path, *, model: str | None = None, urdf: Path | None = None) -> Import:
+def import_file(
+    path: Path, *, model: str | None = None, urdf: Path | None = None, fixed: bool = False
+) -> Import:
     """Read a file of another format.
+
+    Args:
+        path: The file.
+        model: Of an SDF file that has several.
+        urdf: Of a YAML file, if it is not the one next to it.
+        fixed: Whether a root that nothing holds stands in the world, where SDF and USD let it
+            float.
 
     Raises:
         InputError: The file cannot be read, is of no such kind, or does not make sense.
@@ -57,7 +74,7 @@ def import_file(path: Path, *, model: str | None = None, urdf: Path | None = Non
         else:
             robot, tree = read_gepetto(path, data, beside)
     elif path.suffix in SUFFIXES:
-        robot = read_usd(path)
+        robot = read_usd(path, fixed=fixed)
         tree = urdf_text(robot)
     else:
         root = _parse(path)
@@ -65,7 +82,7 @@ def import_file(path: Path, *, model: str | None = None, urdf: Path | None = Non
             robot = read_mjcf(path)
         elif root.tag == "sdf":
             try:
-                robot = read_sdf(root, path.parent, model)
+                robot = read_sdf(root, path.parent, model, fixed=fixed)
             except InputError as error:
                 raise error.located(file=path.name) from None
         elif root.tag == "robot":
@@ -93,7 +110,7 @@ def _settled(robot: ImportedRobot, tree: str, source: str, name: str) -> str:
 
 def _written(robot: ImportedRobot, tree: str, source: str, name: str) -> Import:
     text = mechanism_text(robot, source, f"{name}.urdf")
-    return Import(name, tree, text, tuple(robot.remarks))
+    return Import(name, source, tree, text, tuple(robot.remarks))
 
 
 def urdf_next_to(path: Path) -> Path:

@@ -23,13 +23,13 @@ from uk_dynamics.simulation.simulate import simulate
 _STILL = 1e-6  # J: a machine without mobility stays where it is
 
 
-def imported(path: Path, model: str | None = None) -> Mechanism:
+def imported(path: Path, *, fixed: bool = False) -> Mechanism:
     """As a user has it, but without damping, friction and stops: energy is kept."""
     if path.suffix == ".urdf":
         machine = Mechanism.from_file(path)
         spec, text = machine.spec, machine.model.description.text
     else:
-        found = import_file(path, model=model)
+        found = import_file(path, fixed=fixed)
         spec = MechanismSpec.from_text(found.mechanism, file=f"{found.name}.yaml")
         text = found.urdf
     text = re.sub(r"<dynamics[^>]*/>|<dynamics[^>]*>.*?</dynamics>", "", text, flags=re.DOTALL)
@@ -44,14 +44,14 @@ def imported(path: Path, model: str | None = None) -> Mechanism:
     return Mechanism.from_spec(spec, robot_description=text)
 
 
-def moved(path: Path) -> Mechanism:
+def moved(path: Path, *, fixed: bool = False) -> Mechanism:
     """A machine that can accelerate.
 
     Raises:
         InputError: It is none.
         UndeterminedMotionError: It has no inertia.
     """
-    machine = imported(path)
+    machine = imported(path, fixed=fixed)
     machine.dynamics().evaluate(machine.state(v=np.ones(machine.model.nv)))
     return machine
 

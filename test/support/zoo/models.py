@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.repository import ROOT
-from support.zoo.maximal import Reading
+from support.zoo.maximal import WORLD, Joint, Pose, Reading
 from support.zoo.reading_mujoco import MujocoReading
 from support.zoo.reading_sdf import read_sdf
 from support.zoo.reading_urdf import read_urdf
@@ -30,6 +30,7 @@ class Model:
     remark: str = ""
     refused: str = ""  # a pattern of the only line, where it is not read
     apart: bool = False  # links are drawn in a heap, and joints bring them together
+    fixed: bool = False  # the root is held by the option of the import
     floats: bool = False  # a URDF whose root is not held
     same: float = SAME
     reason: str = ""  # why accelerations agree to less than rounding
@@ -50,6 +51,9 @@ class Model:
             return read_usd(self.path)
         if self.path.suffix == ".sdf":
             found = read_sdf(self.path, apart=self.apart)
+            if self.fixed:
+                root = next(iter(found.bodies))
+                found.joints.append(Joint("root", "fixed", WORLD, root, found.drawn[root], Pose()))
         elif self.path.suffix == ".yaml":
             found = read_urdf(next(self.path.parent.glob("*.urdf")))
         else:
@@ -132,6 +136,16 @@ MODELS = (
         "2 joints",
         refused="link base_link: the inertia is not positive definite: principal moments -0.0024",
         remark="the base floats, as nothing holds it, and its inertia is impossible",
+    ),
+    Model(
+        "sdf_dvrk_psm/psm.sdf",
+        "2 joints",
+        7,
+        fixed=True,
+        rank=1e-4,
+        same=0.1,
+        reason=f"{_ROUNDED}, and which of them yields is not said",
+        remark="with --fixed",
     ),
     Model(
         "sdf_dvrk_psm/psm_parallel.sdf",

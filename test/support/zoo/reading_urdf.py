@@ -86,7 +86,9 @@ def _joint(node: ET.Element, other: str, read: Reading) -> None:
     axes = (np.array([1.0, 0.0, 0.0]) if axis is None else vector(axis.get("xyz")),)
     if kind == "fixed":
         axes = ()
-    if other == "SPHERICAL":
+    if other == "FIXED":
+        kind, axes = "fixed", ()
+    elif other == "SPHERICAL":
         kind, axes = "ball", ()
     elif other.startswith("UJOINT_"):
         kind, axes = "universal", tuple(np.eye(3)["XYZ".index(letter)] for letter in other[7:])

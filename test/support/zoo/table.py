@@ -26,7 +26,7 @@ def row(model: Model) -> tuple[str, ...]:
     """One model, measured."""
     start = (f"`{model.file}`", _FORMATS[model.path.suffix], model.closed_by)
     try:
-        machine = moved(model.path)
+        machine = moved(model.path, fixed=model.fixed)
     except (InputError, UndeterminedMotionError) as error:
         return (*start, "", "", "", "", f"refused: {str(error).split('; give')[0]}. {model.remark}")
     found = compare(machine, model.read())

@@ -34,6 +34,7 @@ class Graph:
         gears: Gearboxes.
         places: Poses of the links in the world, as they are drawn.
         first: The link that floats where no joint leads to the world.
+        fixed: Whether it stands in the world instead.
         body: A link and its shapes, both in the frame of the link.
     """
 
@@ -43,6 +44,7 @@ class Graph:
     places: Mapping[str, Pose]
     first: str
     body: Callable[[str], tuple[Link, list[Visual]]]
+    fixed: bool = False
     # Of each link that is there: its frame in the URDF, seen from its frame in the file.
     inside: dict[str, Pose] = field(default_factory=lambda: {WORLD: Pose()})
 
@@ -50,6 +52,7 @@ class Graph:
         """Choose the tree, and close the loops."""
         joints = self.joints
         grounded = any(WORLD in (joint.parent, joint.child) for joint in joints)
+        self.fixed = self.fixed and not grounded
         root = WORLD if grounded else self.first
         driven = [data.get("joint") for data in self.robot.actuators.values()]
         branches, closing, loose = spanning_tree(joints, list(self.places), root, driven)
@@ -57,7 +60,7 @@ class Graph:
         for joint in joints:
             if joint.name not in known:
                 self.robot.lost(f"joint {joint.name}", f'no counterpart of type "{joint.kind}"')
-        self._root(root, floats=not grounded and not loose)
+        self._root(root, floats=not grounded and not loose and not self.fixed)
         for branch in branches:
             if branch.parent not in self.inside:
                 self._loose(branch.parent)
@@ -89,6 +92,15 @@ class Graph:
         """A part without a joint to the others floats in the world."""
         place = self.places[link]
         self.inside[link] = Pose()
+        if self.fixed and link == self.first:
+            self.robot.joints.append(Joint(f"{link}_mount", "fixed", WORLD, link, place))
+            self._body(link, Pose())
+            held = self.robot.links[-1]
+            if np.linalg.eigvalsh(held.inertia)[0] < 0.0:
+                self.robot.links[-1] = replace(held, mass=0.0, inertia=np.zeros((3, 3)))
+                reason = "its inertia is impossible, and left out: it stands still"
+                self.robot.changed(f"link {link}", reason)
+            return
         self.robot.joints.append(Joint(f"{link}_free", "floating", WORLD, link, place))
         self.robot.changed(f"link {link}", f"no joint holds it: the floating joint {link}_free")
         self._body(link, Pose())

@@ -10,6 +10,7 @@ import math
 from xml.etree import ElementTree as ET
 
 import numpy as np
+from scipy.sparse import issparse
 
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.mechanism import Mechanism
@@ -18,6 +19,7 @@ from uk_dynamics.model.urdf import FAR, Array
 _NEARLY = 1e-5  # of the machine's size: what is open by less is a matter of digits
 # Of the singular values of all rows: between these a row repeats others but for digits of the file.
 _REPEATED, _EXACTLY = 3e-5, 1e-8
+_LARGEST = 500  # rows whose singular values are computed in a moment
 
 
 def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
@@ -57,8 +59,10 @@ def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
 
 def _widen_for_repeated_rows(robot: ImportedRobot, machine: Mechanism, q: Array) -> None:
     """Where rows repeat others but for rounded numbers, they hold only to that along a motion."""
-    rows = machine.terms(machine.state(q)).A
-    sizes = np.linalg.svd(rows, compute_uv=False) if len(rows) else np.zeros(1)
+    rows = _rows(machine, q)
+    if not rows.size or len(rows) > _LARGEST:
+        return
+    sizes = np.linalg.svd(rows, compute_uv=False)
     nearly = sizes[(sizes < _REPEATED * sizes[0]) & (sizes > _EXACTLY * sizes[0])]
     if len(nearly):
         off = float(nearly.max() / sizes[0])
@@ -70,7 +74,12 @@ def _widen_for_repeated_rows(robot: ImportedRobot, machine: Mechanism, q: Array)
 
 def _looped(machine: Mechanism) -> set[str]:
     """Joints that a loop moves."""
-    state = machine.state(machine.initial_guess)
-    moved = np.abs(machine.terms(state).A).max(axis=0, initial=0.0) > 0.0
+    moved = _rows(machine, machine.initial_guess).any(axis=0)
     names = machine.model.velocity_names
     return {name for name, there in zip(names, moved, strict=True) if there}
+
+
+def _rows(machine: Mechanism, q: Array) -> Array:
+    rows = machine.terms(machine.state(q)).A  # sparse where the machine is large
+    dense: Array = rows.toarray() if issparse(rows) else rows
+    return dense

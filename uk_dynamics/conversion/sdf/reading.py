@@ -24,8 +24,10 @@ _HANDLED = ("link", "joint", "pose", "frame", "static", "self_collide", "allow_a
 _AXES_IN_JOINT = 5  # since SDF 1.5
 
 
-def read_sdf(root: ET.Element, directory: Path, model: str | None = None) -> ImportedRobot:
-    """Take one model of an SDF file."""
+def read_sdf(
+    root: ET.Element, directory: Path, model: str | None = None, *, fixed: bool = False
+) -> ImportedRobot:
+    """Take one model of an SDF file, whose root floats if nothing holds it, or is fixed."""
     version = re.fullmatch(r"1\.([0-9]+)", root.get("version", "1.4").strip())
     if version is None:
         raise InputError(f'version "{root.get("version")}" is none of SDF, such as 1.9')
@@ -39,7 +41,7 @@ def read_sdf(root: ET.Element, directory: Path, model: str | None = None) -> Imp
         if other is not chosen:
             robot.lost(f"model {other.get('name')}", "one model is imported at a time; --model")
     axes_in_model = int(version.group(1)) < _AXES_IN_JOINT
-    _Reader(chosen, directory, robot, axes_in_model=axes_in_model).read()
+    _Reader(chosen, directory, robot, axes_in_model=axes_in_model).read(fixed=fixed)
     return robot
 
 
@@ -70,7 +72,7 @@ class _Reader:
         self.frames = Frames(model)
         self.elements = {node.get("name", ""): node for node in model.iterfind("link")}
 
-    def read(self) -> None:
+    def read(self, *, fixed: bool) -> None:
         self._remark_the_rest()
         read = [self._joint(node) for node in self.model.iterfind("joint")]
         gears = [joint for joint in read if joint.kind == "gearbox"]
@@ -82,7 +84,7 @@ class _Reader:
         places = {
             name: compose(self.frames.placed, self.frames.pose(name)) for name in self.elements
         }
-        Graph(self.robot, joints, gears, places, first, self._body).build()
+        Graph(self.robot, joints, gears, places, first, self._body, fixed).build()
 
     def _body(self, name: str) -> tuple[Link, list[Visual]]:
         node = self.elements[name]

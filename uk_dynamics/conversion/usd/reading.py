@@ -17,10 +17,10 @@ from uk_dynamics.model.urdf import Link, Visual
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 
 
-def read_usd(path: Path) -> ImportedRobot:
-    """Take the mechanism of a USD scene: all its rigid bodies."""
+def read_usd(path: Path, *, fixed: bool = False) -> ImportedRobot:
+    """Take the mechanism of a USD scene, all its rigid bodies; its root floats or is fixed."""
     try:
-        return _Reader(path).read()
+        return _Reader(path).read(fixed=fixed)
     except InputError as error:
         raise error.located(file=path.name) from None
 
@@ -35,7 +35,7 @@ class _Reader:
         self.robot = ImportedRobot(default.GetName() if default else path.stem)
         self.prims: dict[str, Any] = {}  # bodies, by name
 
-    def read(self) -> ImportedRobot:
+    def read(self, *, fixed: bool) -> ImportedRobot:
         physics = usd_module("UsdPhysics")
         scene, robot = self.scene, self.robot
         robot.gravity = scene.gravity()
@@ -52,7 +52,7 @@ class _Reader:
         prims = [prim for prim in everything if prim.IsA(physics.Joint)]
         found = [joint for prim in prims if (joint := reader.read(prim)) is not None]
         places = {name: scene.frame(prim).pose for name, prim in self.prims.items()}
-        Graph(robot, found, (), places, self._first(everything), self._link).build()
+        Graph(robot, found, (), places, self._first(everything), self._link, fixed).build()
         names = {scene.name(prim) for prim in prims}
         for prim in prims:
             self._mimic(prim, names)
