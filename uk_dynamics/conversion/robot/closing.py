@@ -7,10 +7,10 @@ loop is closed exactly. What the file leaves open is settled, and said, at impor
 from __future__ import annotations
 
 import math
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
-from scipy.sparse import issparse
 
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.mechanism import Mechanism
@@ -74,12 +74,12 @@ def _widen_for_repeated_rows(robot: ImportedRobot, machine: Mechanism, q: Array)
 
 def _looped(machine: Mechanism) -> set[str]:
     """Joints that a loop moves."""
-    moved = _rows(machine, machine.initial_guess).any(axis=0)
+    columns = _rows(machine, machine.initial_guess).T
     names = machine.model.velocity_names
-    return {name for name, there in zip(names, moved, strict=True) if there}
+    return {name for name, column in zip(names, columns, strict=True) if column.any()}
 
 
 def _rows(machine: Mechanism, q: Array) -> Array:
-    rows = machine.terms(machine.state(q)).A  # sparse where the machine is large
-    dense: Array = rows.toarray() if issparse(rows) else rows
+    rows: Any = machine.terms(machine.state(q)).A  # sparse where the machine is large
+    dense: Array = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
     return dense
