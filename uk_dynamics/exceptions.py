@@ -42,7 +42,7 @@ class InputError(UkDynamicsError):
 
     def within(self, *, file: str, place: str) -> InputError:
         """Return the same mistake, whose place was counted from a place of a file."""
-        below = f"{place}.{self.place}" if self.place else place
+        below = ".".join(part for part in (place, self.place) if part)
         moved = type(self).__new__(type(self))
         moved.__dict__.update(self.__dict__)
         InputError.__init__(moved, self.problem, file=file, place=below)

@@ -238,3 +238,45 @@ def test_equalities_of_fixed_tendons_are_those_of_mujoco(tmp_path):
         np.testing.assert_allclose(rows.residual, data.efc_pos[:2], rtol=0, atol=1e-12)
         jacobian = data.efc_J.reshape(-1, peer.nv)[:2]
         np.testing.assert_allclose(rows.A, jacobian, rtol=0, atol=1e-12)  # rounding
+
+
+def test_what_the_compiler_of_mujoco_decides(tmp_path):
+    """Defaults by class and childclass, degrees, eulerseq, masses bounded and scaled, replicas."""
+    included = (
+        '<mujoco><default><default class="thin"><geom size="0.02"/></default></default></mujoco>'
+    )
+    (tmp_path / "more.xml").write_text(included)
+    text = """<mujoco model="machine">
+      <compiler angle="degree" eulerseq="zyx" autolimits="true" inertiafromgeom="true"
+        balanceinertia="true" boundmass="0.05" boundinertia="0.001" settotalmass="7"/>
+      <include file="more.xml"/>
+      <default><joint damping="0.2" armature="0.01"/>
+        <default class="leg"><joint axis="0 1 0" range="-50 60"/><geom type="capsule"/></default>
+      </default>
+      <worldbody><body name="hull" childclass="leg" pos="0 0 1" euler="20 30 40">
+        <joint name="swing"/><geom fromto="0 0 0 0.5 0 0" size="0.1"/>
+        <inertial pos="0 0 0" mass="99" diaginertia="1 1 1"/>
+        <replicate count="3" euler="0 0 120"><body name="leg" pos="0.3 0 0">
+          <joint name="knee"/><geom class="thin" fromto="0 0 0 0 0 -0.4" type="capsule"/></body>
+        </replicate>
+        <frame pos="0 0 0.2" euler="0 0 30"><body name="head"><joint name="nod" axis="1 0 0"/>
+          <geom type="box" size="0.1 0.05 0.02"/></body></frame></body></worldbody>
+      <equality><joint joint1="knee0" joint2="knee1" polycoef="0 1 0 0 0"/></equality></mujoco>"""
+    path = tmp_path / "machine.xml"
+    path.write_text(text)
+    machine = import_file(path).load()
+    peer = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(peer)
+    workspace, mass = machine.model.workspace(), np.zeros((peer.nv, peer.nv))
+    chance = np.random.default_rng(5)
+    for _ in range(3):
+        data.qpos[:], data.qvel[:] = chance.normal(size=peer.nq), chance.normal(size=peer.nv)
+        mujoco.mj_forward(peer, data)
+        mujoco.mj_fullM(peer, data, mass)
+        workspace.update(np.array(data.qpos), np.array(data.qvel))
+        # rounding of some kg m² and N m
+        np.testing.assert_allclose(workspace.mass, mass, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(workspace.bias, data.qfrc_bias, rtol=0, atol=1e-11)
+    assert machine.model.total_mass == pytest.approx(7.0)
+    assert machine.model.upper[0] == pytest.approx(np.radians(60.0))
+    assert [c.kind for c in machine.constraints.constraints] == ["joint_coupling"]

@@ -10,16 +10,20 @@ from xml.etree import ElementTree as ET
 from uk_dynamics.conversion.gepetto import read_gepetto
 from uk_dynamics.conversion.loop_closures import read_loop_closures
 from uk_dynamics.conversion.mjcf.reading import read_mjcf
-from uk_dynamics.conversion.robot.imported_robot import Remark
+from uk_dynamics.conversion.robot.closing import settle
+from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, Remark
 from uk_dynamics.conversion.robot.mechanism_text import mechanism_text
 from uk_dynamics.conversion.robot.urdf_text import urdf_text
 from uk_dynamics.conversion.sdf.reading import read_sdf
+from uk_dynamics.conversion.usd.reading import SUFFIXES, read_usd
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import MechanismSpec, read_yaml
 from uk_dynamics.model.urdf import LARGEST_DESCRIPTION, parse_xml
 
-_KINDS = "an SDF or MJCF file, or the YAML of closed loops next to a URDF"
+_KINDS = "an SDF, MJCF or USD file, or the YAML of closed loops next to a URDF"
+
+_DESCRIPTION = "robot_description"  # how errors call a URDF that is no file
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Import:
     """Both files of an imported machine."""
 
     name: str  # of the machine; the files are called NAME.urdf and NAME.yaml
+    source: str  # name of the file it comes from
     urdf: str
     mechanism: str  # the mechanism file
     remarks: tuple[Remark, ...]  # what could not be carried over, or stands there in another form
@@ -38,11 +43,25 @@ class Import:
             InputError: They are no mechanism: something in the source makes no sense.
         """
         spec = MechanismSpec.from_text(self.mechanism, file=f"{self.name}.yaml")
-        return Mechanism.from_spec(spec, robot_description=self.urdf)
+        try:
+            return Mechanism.from_spec(spec, robot_description=self.urdf)
+        except InputError as error:
+            if error.file != _DESCRIPTION:
+                raise
+            raise error.within(file=self.source, place="") from None
 
 
-def import_file(path: Path, *, model: str | None = None, urdf: Path | None = None) -> Import:
+def import_file(
+    path: Path, *, model: str | None = None, urdf: Path | None = None, fixed: bool = False
+) -> Import:
     """Read a file of another format.
+
+    Args:
+        path: The file.
+        model: Of an SDF file that has several.
+        urdf: Of a YAML file, if it is not the one next to it.
+        fixed: Whether a root that nothing holds stands in the world, where SDF and USD let it
+            float.
 
     Raises:
         InputError: The file cannot be read, is of no such kind, or does not make sense.
@@ -54,13 +73,16 @@ def import_file(path: Path, *, model: str | None = None, urdf: Path | None = Non
             robot, tree = read_loop_closures(path, data, beside)
         else:
             robot, tree = read_gepetto(path, data, beside)
+    elif path.suffix in SUFFIXES:
+        robot = read_usd(path, fixed=fixed)
+        tree = urdf_text(robot)
     else:
         root = _parse(path)
         if root.tag == "mujoco":
             robot = read_mjcf(path)
         elif root.tag == "sdf":
             try:
-                robot = read_sdf(root, path.parent, model)
+                robot = read_sdf(root, path.parent, model, fixed=fixed)
             except InputError as error:
                 raise error.located(file=path.name) from None
         elif root.tag == "robot":
@@ -73,8 +95,22 @@ def import_file(path: Path, *, model: str | None = None, urdf: Path | None = Non
             raise InputError(f"the root element is <{root.tag}>; expected {_KINDS}", file=path.name)
         tree = urdf_text(robot)
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", robot.name).strip("_") or "robot"
-    text = mechanism_text(robot, path.name, f"{name}.urdf")
-    return Import(name, tree, text, tuple(robot.remarks))
+    tree = _settled(robot, tree, path.name, name)
+    return _written(robot, tree, path.name, name)
+
+
+def _settled(robot: ImportedRobot, tree: str, source: str, name: str) -> str:
+    """The tree of a machine whose loops close; what is wrong otherwise is said by who loads it."""
+    try:
+        machine = _written(robot, tree, source, name).load()
+    except InputError:
+        return tree
+    return settle(robot, tree, machine)
+
+
+def _written(robot: ImportedRobot, tree: str, source: str, name: str) -> Import:
+    text = mechanism_text(robot, source, f"{name}.urdf")
+    return Import(name, source, tree, text, tuple(robot.remarks))
 
 
 def urdf_next_to(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""``uk_dynamics import``: mechanisms from SDF, MJCF, and YAML files of closed loops."""
+"""``uk_dynamics import``: mechanisms from SDF, MJCF, USD, and YAML files of closed loops."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from uk_dynamics.cli.output.printing import json_text, table
 from uk_dynamics.cli.output.remarks import remark_data, remark_rows
 
 _HELP = """\
-convert a mechanism from SDF, MJCF, or a YAML file of closed loops
+convert a mechanism from SDF, MJCF, USD, or a YAML file of closed loops
 
 Convert a mechanism with closed loops from another format to a URDF and a mechanism file: from SDF
-(joints that close a loop, gearboxes), from MJCF (equality constraints; needs MuJoCo), or from a
-YAML file next to a URDF: Gepetto's closed_loop, or the closures that CAD exporters write. What
-cannot be converted is listed by name, on the screen and at the top of the mechanism file. A URDF
-that closes its loops itself needs no conversion: name it in the place of a mechanism file.
+(joints that close a loop, gearboxes), from MJCF (equality constraints; needs MuJoCo), from USD
+(joints that close a loop; needs usd-core), or from a YAML file next to a URDF: Gepetto's
+closed_loop, or the closures that CAD exporters write. What cannot be converted is listed by name,
+on the screen and at the top of the mechanism file. A URDF that closes its loops itself needs no
+conversion: name it in the place of a mechanism file.
 
 examples:
   uk_dynamics import gripper.sdf --out gripper
@@ -30,7 +31,9 @@ files in --out: NAME.urdf and NAME.yaml
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(commands, "import", _HELP, run)
-    parser.add_argument("file", metavar="FILE", type=Path, help="SDF, MJCF, or closed-loop YAML")
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="SDF, MJCF, USD, or closed-loop YAML"
+    )
     parser.add_argument(
         "--out",
         metavar="DIR",
@@ -42,6 +45,11 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--urdf", metavar="FILE", type=Path, help="URDF of a YAML file (the one next to it)"
     )
+    parser.add_argument(
+        "--fixed",
+        action="store_true",
+        help="a root that nothing holds stands in the world, instead of floating",
+    )
     parser.add_argument("--force", action="store_true", help="overwrite existing files")
     add_json(parser, "what was done")
 
@@ -50,7 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Write both files, and list what was lost or changed."""
     from uk_dynamics.conversion import import_file, write_files
 
-    found = import_file(arguments.file, model=arguments.model, urdf=arguments.urdf)
+    found = import_file(
+        arguments.file, model=arguments.model, urdf=arguments.urdf, fixed=arguments.fixed
+    )
     facts = found.load()
     paths = [arguments.out / f"{found.name}{suffix}" for suffix in (".urdf", ".yaml")]
     texts = dict(zip(paths, (found.urdf, found.mechanism), strict=True))

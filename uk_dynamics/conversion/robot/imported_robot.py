@@ -39,6 +39,7 @@ class ImportedRobot:
     constraints: dict[str, Data] = field(default_factory=dict)  # section ``constraints``
     forces: dict[str, Data] = field(default_factory=dict)  # section ``forces``
     initial_guess: dict[str, float] = field(default_factory=dict)  # positions by name, in rad or m
+    solver: dict[str, float] = field(default_factory=dict)  # section ``solver``
     gravity: Sequence[float] = (0.0, 0.0, -9.81)  # m/s², (3,)
     root: str = "fixed"  # how the first link stands in the world
     remarks: list[Remark] = field(default_factory=list)

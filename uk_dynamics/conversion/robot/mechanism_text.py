@@ -42,6 +42,8 @@ def _lines(robot: ImportedRobot, source: str, urdf: str) -> Iterator[str]:
     if robot.initial_guess:
         yield "initial_guess:"
         yield from (short_entry(name, value) for name, value in robot.initial_guess.items())
+    if robot.solver:
+        yield f"solver: {flow(robot.solver)}"
     if robot.constraints:
         yield "constraints:"
         for name, data in robot.constraints.items():

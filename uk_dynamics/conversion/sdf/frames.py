@@ -9,9 +9,10 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.urdf import WORLD, Array, Pose, compose, from_quaternion, from_rpy
+from uk_dynamics.model.urdf import WORLD, Array, Pose, compose, from_quaternion, from_rpy, inverse
 
 MODEL = "__model__"
+_APART = 1e-9  # m, and of a rotation matrix: more than rounding
 
 
 class Frames:
@@ -20,11 +21,14 @@ class Frames:
     def __init__(self, model: ET.Element) -> None:
         self._given: dict[str, tuple[Pose, str]] = {MODEL: (Pose(), "")}
         self._carrier: dict[str, str] = {}
+        self._unplaced: set[str] = set()  # links without a pose
         self._poses: dict[str, Pose] = {MODEL: Pose()}
         for link in model.iterfind("link"):
             name = _name(link)
             self._add(name, link, MODEL)
             self._carrier[name] = name
+            if link.find("pose") is None:
+                self._unplaced.add(name)
         for joint in model.iterfind("joint"):
             child = text(joint, "child")
             self._add(_name(joint), joint, child)
@@ -35,6 +39,26 @@ class Frames:
             attached = frame.get("attached_to") or MODEL
             self._add(_name(frame), frame, attached)
             self._carrier[_name(frame)] = attached
+        #: Of the model in the world.
+        self.placed = self._place(model)
+        self._poses[WORLD] = inverse(self.placed)
+
+    def _place(self, model: ET.Element) -> Pose:
+        frame, pose = model.get("placement_frame"), read_pose(model.find("pose"))
+        return pose if frame is None else compose(pose, inverse(self.pose(frame)))
+
+    def drawn_apart(self, parent: str, child: str) -> bool:
+        """Whether a joint names a frame where its child, of which no pose is given, is not.
+
+        SDF then takes the joint to be where the child happens to be; what is meant is that both
+        frames come together.
+        """
+        frame, link = self._given.get(parent), self.link(child)
+        if frame is None or self._carrier.get(parent) == parent or link not in self._unplaced:
+            return False
+        one, two = self.pose(parent), self.pose(child)
+        distance = float(np.abs(one.translation - two.translation).max())
+        return max(distance, float(np.abs(one.rotation - two.rotation).max())) > _APART
 
     def _add(self, name: str, node: ET.Element, default: str) -> None:
         if name in self._given:

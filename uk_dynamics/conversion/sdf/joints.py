@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
+from uk_dynamics.conversion.graph.joint import Axis, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.sdf.frames import MODEL, Frames, handled, is_true, number, text
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import Array, Pose
+from uk_dynamics.model.urdf import Array, relative
 
 _HANDLED = (
     *("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch"),
@@ -20,43 +20,20 @@ _AXES |= {"universal": 2, "revolute2": 2, "gearbox": 2}
 _ENDLESS = 1e16  # SDF's older word for no limit
 
 
-@dataclass(frozen=True)
-class Axis:
-    """One axis of a joint."""
-
-    direction: Array  # in the frame of the joint, unit, (3,)
-    lower: float  # limits in rad or m, infinite where there are none
-    upper: float
-    effort_limit: float  # infinite where there are none
-    velocity_limit: float
-    damping: float
-    friction: float
-    data: Data  # what goes into the mechanism file: spring and stop
-
-
-@dataclass(frozen=True)
-class SdfJoint:
-    """A joint between two links of a model, which may close a loop."""
-
-    name: str
-    kind: str  # as SDF calls it
-    parent: str  # name of a link, or ``world``
-    child: str  # name of the other
-    pose: Pose  # of the joint in the model
-    axes: tuple[Axis, ...]  # none, one or two
-    pitch: float = 0.0  # of a screw, in m per turn, positive for a right-handed thread
-    # of a gearbox: both its links turn on this one, the child by −ratio times the parent
-    reference: str = ""
-    ratio: float = 1.0
-
-
 def read_joint(
     node: ET.Element, frames: Frames, robot: ImportedRobot, *, axes_in_model: bool
-) -> SdfJoint:
+) -> GraphJoint:
     """A joint; what cannot be carried over becomes remarks."""
     name, kind = node.get("name", ""), node.get("type", "")
     pose = frames.pose(name)
-    parent, child = (_link(frames, text(node, tag), tag) for tag in ("parent", "child"))
+    ends = [text(node, tag) for tag in ("parent", "child")]
+    parent, child = (_link(frames, *end) for end in zip(ends, ("parent", "child"), strict=True))
+    at_parent, at_child = (relative(frames.pose(link), pose) for link in (parent, child))
+    if node.find("pose") is None and frames.drawn_apart(*ends):
+        at_parent = relative(frames.pose(parent), frames.pose(ends[0]))
+        at_child = relative(frames.pose(child), frames.pose(ends[1]))
+        reason = f"joins the frames {ends[0]} and {ends[1]}, which the file draws apart"
+        robot.changed(f"joint {name}", reason)
     axes = []
     for tag in ("axis", "axis2")[: _AXES.get(kind, 0)]:
         found = node.find(tag)
@@ -69,8 +46,18 @@ def read_joint(
     if kind == "gearbox":
         reference = _link(frames, text(node, "gearbox_reference_body"), "gearbox_reference_body")
         ratio = number(node, "gearbox_ratio", 1.0)
-    return SdfJoint(
-        name, kind, parent, child, pose, tuple(axes), _pitch(node, kind), reference, ratio
+    return GraphJoint(
+        name,
+        kind,
+        parent,
+        child,
+        pose,
+        at_parent,
+        at_child,
+        tuple(axes),
+        _pitch(node, kind),
+        reference,
+        ratio,
     )
 
 

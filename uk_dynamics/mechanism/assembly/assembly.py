@@ -18,6 +18,7 @@ __all__ = ["Assembly", "assemble", "assemble_on_tasks", "closed_configuration"]
 _LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed directly
 _TASK_STEPS = 8
 _OTHER_STARTS = 16
+_STARTED = 240  # velocities of all other starts together: large machines have fewer of them
 _NEARLY = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
 
 
@@ -52,10 +53,15 @@ def assemble(
     led = _lead(mechanism, search, guess, free, tolerance)
     if led is not None:
         return led
+    if free.all():  # the guess may be singular, as where all links are stretched
+        other = _from_other_starts(mechanism, search, guess, free, tolerance)
+        if other is not None:
+            return other
     outside = search.run(guess, tolerance, within_limits=False)
     if outside.closed and outside.limit_violations:
         shown = "; ".join(str(v) for v in outside.limit_violations[:3])
-        return replace(result, reason=f"from here it closes only outside the joint limits: {shown}")
+        reason = f"from here it closes only outside the joint limits: {shown}"
+        return replace(result, reason=reason, limit_violations=outside.limit_violations)
     return result
 
 
@@ -66,14 +72,15 @@ def _from_other_starts(
     free: NDArray[np.bool_],
     tolerance: float,
 ) -> Assembly | None:
-    """Search around the guess, further and further away; None: always in reverse, or not closed.
+    """Search around the guess, further and further away; None: never closed.
 
     Rows of a hinge are zero where its axes are parallel and where they are opposed, so that half of
     all starts may end in reverse.
     """
     model, chance = mechanism.model, np.random.default_rng(0)
-    for number in range(1, _OTHER_STARTS + 1):
-        way = chance.uniform(-1.0, 1.0, model.nv) * (np.pi * number / _OTHER_STARTS)
+    count = min(_OTHER_STARTS, max(2, _STARTED // max(1, model.nv)))
+    for number in range(1, count + 1):
+        way = chance.uniform(-1.0, 1.0, model.nv) * (np.pi * number / count)
         way[~free] = 0.0
         found = search.run(model.integrate(guess, way), tolerance, within_limits=True)
         if found.closed:

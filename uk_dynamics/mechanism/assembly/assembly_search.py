@@ -38,7 +38,8 @@ class Assembly:
         violations: Largest residual of each constraint, in m or rad (π where axes that should
             be parallel are opposed).
         iterations: Steps taken.
-        limit_violations: Joints outside their limits (held joints are not moved into them).
+        limit_violations: Joints outside their limits (held joints are not moved into them); where
+            the loops close only there, those of that configuration, joints of loops first.
         reversed: Whether all that is wrong are axes that point against each other.
     """
 
@@ -193,7 +194,13 @@ class Search:
                     f"the axes of {', '.join(reversed_axes)} point against each other; "
                     "start from another initial_guess or turn the child frame by rpy"
                 )
-        outside = tuple(self._model.limit_violations(q))
+        in_loops = np.any(A != 0.0, axis=0)
+        outside = tuple(
+            sorted(
+                self._model.limit_violations(q),
+                key=lambda found: not in_loops[self._model.velocity_index(found.joint)],
+            )
+        )
         return Assembly(q, closed, reason, violations, iterations, outside, bool(reversed_axes))
 
     def _unmoved(self, q: Array, A: Array, name: str) -> bool:

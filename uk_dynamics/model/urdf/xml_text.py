@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.escaping import control_character
@@ -58,16 +59,36 @@ def parse_xml(
     Raises:
         UrdfError: Not XML, or a document type.
     """
-    parser = ET.XMLParser(target=_Builder(), encoding=encoding)
     try:
-        parser.feed(text)
-        return parser.close()
+        return _parsed(text, encoding)
     except _Refused as refusal:
         raise UrdfError(str(refusal), file=source) from None
     except ET.ParseError as error:
-        raise UrdfError(f"this is not XML ({error}); expected {kind}", file=source) from None
+        try:
+            return _parsed(_mended(text), encoding)
+        except (ET.ParseError, _Refused):
+            problem = f"this is not XML ({error}); expected {kind}"
+            raise UrdfError(problem, file=source) from None
     except (LookupError, ValueError) as error:  # unknown encodings
         raise UrdfError(f"this cannot be decoded ({error}); use UTF-8", file=source) from None
+
+
+def _parsed(text: bytes, encoding: str | None) -> ET.Element:
+    parser = ET.XMLParser(target=_Builder(), encoding=encoding)
+    parser.feed(text)
+    return parser.close()
+
+
+def _mended(text: bytes) -> bytes:
+    """Without comments, which may not hold ``--``, and with all prefixes of names declared.
+
+    The parsers of simulators (TinyXML) are not strict in these two, and files rely on it.
+    """
+    text = re.sub(rb"<!--.*?-->", b"", text, flags=re.DOTALL)
+    used = set(re.findall(rb"[<\s]([A-Za-z_][\w.-]*):[\w.-]+[\s=>/]", text)) - {b"xmlns", b"xml"}
+    missing = [name for name in sorted(used) if b"xmlns:" + name not in text]
+    declared = b"".join(b' xmlns:%s="%s"' % (name, name) for name in missing)
+    return re.sub(rb"<([A-Za-z_][\w.:-]*)", rb"<\1" + declared, text, count=1)
 
 
 def parse_robot(text: bytes, source: str, *, encoding: str | None = None) -> ET.Element:

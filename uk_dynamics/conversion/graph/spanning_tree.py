@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from uk_dynamics.conversion.sdf.joints import SdfJoint
+from uk_dynamics.conversion.graph.joint import GraphJoint
 
 #: Kinds by how much they cost in a tree; a ball joint is worth cutting, since coordinates of a
 #: tree with ball joints lock somewhere, and a cut ball joint costs three rows and no coordinate.
 _COST = dict.fromkeys(("fixed", "revolute", "continuous", "prismatic"), 1)
 _COST |= {"screw": 2, "revolute2": 2, "universal": 2, "ball": 3}
+_CUT = 10  # more, where the file says that a joint closes a loop
 
 
 @dataclass(frozen=True)
 class Branch:
     """A joint of the tree."""
 
-    joint: SdfJoint
+    joint: GraphJoint
     parent: str  # link towards the root
     child: str  # link that it carries
 
@@ -28,8 +29,8 @@ class Branch:
 
 
 def spanning_tree(
-    joints: Sequence[SdfJoint], links: Sequence[str], root: str, driven: Container[object] = ()
-) -> tuple[list[Branch], list[SdfJoint], list[str]]:
+    joints: Sequence[GraphJoint], links: Sequence[str], root: str, driven: Container[object] = ()
+) -> tuple[list[Branch], list[GraphJoint], list[str]]:
     """Choose a tree of cheap joints, in the order of the file among equals.
 
     Returns:
@@ -43,8 +44,13 @@ def spanning_tree(
             link = group[link]
         return link
 
-    chosen: list[SdfJoint] = []
-    for joint in sorted(joints, key=lambda j: 0 if j.name in driven else _COST.get(j.kind, 99)):
+    chosen: list[GraphJoint] = []
+
+    def cost(joint: GraphJoint) -> int:
+        driving = joint.name in driven and not joint.cut
+        return 0 if driving else _COST.get(joint.kind, 99) + _CUT * joint.cut
+
+    for joint in sorted(joints, key=cost):
         if joint.kind in _COST and find(joint.parent) != find(joint.child):
             group[find(joint.child)] = find(joint.parent)
             chosen.append(joint)

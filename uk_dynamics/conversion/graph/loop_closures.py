@@ -1,4 +1,4 @@
-"""Joints of SDF as joints of a URDF, or as constraints where they close a loop."""
+"""Joints of a graph as joints of a URDF, or as constraints where they close a loop."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from uk_dynamics.constraints.kinds import kind_called
+from uk_dynamics.conversion.graph.joint import Axis, GraphJoint
+from uk_dynamics.conversion.graph.spanning_tree import Branch
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
 from uk_dynamics.conversion.robot.poses import frame_data
-from uk_dynamics.conversion.sdf.joints import Axis, SdfJoint
-from uk_dynamics.conversion.sdf.spanning_tree import Branch
-from uk_dynamics.model.urdf import Joint, JointType, Pose, compose, relative
+from uk_dynamics.model.urdf import Joint, JointType, Pose, relative
 
 
-def single_joints(joint: SdfJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:
+def single_joints(joint: GraphJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:
     """The joints of one freedom that a joint of the tree consists of, in its frame."""
     if joint.kind == "screw":
         (axis,) = joint.axes
@@ -46,20 +46,23 @@ def _single(axis: Axis, name: str, kind: JointType, sign: float, robot: Imported
     )
 
 
-def close_loop(
-    joint: SdfJoint, placed: Pose, where: Mapping[str, Pose], robot: ImportedRobot
-) -> None:
-    """Turn a joint into a constraint."""
+def close_loop(joint: GraphJoint, inside: Mapping[str, Pose], robot: ImportedRobot) -> None:
+    """Turn a joint into a constraint.
+
+    Args:
+        joint: The joint.
+        inside: Of its links: their frames in the URDF, seen from those of the file.
+        robot: Gets the constraint, or a remark.
+    """
     kind = kind_called(joint.kind, "SDF")
     axes = [(x, y, z) for x, y, z in (axis.direction.tolist() for axis in joint.axes)]
     keys = None if kind is None else kind.of_axes(axes, joint.pitch)
     if kind is None or keys is None:
         robot.lost(f"joint {joint.name}", f"closes a loop as {joint.kind}: there is no such row")
         return
-    place = compose(placed, joint.pose)
     data: Data = {"type": kind.name, **keys}
     for role, link in (("parent", joint.parent), ("child", joint.child)):
-        data[role] = frame_data(link, relative(where[link], place))
+        data[role] = frame_data(link, relative(inside[link], joint.seen_from(link)))
     robot.add_constraint(joint.name, data)
     for axis in joint.axes:
         has = [word for word in ("damping", "friction") if getattr(axis, word)]
@@ -70,7 +73,7 @@ def close_loop(
             robot.lost(f"joint {joint.name}", f"{', '.join(has)}: {why}")
 
 
-def couple_gears(gearbox: SdfJoint, branches: Sequence[Branch], robot: ImportedRobot) -> None:
+def couple_gears(gearbox: GraphJoint, branches: Sequence[Branch], robot: ImportedRobot) -> None:
     """Couple the joints on which both wheels of a gearbox turn: theta_2 = -ratio theta_1 (SDF)."""
     factors: dict[str, float] = {}
     weights = (gearbox.ratio, 1.0)

@@ -1,0 +1,154 @@
+"""A machine given as a graph of links and joints becomes a tree with loop closures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from uk_dynamics.conversion.graph.joint import GraphJoint
+from uk_dynamics.conversion.graph.loop_closures import (
+    close_loop,
+    couple_gears,
+    drop_dangling,
+    single_joints,
+)
+from uk_dynamics.conversion.graph.spanning_tree import Branch, spanning_tree
+from uk_dynamics.conversion.robot import poses
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
+from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, Visual, compose, inverse, relative
+
+_DRAWN = 1e-5  # m or rad: more than what single precision leaves of zero
+
+
+@dataclass
+class Graph:
+    """What is known of a machine; :meth:`build` fills the robot.
+
+    Attributes:
+        robot: Gets links, joints, constraints and remarks; its actuators keep joints in the tree.
+        joints: All but gearboxes.
+        gears: Gearboxes.
+        places: Poses of the links in the world, as they are drawn.
+        first: The link that floats where no joint leads to the world.
+        fixed: Whether it stands in the world instead.
+        body: A link and its shapes, both in the frame of the link.
+    """
+
+    robot: ImportedRobot
+    joints: Sequence[GraphJoint]
+    gears: Sequence[GraphJoint]
+    places: Mapping[str, Pose]
+    first: str
+    body: Callable[[str], tuple[Link, list[Visual]]]
+    fixed: bool = False
+    # Of each link that is there: its frame in the URDF, seen from its frame in the file.
+    inside: dict[str, Pose] = field(default_factory=lambda: {WORLD: Pose()})
+
+    def build(self) -> None:
+        """Choose the tree, and close the loops."""
+        joints = self.joints
+        grounded = any(WORLD in (joint.parent, joint.child) for joint in joints)
+        self.fixed = self.fixed and not grounded
+        root = WORLD if grounded else self.first
+        driven = [data.get("joint") for data in self.robot.actuators.values()]
+        branches, closing, loose = spanning_tree(joints, list(self.places), root, driven)
+        known = {branch.joint.name for branch in branches} | {joint.name for joint in closing}
+        for joint in joints:
+            if joint.name not in known:
+                self.robot.lost(f"joint {joint.name}", f'no counterpart of type "{joint.kind}"')
+        self._root(root, floats=not grounded and not loose and not self.fixed)
+        for branch in branches:
+            if branch.parent not in self.inside:
+                self._loose(branch.parent)
+            self._branch(branch)
+        for link in loose:
+            if link not in self.inside:
+                self._loose(link)
+        for joint in closing:
+            close_loop(joint, self.inside, self.robot)
+        for gearbox in self.gears:
+            couple_gears(gearbox, branches, self.robot)
+        drop_dangling(self.robot)
+
+    def _root(self, root: str, *, floats: bool) -> None:
+        if root == WORLD:
+            self.robot.links.append(Link(WORLD))
+            return
+        if floats:
+            self.robot.root = "floating"
+            place = self.places[root]
+            self.robot.place_root("root", place, poses.quaternion(place.rotation))
+            self.inside[root] = Pose()
+            self._body(root, Pose())
+            return
+        self.robot.links.append(Link(WORLD))
+        self._loose(root)
+
+    def _loose(self, link: str) -> None:
+        """A part without a joint to the others floats in the world."""
+        place = self.places[link]
+        self.inside[link] = Pose()
+        if self.fixed and link == self.first:
+            self.robot.joints.append(Joint(f"{link}_mount", "fixed", WORLD, link, place))
+            self._body(link, Pose())
+            held = self.robot.links[-1]
+            if np.linalg.eigvalsh(held.inertia)[0] < 0.0:
+                self.robot.links[-1] = replace(held, mass=0.0, inertia=np.zeros((3, 3)))
+                reason = "its inertia is impossible, and left out: it stands still"
+                self.robot.changed(f"link {link}", reason)
+            return
+        self.robot.joints.append(Joint(f"{link}_free", "floating", WORLD, link, place))
+        self.robot.changed(f"link {link}", f"no joint holds it: the floating joint {link}_free")
+        self._body(link, Pose())
+
+    def _body(self, name: str, moved: Pose) -> None:
+        link, visuals = self.body(name)
+        self.robot.links.append(poses.moved_link(link, moved))
+        self.robot.visuals += [poses.moved_visual(visual, moved) for visual in visuals]
+
+    def _branch(self, branch: Branch) -> None:
+        joint = branch.joint
+        self.inside[branch.child] = joint.seen_from(branch.child)
+        self._body(branch.child, inverse(self.inside[branch.child]))
+        pose = relative(self.inside[branch.parent], joint.seen_from(branch.parent))
+        whole = Joint(joint.name, "fixed", branch.parent, branch.child, pose)
+        sign = -1.0 if branch.reversed else 1.0
+        if branch.reversed:
+            self.robot.changed(f"joint {joint.name}", "parent and child are exchanged in the tree")
+        axes = list(single_joints(joint, sign, self.robot))
+        if joint.kind == "fixed":
+            self.robot.joints.append(whole)
+        elif joint.kind == "ball":
+            self.robot.add_ball(whole)
+        elif len(axes) == 1:
+            self.robot.joints.append(
+                replace(axes[0], parent=whole.parent, child=whole.child, pose=whole.pose)
+            )
+            self._begin(joint)
+        else:
+            self.robot.add_chain(whole, axes[::-1] if branch.reversed else axes)
+        if joint.kind == "screw":
+            slide, angle = axes[1].name, axes[0].name
+            ratio = -joint.pitch / (2.0 * math.pi)
+            data: Data = {"type": "joint_coupling", "joints": {slide: 1.0, angle: ratio}}
+            self.robot.add_constraint(joint.name, data)
+
+    def _begin(self, joint: GraphJoint) -> None:
+        """Where a joint of one freedom is drawn; where its frames are apart, nowhere."""
+        ends = [
+            compose(self.places.get(link, Pose()), joint.seen_from(link))
+            for link in (joint.parent, joint.child)
+        ]
+        drawn = relative(*ends)
+        turn = Rotation.from_matrix(drawn.rotation).as_rotvec()
+        (axis,) = (axis.direction for axis in joint.axes)
+        slides = joint.kind == "prismatic"
+        along, across = (drawn.translation, turn) if slides else (turn, drawn.translation)
+        value = float(along @ axis)
+        off = max(float(np.abs(along - value * axis).max()), float(np.abs(across).max()))
+        if abs(value) > _DRAWN > off:
+            self.robot.initial_guess[joint.name] = value

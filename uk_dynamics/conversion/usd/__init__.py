@@ -1,0 +1,1 @@
+"""USD scenes with UsdPhysics."""

@@ -1,0 +1,134 @@
+"""A USD stage in the package's units: m, kg, rad, z up; what its prims are called."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.escaping import control_character
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.model.urdf import Array, Pose, compose, from_quaternion, inverse
+
+_GRAVITY = 9.81  # m/s², where the scene leaves it to the simulator
+_SHEAR = 1e-6  # of axes that should be perpendicular; USD stores many numbers in single precision
+_Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # of a scene whose y is up
+
+
+def usd_module(name: str) -> Any:
+    """A module of usd-core.
+
+    Raises:
+        InputError: It is not installed.
+    """
+    if importlib.util.find_spec("pxr") is None:
+        raise InputError(
+            'USD is read by usd-core, which is not installed; pip install "uk_dynamics[usd]"'
+        )
+    return importlib.import_module(f"pxr.{name}")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Of a prim: its pose in the world, and the scale between its numbers and m."""
+
+    pose: Pose
+    scale: Array  # along its axes, (3,)
+
+
+class Scene:
+    """A stage.
+
+    Attributes:
+        stage: As usd-core has it.
+        meter: Of the stage's unit of length, in m.
+        kilogram: Of its unit of mass, in kg.
+    """
+
+    def __init__(self, path: Path) -> None:
+        usd, geometry, physics = (usd_module(n) for n in ("Usd", "UsdGeom", "UsdPhysics"))
+        try:
+            self.stage = usd.Stage.Open(str(path))
+        except usd_module("Tf").ErrorException as error:
+            first = str(error).strip().splitlines()[-1].strip()
+            raise InputError(f"USD does not open it: {first}") from None
+        self.meter = float(geometry.GetStageMetersPerUnit(self.stage))
+        self.kilogram = float(physics.GetStageKilogramsPerUnit(self.stage))
+        up = str(geometry.GetStageUpAxis(self.stage))
+        self.turned = Pose(rotation=_Z_UP) if up == "Y" else Pose()
+        self._cache = geometry.XformCache()
+        self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
+
+    def frame(self, prim: Any) -> Frame:
+        """Where a prim is.
+
+        Raises:
+            InputError: It is sheared.
+        """
+        matrix = np.array(self._cache.GetLocalToWorldTransform(prim)).T
+        axes = matrix[:3, :3]
+        scale = np.linalg.norm(axes, axis=0)
+        if not scale.all():
+            raise InputError("is scaled to nothing")
+        axes = axes / scale
+        if np.linalg.det(axes) < 0.0:  # mirrored: the shape is, a frame cannot be
+            axes, scale = -axes, -scale
+        if np.abs(axes.T @ axes - np.eye(3)).max() > _SHEAR:
+            raise InputError("is sheared: it is scaled unevenly and turned; apply the scale")
+        rotation = _nearest(axes)
+        place = compose(self.turned, Pose(self.meter * matrix[:3, 3], rotation))
+        return Frame(place, self.meter * scale)
+
+    def name(self, prim: Any) -> str:
+        """The last part of its path, and more of it where that is taken."""
+        path = str(prim.GetPath())
+        if path not in self._names:
+            parts = path.strip("/").split("/")
+            count = 1
+            while count < len(parts) and ("_".join(parts[-count:]) in self._taken):
+                count += 1
+            chosen = "_".join(parts[-count:])
+            if found := control_character(chosen):
+                raise InputError(f"a name holds the control character {found}; remove it")
+            self._names[path] = chosen
+            self._taken.add(chosen)
+        return self._names[path]
+
+    def gravity(self) -> list[float]:
+        """Of the first PhysicsScene, in m/s²; of the earth where it says nothing."""
+        direction, size = np.array([0.0, 0.0, -1.0]), _GRAVITY
+        for prim in self.stage.Traverse():
+            if prim.GetTypeName() != "PhysicsScene":
+                continue
+            scene = usd_module("UsdPhysics").Scene(prim)
+            given = np.array(scene.GetGravityDirectionAttr().Get(), dtype=float)
+            if given.any():
+                direction = self.turned.rotation @ (given / np.linalg.norm(given))
+            magnitude = float(scene.GetGravityMagnitudeAttr().Get())
+            if magnitude >= 0.0:
+                size = self.meter * magnitude
+            break
+        return [float(value) for value in size * direction]
+
+
+def rotation_of(quaternion: Any) -> Array:
+    """Rotation matrix of a quaternion of USD; the one of length 0 is none."""
+    x, y, z = quaternion.GetImaginary()
+    values = [float(x), float(y), float(z), float(quaternion.GetReal())]
+    return from_quaternion(values) if any(values) else np.eye(3)
+
+
+def seen_from(frame: Frame, place: Pose) -> Pose:
+    """A place of the world in the frame of a prim."""
+    return compose(inverse(frame.pose), place)
+
+
+def _nearest(axes: Array) -> Array:
+    u, _, vt = np.linalg.svd(axes)
+    rotation: Array = u @ vt
+    return rotation
