@@ -1,8 +1,8 @@
 """Bricard's mechanism, reduced to its one freedom.
 
-With a the first angle, the six are (a, b, a, −b, −a, b), and (1 + sin a)(1 − sin b) = 1: the hexagon
-of a cube's edges is a line-symmetric case of Bricard's. Inertia and potential along a follow from
-the positions of five rods; nothing here comes from the package.
+With a the angle of the first hinge, those of the five are (a, b, a, −b, −a), where
+(1 + sin a)(1 − sin b) = 1. Inertia and potential along a follow from the positions of the rods;
+nothing here comes from the package.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import yaml
 from scipy.special import ellipj, ellipk
@@ -11,6 +13,8 @@ from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.papers.iftomm.pendulum import GRAVITY, Array
+
+_Angle = TypeVar("_Angle", float, Array)
 
 _SHIPPED = "package://uk_dynamics/config/n_four_bar.yaml"
 _UPRIGHT = np.pi / 2  # rad
@@ -60,6 +64,6 @@ def passes(cells: int, duration: float) -> int:
     return int(np.abs(np.diff(np.floor(angle / np.pi))).sum())
 
 
-def _by_joint(cells: int, angle: float | Array) -> dict[str, float | Array]:
-    joints: dict[str, float | Array] = {f"crank_{i}": angle for i in range(cells + 1)}
+def _by_joint(cells: int, angle: _Angle) -> dict[str, _Angle]:
+    joints = {f"crank_{i}": angle for i in range(cells + 1)}
     return joints | {f"coupler_{i}": -angle for i in range(1, cells + 1)}

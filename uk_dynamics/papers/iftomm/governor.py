@@ -1,4 +1,4 @@
-"""The flyball governor in minimal coordinates: both arms at one angle, the shaft's turning a quadrature.
+"""The flyball governor in minimal coordinates: both arms at one angle.
 
 Angular momentum about the shaft is constant, so angle of the arms and height of the slider are all
 that Lagrange's equations are needed for. Nothing here comes from the package.

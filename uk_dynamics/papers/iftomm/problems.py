@@ -1,4 +1,4 @@
-"""The problems of the library: what moves, how long, by which steps, and what it is compared with."""
+"""The problems of the library: what moves, how long, by which steps, compared with what."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Andrews' squeezing mechanism, reduced to its one freedom in absolute angles and complex numbers.
 
-Points of the plane are sums of bars, z = Σ c_k exp(i φ_k), with the data of E. Hairer and G. Wanner,
-*Solving Ordinary Differential Equations II*, section VII.7. Nothing here comes from the package.
+Points of the plane are sums of bars, z = Σ c_k exp(i φ_k), with the data of E. Hairer and
+G. Wanner, *Solving Ordinary Differential Equations II*, section VII.7. Nothing here comes from the
+package.
 """
 
 from __future__ import annotations

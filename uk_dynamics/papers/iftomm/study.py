@@ -111,7 +111,8 @@ def _squeezer(runs: Sequence[Run]) -> Table:
         ("angle", "published [rad]", "computed [rad]", "difference [rad]"),
         rows,
         note="Published: the test set for initial value problem solvers (Bari and CWI), PSIDE with"
-        " tolerances of 1e-14. The library gives the start to three digits; it is taken from there.",
+        " tolerances of 1e-14. The library gives three digits of the start, which is that of the"
+        " test set.",
     )
 
 
