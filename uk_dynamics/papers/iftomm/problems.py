@@ -128,7 +128,7 @@ def _governor() -> Problem:
         duration=10.0,
         shown="slider",
         motion=governor.motion,
-        step=2.5e-4,
+        step=3.125e-4,
         shorter=0.05,
         drift=None,
         published=published.GOVERNOR,
