@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.mechanism_builder import joint, link, mechanism
+from support.mechanism_builder import joint, link, mechanism, shipped
 
 from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.dynamics import project_step
+from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.simulation import simulate
 
@@ -55,3 +57,18 @@ def test_fast_references_are_no_jumps(law, method):
     motion = simulate(machine, machine.start(), 0.1, method=method)
     wanted = eval(law, {"t": motion.t[-1], "sin": np.sin, "cos": np.cos})
     assert motion.q[-1, 0] == pytest.approx(wanted, abs=1e-9)  # by projection
+
+
+def test_short_steps_near_a_rank_change_are_no_jumps():
+    """Rounding of 3e-14 m moves bars by 1e-9 rad there, which is further than the step did."""
+    machine, flat, tilt = shipped("n_four_bar"), 3e-5, 1e-9
+    q = {"crank_0": flat, "crank_1": flat + tilt, "crank_2": flat}
+    q |= {"coupler_1": tilt - flat, "coupler_2": -flat - 2.0 * tilt}
+    dynamics = machine.dynamics("interpreted")
+    v = dict.fromkeys(("crank_0", "crank_1", "crank_2"), 5.0)
+    start = machine.state(q, v | {"coupler_1": -5.0, "coupler_2": -5.0})
+    assert 1e-14 < np.abs(dynamics.residual(start, machine.inputs()).position).max() < 1e-13
+    reached = project_step(
+        machine, dynamics, start, State(1e-11, start.q, start.v), machine.inputs()
+    )
+    assert 1e-10 < np.abs(reached.q - start.q).max() < 1e-8

@@ -21,6 +21,7 @@ PAPERS = {
     "servo": "servo constraints: two masses and a spring, two robots with one load",
     "parallel": "a redundantly actuated parallel manipulator",
     "orsino": "recursive modelling in levels: the 3RRR manipulator",
+    "iftomm": "the IFToMM benchmark problems with rigid bodies: pendulum to governor",
 }
 
 

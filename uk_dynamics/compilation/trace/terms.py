@@ -81,13 +81,17 @@ def trace_resistance(mechanism: ResolvedMechanism) -> Objects:
 
 
 def as_inputs(terms: SymbolicTerms) -> SymbolicTerms:
-    """The same terms as inputs ``M[i]``, ``F[i]`` …, row by row; constants stay what they are."""
+    """The same terms as inputs ``M[i]``, ``F[i]`` …, row by row; constants stay what they are.
+
+    F and the bias are inputs throughout: the projection puts right-hand sides of its own there.
+    """
     graph = Graph()
 
     def read(name: str) -> Objects:
         array = getattr(terms, name)
+        replaced = name in ("F", "bias")
         values = [
-            graph.variable(f"{name}[{i}]") if isinstance(x, Symbol) else x
+            graph.variable(f"{name}[{i}]") if replaced or isinstance(x, Symbol) else x
             for i, x in enumerate(array.reshape(-1))
         ]
         return as_objects(values).reshape(array.shape)

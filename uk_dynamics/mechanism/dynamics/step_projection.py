@@ -11,6 +11,9 @@ from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
 _SUDDEN = 0.1  # m/s or rad/s: a change of velocity that may come from nothing
 _LARGEST = 0.5  # m or rad: errors of the coarsest steps are smaller
+_ROUNDING = (
+    1e-7  # m or rad: where the rank changes, projections move the shortest steps by rounding
+)
 
 
 def project_step(
@@ -39,7 +42,7 @@ def project_step(
     speed = _largest(start.v)
     moved, sudden = np.inf, np.inf
     if not inputs.references:
-        moved = _largest(difference(start.q, end.q)) + duration * (speed + _SUDDEN)
+        moved = _largest(difference(start.q, end.q)) + duration * (speed + _SUDDEN) + _ROUNDING
         sudden = _largest(end.v - start.v) + speed + _SUDDEN
     if not _largest(difference(end.q, reached.q)) <= min(moved, _LARGEST):
         raise _jump(mechanism, dynamics, end, inputs, duration, rate=False)

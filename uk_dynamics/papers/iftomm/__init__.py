@@ -1,0 +1,1 @@
+"""IFToMM library of computational benchmark problems: five mechanisms with rigid bodies."""
