@@ -17,6 +17,8 @@ from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.linalg import rank_rule
+from uk_dynamics.core.servo import SAME_EFFECT
+from uk_dynamics.mechanism.dynamics import JUMP_CONSTANTS
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _C = Path(__file__).resolve().parent.parent / "c"
@@ -69,7 +71,8 @@ def _motion(mechanism: ResolvedMechanism) -> list[str]:
         *motors(mechanism),
         *closing(mechanism),
         table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
-        *map(part, ("motion.h", "motion.c")),
+        *defines(JUMP_CONSTANTS | {"SAME_EFFECT": SAME_EFFECT}),
+        *map(part, ("motion.h", "motion.c", "foresight.c")),
     ]
 
 
