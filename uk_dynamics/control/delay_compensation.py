@@ -133,9 +133,7 @@ class _InC:
         """See :meth:`ControlInC.load`."""
         self._inner.load()
         controller, prediction = self._owner.controller, self._owner.prediction
-        inputs = Inputs(
-            active=controller.active, references=controller.structure, stabilize=False
-        )
+        inputs = Inputs(active=controller.active, references=controller.structure, stabilize=False)
         self._foresight.load(inputs, prediction.predicted, prediction.longest)
 
     def store(self) -> None:
