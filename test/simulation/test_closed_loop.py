@@ -83,7 +83,7 @@ CARTS = (
 )
 SHAKEN = """\
 constraints:
-  shake: {type: joint, joint: lift, reference: {type: expression, value: 0.1*sin(9*t)}}
+  shake: {type: joint, joint: lift, reference: {type: expression, value: "0.1*sin(9*t)"}}
   pulley: {type: joint_coupling, joints: {left: 1.0, right: 1.0}}
 """
 
