@@ -11,6 +11,7 @@ from itertools import compress
 import numpy as np
 
 from uk_dynamics.compilation import Selection, announce, select_backend
+from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import Backend, Stretch, Switched, project_step, switch
@@ -135,14 +136,37 @@ class Plant:
         self._driven(found.efforts)
         return found
 
+    def adapt(
+        self,
+        state: State,
+        when: Array,
+        control: Array,
+        sample: Array,
+        *,
+        tolerances: Tolerances,
+        first_step: float,
+        resume: bool,
+    ) -> Stretch:
+        """The same with error control; see :meth:`Motion.adapt`."""
+        assert self.motion is not None
+        with self.in_c():
+            found = self.motion.adapt(
+                *(state, when, control, sample),
+                tolerances=tolerances,
+                first_step=first_step,
+                resume=resume,
+            )
+        self._driven(found.efforts)
+        return found
+
     @property
-    def in_charge(self) -> bool:
-        """Whether C moves it, and knows the law of control if there is one."""
-        return self.steps_in_c and (self.law is not None or self._controller is None)
+    def driven_in_c(self) -> bool:
+        """Whether C knows the law of control, if there is one."""
+        return self.motion is not None and (self.law is not None or self._controller is None)
 
     @property
     def steps_in_c(self) -> bool:
-        """Whether C takes steps; constraints that may jump are left to Python, which judges it."""
+        """Whether C takes fixed steps; constraints that may jump are left to Python, which judges it."""
         return self.motion is not None and not self._mechanism.driven_by_time
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
@@ -28,6 +29,7 @@ FIXED_METHODS: Mapping[str, tuple[_Step, int]] = {
 }
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
 
+_AT_ONCE = 1000  # instants that C takes in a call: Ctrl-C and progress wait as long
 _SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
 
 
@@ -41,11 +43,14 @@ class Advance:
     step: float  # fixed step, in s
     tolerances: Tolerances  # error control of the adaptive methods
     steps: int = 0  # accepted steps so far
+    rejected: int = 0  # steps that error control refused, as far as the method tells
     evaluations: int = 0  # evaluations of the acceleration so far
+    largest_projection: float = 0.0  # of the end of a step, in m, rad or their rates
     _step_size: float | None = field(default=None, repr=False)
+    _paused: State | None = field(default=None, repr=False)  # where C goes on
 
     def run(self, state: State, stops: Array) -> Iterator[State]:
-        """States at the given times.
+        """States at the given times, under efforts that are held or a law that Python asks.
 
         Args:
             state: Initial state.
@@ -56,12 +61,41 @@ class Advance:
         """
         if self.fixed:
             return self._fixed(state, stops)
+        if self.adapts_in_c and not (self.plant.continuous and self.plant.law is None):
+            return self._adaptive_in_c(state, stops)
         return self._adaptive(state, stops)
+
+    def run_in_python(self, state: State, stops: Array) -> Iterator[State]:
+        """The same where C has failed; what C cannot do either is said by an error."""
+        return self._fixed(state, stops) if self.fixed else self._adaptive(state, stops)
 
     @property
     def fixed(self) -> bool:
         """Whether steps have a fixed size."""
         return self.method in FIXED_METHODS
+
+    @property
+    def at_once(self) -> int:
+        """Instants that C may be given in a call; with error control it pauses by itself."""
+        return _AT_ONCE if self.fixed else sys.maxsize
+
+    def next_break(self, first: int, control: Array) -> int:
+        """Number of the instant up to which steps go on after one of them, or end."""
+        if self.fixed:
+            return first + 1
+        breaks = np.flatnonzero(control[first + 1 :])
+        return first + 1 + int(breaks[0]) if len(breaks) else len(control) - 1
+
+    @property
+    def in_charge(self) -> bool:
+        """Whether C takes all steps and asks the law of control."""
+        steps = self.plant.steps_in_c if self.fixed else self.adapts_in_c
+        return steps and self.plant.driven_in_c
+
+    @property
+    def adapts_in_c(self) -> bool:
+        """Whether C has the method with error control."""
+        return self.method == "DOP853" and self.plant.motion is not None
 
     def _fixed(self, state: State, stops: Array) -> Iterator[State]:
         one_step, cost = FIXED_METHODS[self.method]  # evaluations of a step
@@ -90,12 +124,43 @@ class Advance:
         return found.state if found.phase == "done" else None
 
     def move(self, state: State, when: Array, control: Array, sample: Array) -> Stretch:
-        """Fixed steps in C through instants, with control and samples; see :class:`Motion`."""
-        euler = self.method == "semi_implicit_euler"
-        found = self.plant.move(state, when, control, sample, step=self.step, euler=euler)
+        """Steps in C through instants, with control and samples; see :class:`Motion`."""
+        if self.fixed:
+            euler = self.method == "semi_implicit_euler"
+            found = self.plant.move(state, when, control, sample, step=self.step, euler=euler)
+        else:
+            found = self.plant.adapt(
+                *(state, when, control, sample),
+                tolerances=self.tolerances,
+                first_step=self._step_size or 0.0,
+                resume=state is self._paused,
+            )
+            self._paused = found.state if found.phase == "paused" else None
+            self._step_size = found.next_step or None
         self.steps += found.steps
+        self.rejected += found.rejected
         self.evaluations += found.evaluations
+        self.largest_projection = max(self.largest_projection, found.largest_projection)
         return found
+
+    def _adaptive_in_c(self, state: State, stops: Array) -> Iterator[State]:
+        when = np.append(state.t, stops)
+        kept = np.ones(len(when))
+        kept[0] = kept[-1] = 0.0
+        nothing = np.zeros(len(when))
+        first = 0
+        while True:
+            found = self.move(state, when[first:], nothing[first:], kept[first:])
+            times = when[np.flatnonzero(kept)[: len(found.q)]]
+            yield from map(State, times.tolist(), found.q, found.v)
+            kept[: first + found.reached + 1] = 0.0
+            state, first = found.state, first + found.reached
+            if found.phase == "done":
+                yield state
+                return
+            if found.phase != "paused":
+                yield from self._adaptive(state, when[first + 1 :])
+                return
 
     def _adaptive(self, state: State, stops: Array) -> Iterator[State]:
         start = state  # of the last step

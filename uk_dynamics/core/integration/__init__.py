@@ -1,6 +1,7 @@
 """Fixed-step and adaptive integration of the constrained motion."""
 
 from uk_dynamics.core.integration.adaptive import (
+    ADAPTIVE_CONSTANTS,
     ADAPTIVE_METHODS,
     AdaptiveMethod,
     AdaptiveStepper,
@@ -13,6 +14,7 @@ from uk_dynamics.core.integration.fixed_step import (
 )
 
 __all__ = [
+    "ADAPTIVE_CONSTANTS",
     "ADAPTIVE_METHODS",
     "AdaptiveMethod",
     "AdaptiveStepper",

@@ -30,6 +30,9 @@ _FORGIVING = ("DOP853", "RK45", "RK23")
 # Projection corrects a sound interpolant by some ten times the tolerances.
 _SOUND_INTERPOLANT = 1e3
 
+#: The generated C has this from here, and the coefficients of ``DOP853``.
+ADAPTIVE_CONSTANTS = {"SOUND": _SOUND_INTERPOLANT}
+
 
 @dataclass(frozen=True)
 class Tolerances:

@@ -23,11 +23,12 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     TrackingErrors,
 )
 from uk_dynamics.mechanism.dynamics.solver import Solver
-from uk_dynamics.mechanism.dynamics.step_projection import project_step
+from uk_dynamics.mechanism.dynamics.step_projection import JUMP_CONSTANTS, project_step
 from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 
 __all__ = [
     "BACKENDS",
+    "JUMP_CONSTANTS",
     "METHODS",
     "Backend",
     "Batches",
