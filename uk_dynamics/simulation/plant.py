@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import compress
 
 import numpy as np
 
 from uk_dynamics.compilation import Selection, announce, select_backend
 from uk_dynamics.core.integration import Tolerances
-from uk_dynamics.exceptions import InputError, SimulationError, StateError
+from uk_dynamics.exceptions import InputError, SimulationError, StateError, UndeterminedMotionError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import Backend, Stretch, Switched, project_step, switch
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.model import RobotModel
 from uk_dynamics.simulation.controller import (
     CompiledController,
     ControlInC,
@@ -82,6 +83,11 @@ class Plant:
             self.motion.control_by(self.law.law, continuous=self.continuous)
             self._flags += self.law.law.flags
         self._apply(np.zeros(len(mechanism.actuators)))
+
+    @property
+    def model(self) -> RobotModel:
+        """Of the mechanism."""
+        return self._mechanism.model
 
     @property
     def task_rows(self) -> tuple[str, ...]:
@@ -238,6 +244,17 @@ class Plant:
             raise
         except InputError:  # finite, but it overflows
             return np.full(len(v), np.nan)
+
+    def accelerations(self, t: float, q: Array, v: Array) -> Array:
+        """The same at many states, (K, nv); compiled, in one call."""
+        if not self.continuous:
+            with suppress(InputError, UndeterminedMotionError):
+                active = self.inputs.active
+                given = Inputs(stabilize=False, active=active)
+                return self.dynamics.evaluate_batch(
+                    q, v, self.inputs.tau, t=t, inputs=given, forces=False
+                ).qdd
+        return np.array([self.acceleration(t, *state) for state in zip(q, v, strict=True)])
 
     def project(self, state: State) -> State:
         """A state projected onto the constraints.

@@ -197,7 +197,13 @@ def simulate(
         return switched.state
 
     def cost() -> Statistics:
-        return Statistics(advance.steps, advance.evaluations, time.perf_counter() - began)
+        return Statistics(
+            steps=advance.steps,
+            evaluations=advance.evaluations,
+            wall_time=time.perf_counter() - began,
+            rejected=advance.rejected,
+            largest_projection=advance.largest_projection,
+        )
 
     scheduled = _schedule(mechanism, events, state.t, duration)
     samples = _ticks(state.t, duration, sample_period)
@@ -237,7 +243,7 @@ def simulate(
                         current = reached
                         if reached.t < end:
                             record(reached)
-        for problem, t in plant.first_problems.items():
+        for problem, t in {**plant.first_problems, **advance.hints}.items():
             recorder.warn(problem, t)
         for changes in changes_at.get(current.t, ()):
             current = switch(current, changes)

@@ -9,6 +9,7 @@ from typing import cast
 
 import numpy as np
 
+from uk_dynamics.compilation import announce
 from uk_dynamics.core.integration import (
     ADAPTIVE_METHODS,
     AdaptiveMethod,
@@ -20,6 +21,7 @@ from uk_dynamics.core.integration import (
 )
 from uk_dynamics.mechanism.dynamics import Stretch
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.simulation.creep import creeping
 from uk_dynamics.simulation.plant import Plant
 
 _Step = Callable[..., tuple[Array, Array]]
@@ -29,6 +31,7 @@ FIXED_METHODS: Mapping[str, tuple[_Step, int]] = {
 }
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
 
+_PATIENCE = 500  # steps of Python, after which it is asked whether they creep
 _AT_ONCE = 1000  # instants that C takes in a call: Ctrl-C and progress wait as long
 _SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
 
@@ -46,6 +49,7 @@ class Advance:
     rejected: int = 0  # steps that error control refused, as far as the method tells
     evaluations: int = 0  # evaluations of the acceleration so far
     largest_projection: float = 0.0  # of the end of a step, in m, rad or their rates
+    hints: dict[str, float] = field(default_factory=dict)  # why it creeps, and when that was seen
     _step_size: float | None = field(default=None, repr=False)
     _paused: State | None = field(default=None, repr=False)  # where C goes on
 
@@ -137,6 +141,8 @@ class Advance:
             )
             self._paused = found.state if found.phase == "paused" else None
             self._step_size = found.next_step or None
+            if found.phase == "paused":
+                self._ask_why(found.state, found.next_step, float(when[-1]))
         self.steps += found.steps
         self.rejected += found.rejected
         self.evaluations += found.evaluations
@@ -180,12 +186,26 @@ class Advance:
             tolerances=self.tolerances,
             project=project,
             first_step=self._step_size,
+            accelerations=self.plant.accelerations,
+            names=self.plant.model.velocity_names,
         )
         for stop in stops:
             while stepper.t < stop - _SAME_TIME:
                 start = State(stepper.t, stepper.q, stepper.v)
                 stepper.step()
+                if stepper.steps % _PATIENCE == 0:
+                    self._ask_why(start, stepper.step_size, float(stops[-1]))
             yield State(float(stop), *stepper.sample(float(stop)))
         self._step_size = stepper.step_size
         self.steps += stepper.steps
+        self.rejected += stepper.rejected
         self.evaluations += stepper.evaluations
+        self.largest_projection = max(self.largest_projection, stepper.largest_projection)
+
+    def _ask_why(self, state: State, step: float, end: float) -> None:
+        """Say once why many steps are to come, where an implicit method would take few."""
+        if self.method == "Radau" or self.hints:
+            return
+        if hint := creeping(self.plant, self.method, state, step, end):
+            self.hints[hint] = state.t
+            announce(f"t = {state.t:.4g} s: {hint}")

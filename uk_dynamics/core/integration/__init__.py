@@ -12,6 +12,7 @@ from uk_dynamics.core.integration.fixed_step import (
     rk4_step,
     semi_implicit_euler_step,
 )
+from uk_dynamics.core.integration.jacobian import motion_jacobian
 
 __all__ = [
     "ADAPTIVE_CONSTANTS",
@@ -20,6 +21,7 @@ __all__ = [
     "AdaptiveStepper",
     "ConfigurationSpace",
     "Tolerances",
+    "motion_jacobian",
     "rk4_step",
     "semi_implicit_euler_step",
 ]
