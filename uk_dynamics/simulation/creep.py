@@ -37,7 +37,7 @@ def creeping(plant: Plant, method: str, state: State, step: float, end: float) -
     joint = model.velocity_names[int(np.argmax(np.abs(modes[model.nv :, fastest])))]
     left = float(f"{(end - state.t) / step:.1g}")
     return (
-        f"{method} creeps in steps of {step:.2g} s, about {left:,.0f} of them to go: the motion of {joint}"
-        f" decays within {1.0 / rate:.2g} s, which an explicit method must resolve; less damping or"
-        " friction there, or the method Radau (--method Radau), is quicker"
+        f"{method} creeps in steps of {step:.2g} s, about {left:,.0f} of them to go: the motion of"
+        f" {joint} decays within {1.0 / rate:.2g} s, which an explicit method must resolve; less"
+        " damping or friction there, or the method Radau (--method Radau), is quicker"
     )

@@ -119,12 +119,14 @@ def simulate(
         step = min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
     began = time.perf_counter()
     continuous = control_period is None
+    same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
     plant = Plant(
         mechanism,
         mechanism.inputs(tau).tau,
         controller,
         continuous=continuous,
         delay=delay,
+        same=same,
         backend=backend,
     )
     tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
@@ -159,16 +161,18 @@ def simulate(
                 np.ascontiguousarray(when[here]),
                 marks.control[here] * on_the_way,
                 sampled,
+                np.ascontiguousarray(marks.breaks[here]),
             )
             record_many(when[here][np.flatnonzero(sampled)], found)
             start, first = found.state, first + found.reached
             treated = found.phase == "paused"
             if found.phase == "control" and marks.control[first]:
                 control(start)
+                plant.act(start.t)
             if found.phase == "control" and marks.sample[first]:
                 record(start)
             if found.phase in ("control", "motion"):
-                stop = advance.next_break(first, marks.control)
+                stop = advance.next_break(first, marks.breaks)
                 for reached in advance.run_in_python(start, when[first + 1 : stop + 1]):
                     first, start = first + 1, reached
                     if first < stop and marks.sample[first]:
@@ -208,7 +212,6 @@ def simulate(
     scheduled = _schedule(mechanism, events, state.t, duration)
     samples = _ticks(state.t, duration, sample_period)
     controls = _ticks(state.t, duration, control_period or duration)
-    same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
     current = plant.project(state)
     _require_determined(mechanism, plant, current)
     initial = plant.dynamics.residual(state, plant.inputs).position
@@ -234,7 +237,7 @@ def simulate(
             for start, end in pairwise(between):
                 if start in control_instants:
                     control(current)
-                plant.act(start + same)
+                plant.act(start)
                 if _near(samples, start, same):
                     record(current)
                 inside = samples[(samples > start + same) & (samples < end - same)]
@@ -290,6 +293,7 @@ class _Marks(NamedTuple):
 
     control: Array
     sample: Array
+    breaks: Array  # forces may jump there
 
 
 def _marked(
@@ -307,7 +311,8 @@ def _marked(
         np.abs(when - samples[place - 1]),
     )
     controlled = np.array([t in controls for t in when.tolist()])
-    return when, _Marks(controlled.astype(float), (sampled <= same).astype(float))
+    breaks = np.isin(when, fixed)
+    return when, _Marks(*(x.astype(float) for x in (controlled, sampled <= same, breaks)))
 
 
 def _parts(instants: list[float], changes: Mapping[float, object]) -> list[float]:

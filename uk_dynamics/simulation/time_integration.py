@@ -83,18 +83,17 @@ class Advance:
         """Instants that C may be given in a call; with error control it pauses by itself."""
         return _AT_ONCE if self.fixed else sys.maxsize
 
-    def next_break(self, first: int, control: Array) -> int:
-        """Number of the instant up to which steps go on after one of them, or end."""
+    def next_break(self, first: int, breaks: Array) -> int:
+        """Number of the instant where the steps after one of them end."""
         if self.fixed:
             return first + 1
-        breaks = np.flatnonzero(control[first + 1 :])
-        return first + 1 + int(breaks[0]) if len(breaks) else len(control) - 1
+        ends = np.flatnonzero(breaks[first + 1 :])
+        return first + 1 + int(ends[0]) if len(ends) else len(breaks) - 1
 
     @property
     def in_charge(self) -> bool:
         """Whether C takes all steps and asks the law of control."""
-        steps = self.plant.steps_in_c if self.fixed else self.adapts_in_c
-        return steps and self.plant.driven_in_c
+        return self.plant.in_charge and (self.fixed or self.adapts_in_c)
 
     @property
     def adapts_in_c(self) -> bool:
@@ -104,7 +103,7 @@ class Advance:
     def _fixed(self, state: State, stops: Array) -> Iterator[State]:
         one_step, cost = FIXED_METHODS[self.method]  # evaluations of a step
         for stop in stops:
-            if self.plant.steps_in_c and (reached := self._in_c(state, float(stop))):
+            if self.plant.motion is not None and (reached := self._in_c(state, float(stop))):
                 state = reached
                 yield state
                 continue
@@ -124,17 +123,19 @@ class Advance:
         if self.plant.continuous and self.plant.law is None:
             return None
         when, nothing = np.array([state.t, stop]), np.zeros(2)
-        found = self.move(state, when, nothing, nothing)
+        found = self.move(state, when, nothing, nothing, nothing)
         return found.state if found.phase == "done" else None
 
-    def move(self, state: State, when: Array, control: Array, sample: Array) -> Stretch:
+    def move(
+        self, state: State, when: Array, control: Array, sample: Array, breaks: Array
+    ) -> Stretch:
         """Steps in C through instants, with control and samples; see :class:`Motion`."""
         if self.fixed:
             euler = self.method == "semi_implicit_euler"
             found = self.plant.move(state, when, control, sample, step=self.step, euler=euler)
         else:
             found = self.plant.adapt(
-                *(state, when, control, sample),
+                *(state, when, control, sample, breaks),
                 tolerances=self.tolerances,
                 first_step=self._step_size or 0.0,
                 resume=state is self._paused,
@@ -156,7 +157,8 @@ class Advance:
         nothing = np.zeros(len(when))
         first = 0
         while True:
-            found = self.move(state, when[first:], nothing[first:], kept[first:])
+            left = nothing[first:]
+            found = self.move(state, when[first:], left, kept[first:], left)
             times = when[np.flatnonzero(kept)[: len(found.q)]]
             yield from map(State, times.tolist(), found.q, found.v)
             kept[: first + found.reached + 1] = 0.0

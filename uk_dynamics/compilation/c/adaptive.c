@@ -20,16 +20,6 @@ typedef struct {
 
 UK_EXPORT long long uk_way_size(void) { return (long long)sizeof(uk_way); }
 
-static double uk_largest(const double *x, const double *y) {
-  double found = 0.0;
-  for (int i = 0; i < UK_NV; ++i) {
-    const double size = fabs(y ? x[i] - y[i] : x[i]);
-    if (!(size <= found)) found = size;
-    if (isnan(size)) break;
-  }
-  return found;
-}
-
 /* Acceleration of the state in the memory; no number where it has none, so that a trial is taken
  * again, shorter. 1: the mass matrix is singular. */
 static int uk_slope(uk_memory *m, uk_motion *c, double *a) {
@@ -44,6 +34,12 @@ static int uk_slope(uk_memory *m, uk_motion *c, double *a) {
   if (failed == 1) return 1;
   for (int i = 0; i < UK_NV; ++i) a[i] = failed ? NAN : m->qdd[i];
   return 0;
+}
+
+static int uk_all_finite(const double *a) {
+  double sum = 0.0;
+  for (int i = 0; i < UK_NV; ++i) sum += 0.0 * a[i];
+  return sum == 0.0;
 }
 
 /* The next stage, from those before it. */
@@ -108,9 +104,7 @@ static int uk_trial(uk_memory *m, uk_motion *c, uk_way *w, double h, double rtol
   *error = NAN;
   for (int s = 1; s < UK_STAGES; ++s) {
     if (uk_next_stage(m, c, w, s, h, uk_dop_c[s], uk_dop_a + s * UK_STAGES)) return 1;
-    double sum = 0.0;
-    for (int i = 0; i < UK_NV; ++i) sum += w->K[s][i];
-    if (!isfinite(sum)) return 0;
+    if (!uk_all_finite(w->K[s])) return 0;
   }
   double fifth = 0.0, third = 0.0;
   for (int i = 0; i < UK_NV; ++i) {
@@ -133,20 +127,15 @@ static int uk_trial(uk_memory *m, uk_motion *c, uk_way *w, double h, double rtol
   return 0;
 }
 
-/* Project the state in the memory at the end of a step; 1 where it cannot be, or where constraints
- * have jumped, as mechanism/dynamics/step_projection.py has it. */
-static int uk_end_step(uk_memory *m, const uk_motion *c, const uk_way *w, const uk_adaptive *a,
-                       double *velocity) {
+/* The state in the memory at the end of some step on the constraints, and what that corrects; 1 as
+ * uk_end_step. */
+static int uk_settle_end(uk_memory *m, const uk_motion *c, const uk_way *w, double *position,
+                         double *velocity) {
   double q[UK_NV], v[UK_NV];
-  memcpy(q, m->q, sizeof q);
-  memcpy(v, m->v, sizeof v);
-  if (uk_follow_structure(m, c) || uk_project(m)) return 1;
-  const double speed = uk_largest(w->start_v, NULL) + UK_SUDDEN;
-  const double moved = uk_largest(q, w->start_q) + (m->t - w->start_t) * speed;
-  const double position = uk_largest(m->q, q);
-  *velocity = uk_largest(m->v, v);
-  if (!(position <= UK_FURTHEST && (!a->judged || position <= moved))) return 1;
-  return a->judged && !(*velocity <= uk_largest(v, w->start_v) + speed);
+  memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v);
+  if (uk_end_step(m, c, w->start_q, w->start_v, m->t - w->start_t)) return 1;
+  *position = uk_largest(m->q, q), *velocity = uk_largest(m->v, v);
+  return 0;
 }
 
 static void uk_start_way(uk_way *w, double t, const double *q, const double *v, double bound) {
@@ -163,7 +152,7 @@ static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
   memcpy(w->start_v, w->v, sizeof w->v), memcpy(w->point_v, w->v, sizeof w->v);
   memcpy(m->q, w->q, sizeof m->q), memcpy(m->v, w->v, sizeof m->v);
   memcpy(w->V[0], w->v, sizeof w->v);
-  if (uk_slope(m, c, w->K[0]) || !isfinite(uk_largest(w->K[0], NULL))) return 1;
+  if (uk_slope(m, c, w->K[0]) || !uk_all_finite(w->K[0])) return 1;
   if (w->next == 0.0 && uk_first_step(m, c, w, a)) return 1;
   const double shortest = 10.0 * (nextafter(w->t, INFINITY) - w->t);
   double h = w->next, error, end;
@@ -186,16 +175,12 @@ static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
     h *= factor > 0.2 ? factor : 0.2;
     ++a->rejected;
   }
-  double velocity;
+  double position, velocity;
   m->t = end;
   for (int i = 0; i < UK_NV; ++i) m->q[i] = w->start_q[i] + w->dq[i];
   memcpy(m->v, w->w, sizeof m->v);
-  if (uk_end_step(m, c, w, a, &velocity)) return 1;
-  for (int i = 0; i < UK_NV; ++i) {
-    const double position = fabs(m->q[i] - w->start_q[i] - w->dq[i]);
-    if (position > a->largest) a->largest = position;
-  }
-  if (velocity > a->largest) a->largest = velocity;
+  if (uk_settle_end(m, c, w, &position, &velocity)) return 1;
+  a->largest = fmax(a->largest, fmax(position, velocity));
   w->t = end, w->steps += 1.0;
   memcpy(w->q, m->q, sizeof w->q);
   memcpy(w->v, m->v, sizeof w->v);
@@ -262,7 +247,7 @@ static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, 
   }
   if (w->dense == 0.0 && uk_interpolate(m, c, w)) return 1;
   const double x = (t - w->start_t) / (w->t - w->start_t);
-  double *out[] = {m->q, m->v}, velocity;
+  double *out[] = {m->q, m->v}, position, velocity;
   const double *from[] = {w->start_q, w->start_v};
   for (int k = 0; k < 2; ++k)
     for (int i = 0; i < UK_NV; ++i) {
@@ -271,7 +256,7 @@ static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, 
       out[k][i] = from[k][i] + y;
     }
   m->t = t;
-  const int failed = uk_end_step(m, c, w, a, &velocity);
+  const int failed = uk_settle_end(m, c, w, &position, &velocity);
   const double allowed = UK_SOUND * (a->atol + a->rtol * uk_largest(m->v, NULL));
   if (!failed && velocity <= allowed) return 0;
   const int lost = uk_detour(m, c, w, a, t);
@@ -279,7 +264,7 @@ static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, 
   return lost;
 }
 
-/* The whole motion as uk_move, where integration begins afresh at instants of control; 0,
+/* The whole motion as uk_move, where integration begins afresh wherever it breaks; 0,
  * UK_NO_EFFORTS, UK_NO_MOTION or UK_PAUSED. */
 UK_EXPORT int uk_move_adaptively(uk_memory *m, uk_motion *c, uk_adaptive *a) {
   uk_way *w = a->way;
@@ -287,9 +272,11 @@ UK_EXPORT int uk_move_adaptively(uk_memory *m, uk_motion *c, uk_adaptive *a) {
   uk_apply(m, c);
   for (;; ++c->at) {
     if (!a->under_way) {
-      const int samples = c->sample[c->at] != 0.0, begins = c->control && c->control[c->at] != 0.0;
+      const int samples = c->sample[c->at] != 0.0;
+      const int acts = c->continuous ? samples : c->control && c->control[c->at] != 0.0;
       m->t = c->when[c->at];
-      if ((c->continuous ? samples : begins) && c->law && uk_drive(m, c, 1)) return UK_NO_EFFORTS;
+      if (acts && c->law && uk_drive(m, c, 1)) return UK_NO_EFFORTS;
+      uk_take_effect(c, m->t);
       if (samples) {
         memcpy(c->q_out + c->sampled * UK_NQ, m->q, sizeof m->q);
         memcpy(c->v_out + c->sampled * UK_NV, m->v, sizeof m->v);
@@ -297,9 +284,9 @@ UK_EXPORT int uk_move_adaptively(uk_memory *m, uk_motion *c, uk_adaptive *a) {
         ++c->sampled;
       }
       if (c->at + 1 >= c->stops) return 0;
-      if (begins || c->at == 0) {
+      if (c->at == 0 || a->breaks[c->at] != 0.0) {
         long long end = c->at + 1;
-        while (end + 1 < c->stops && c->control[end] == 0.0) ++end;
+        while (end + 1 < c->stops && a->breaks[end] == 0.0) ++end;
         uk_apply(m, c);
         uk_start_way(w, m->t, m->q, m->v, c->when[end]);
         const double left = w->bound - w->t;

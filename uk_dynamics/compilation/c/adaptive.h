@@ -4,11 +4,11 @@
 typedef struct {
   double rtol, atol, max_step; /* error control, longest step in s */
   double next;                 /* step to try next, in s; 0: it is estimated */
-  long long judged;            /* 1: where projection goes further than the step, constraints jumped */
   long long room, patience;    /* samples and evaluations after which a call ends */
   long long under_way;         /* 1: the last call ended between two instants */
   long long rejected;          /* steps, counted up */
   double largest;              /* correction of the end of a step, in m, rad or their rates */
+  const double *breaks;        /* (stops): 1 where steps end, since forces jump there */
   void *way;                   /* uk_way_size() bytes, the caller's */
 } uk_adaptive;
 

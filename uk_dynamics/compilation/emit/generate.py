@@ -19,6 +19,7 @@ from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.integration import ADAPTIVE_CONSTANTS
 from uk_dynamics.core.linalg import rank_rule
+from uk_dynamics.core.servo import SAME_EFFECT
 from uk_dynamics.mechanism.dynamics import JUMP_CONSTANTS
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -72,10 +73,9 @@ def _motion(mechanism: ResolvedMechanism) -> list[str]:
         *motors(mechanism),
         *closing(mechanism),
         table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
-        *map(part, ("motion.h", "motion.c")),
-        *defines(JUMP_CONSTANTS | ADAPTIVE_CONSTANTS),
+        *defines(JUMP_CONSTANTS | ADAPTIVE_CONSTANTS | {"SAME_EFFECT": SAME_EFFECT}),
         *_coefficients(),
-        *map(part, ("adaptive.h", "adaptive.c")),
+        *map(part, ("motion.h", "motion.c", "adaptive.h", "adaptive.c", "foresight.c")),
     ]
 
 
@@ -83,9 +83,14 @@ def _coefficients() -> list[str]:
     """Those of Dormand and Prince's method of order 8, as SciPy has them."""
     method: Any = DOP853
     tables = {
-        **{"a": method.A, "b": method.B, "c": method.C, "d": method.D},
-        **{"e3": method.E3, "e5": method.E5},
-        **{"extra_a": method.A_EXTRA, "extra_c": method.C_EXTRA},
+        "a": method.A,
+        "b": method.B,
+        "c": method.C,
+        "d": method.D,
+        "e3": method.E3,
+        "e5": method.E5,
+        "extra_a": method.A_EXTRA,
+        "extra_c": method.C_EXTRA,
     }
     return [table("double", f"uk_dop_{name}", np.ravel(x)) for name, x in tables.items()]
 

@@ -2,6 +2,7 @@
 
 from uk_dynamics.compilation.runtime.compiled_control import CompiledControl
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.compilation.runtime.compiled_foresight import CompiledForesight
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.deferred import Deferred
@@ -10,6 +11,7 @@ from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceErro
 __all__ = [
     "CompiledControl",
     "CompiledDynamics",
+    "CompiledForesight",
     "CompiledMotion",
     "CompiledServo",
     "Deferred",

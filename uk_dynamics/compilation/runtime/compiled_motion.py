@@ -14,7 +14,7 @@ from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integration import Tolerances
-from uk_dynamics.mechanism.dynamics import Law, Stretch
+from uk_dynamics.mechanism.dynamics import EffortQueue, Law, Stretch
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 _POINTERS = ("when", "control", "sample", "law", "controller", "followed", "active", "tau")
@@ -26,10 +26,13 @@ class MotionCall(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_longlong) for name in ("stops", "flags", "euler", "project")),
-        ("continuous", ctypes.c_longlong),
+        *((name, ctypes.c_longlong) for name in ("continuous", "sampled_rows")),
         *((name, ctypes.c_double) for name in ("step", "stabilize")),
         *((name, ctypes.c_void_p) for name in (*_POINTERS, *_STATE)),
         *((name, ctypes.c_longlong) for name in ("at", "sampled", "steps", "evaluations")),
+        *((name, ctypes.c_double) for name in ("delay", "same")),
+        ("places", ctypes.c_longlong),
+        *((name, ctypes.c_void_p) for name in ("waiting", "late")),
     )
 
 
@@ -38,10 +41,9 @@ class AdaptiveCall(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_double) for name in ("rtol", "atol", "max_step", "next")),
-        *((name, ctypes.c_longlong) for name in ("judged", "room", "patience", "under_way")),
-        ("rejected", ctypes.c_longlong),
+        *((name, ctypes.c_longlong) for name in ("room", "patience", "under_way", "rejected")),
         ("largest", ctypes.c_double),
-        ("way", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("breaks", "way")),
     )
 
 
@@ -54,7 +56,7 @@ class CompiledMotion:
     """A :class:`Motion` in C."""
 
     def __init__(self, path: Path, mechanism: ResolvedMechanism, layout: Layout) -> None:
-        library = ctypes.CDLL(str(path))
+        self._library = library = ctypes.CDLL(str(path))
         self._functions = [
             getattr(library, f"uk_{name}") for name in ("move", "accelerate", "act", "settle")
         ]
@@ -74,6 +76,7 @@ class CompiledMotion:
         self._followed: Array | None = None
         self._known: tuple[object, bool] = (self, True)  # never those of any inputs
         self._law: Law | None = None
+        self._queue = EffortQueue(0)
         self._call = MotionCall(step=1.0, project=1)
         self._at = ctypes.byref(self._call)
         self._place = ctypes.c_void_p(self._memory.ctypes.data)
@@ -84,8 +87,29 @@ class CompiledMotion:
         self._move_adaptively.argtypes = (ctypes.c_void_p,) * 3
         library.uk_way_size.restype = ctypes.c_longlong
         self._way = np.zeros(-(-library.uk_way_size() // 8))
-        self._adaptive = AdaptiveCall(way=self._way.ctypes.data, judged=1, room=_ROOM)
+        self._adaptive = AdaptiveCall(way=self._way.ctypes.data, room=_ROOM)
         self.control_by(None, continuous=False)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of velocities and motors."""
+        return len(self._v), self._motors
+
+    @property
+    def call_address(self) -> int:
+        """Where the structure of C is."""
+        return ctypes.addressof(self._call)
+
+    @property
+    def memory_address(self) -> int:
+        """Where its memory is."""
+        return int(self._memory.ctypes.data)
+
+    def address_of(self, function: str) -> int:
+        """Where another function of its library is."""
+        found = ctypes.cast(getattr(self._library, f"uk_{function}"), ctypes.c_void_p).value
+        assert found is not None
+        return found
 
     def control_by(self, law: Law | None, *, continuous: bool) -> None:
         """See :meth:`Motion.control_by`."""
@@ -99,6 +123,13 @@ class CompiledMotion:
         call.law, call.controller = (None, None) if law is None else (law.function, law.controller)
         call.continuous = continuous
 
+    def delay_by(self, delay: float, same: float, queue: EffortQueue) -> None:
+        """See :meth:`Motion.delay_by`."""
+        call = self._call
+        self._queue = queue  # lives as long as C may read it
+        call.delay, call.same, call.places = delay, same, len(queue.rows)
+        call.waiting, call.late = queue.count.ctypes.data, queue.rows.ctypes.data
+
     def act(self, inputs: Inputs, efforts: Array, tau: Array) -> None:
         """See :meth:`Motion.act`.
 
@@ -108,6 +139,7 @@ class CompiledMotion:
         self._tau[:] = tau
         self._efforts[: self._motors] = efforts
         self._call.stabilize = inputs.stabilize
+        self._call.sampled_rows = bool(inputs.references)
         known = inputs.active, bool(inputs.references)
         if known[0] is self._known[0] and not (known[1] or self._known[1]):
             return  # samples may change where they stand
@@ -150,6 +182,7 @@ class CompiledMotion:
         when: Array,
         control: Array,
         sample: Array,
+        breaks: Array,
         *,
         tolerances: Tolerances,
         first_step: float,
@@ -160,7 +193,7 @@ class CompiledMotion:
         call.rtol, call.atol = tolerances.rtol, tolerances.atol
         call.max_step, call.next = tolerances.max_step, first_step
         call.rejected, call.largest, call.under_way = 0, 0.0, resume
-        call.patience = _PATIENCE
+        call.patience, call.breaks = _PATIENCE, breaks.ctypes.data
         kept = min(int(np.count_nonzero(sample)), _ROOM)
         adaptive = (self._place, self._at, ctypes.byref(call))
         found = self._go(state, (when, control, sample), kept, self._move_adaptively, *adaptive)

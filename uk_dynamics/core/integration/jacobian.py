@@ -11,7 +11,7 @@ from uk_dynamics.core.integration.fixed_step import ConfigurationSpace
 
 Array = NDArray[np.float64]
 
-#: (t, configurations (K, nq), velocities (K, nv)) → accelerations, (K, nv); NaN where there is none.
+#: (t, configurations (K, nq), velocities (K, nv)) → accelerations (K, nv), NaN where none are.
 Accelerations = Callable[[float, Array, Array], Array]
 
 # Of a radian, a metre, or their rates. Rounding of the accelerations and curvature count the same.

@@ -3,6 +3,7 @@
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     CONTROL_CONSTANTS,
+    SAME_EFFECT,
     SLOWEST,
     TOO_LONG,
     TOO_SHORT,
@@ -16,6 +17,7 @@ __all__ = [
     "AT_LIMIT",
     "CONTROL_CONSTANTS",
     "MET",
+    "SAME_EFFECT",
     "SLOWEST",
     "TOO_LONG",
     "TOO_SHORT",

@@ -12,7 +12,14 @@ from uk_dynamics.mechanism.dynamics.constraint_work import workless
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics, Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.dynamics.motion import Law, Motion, Stretch
+from uk_dynamics.mechanism.dynamics.motion import (
+    CompiledController,
+    ControlInC,
+    EffortQueue,
+    Law,
+    Motion,
+    Stretch,
+)
 from uk_dynamics.mechanism.dynamics.rollout import METHODS, plan, roll_each
 from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
@@ -32,8 +39,11 @@ __all__ = [
     "METHODS",
     "Backend",
     "Batches",
+    "CompiledController",
+    "ControlInC",
     "Demand",
     "Dynamics",
+    "EffortQueue",
     "InterpretedDynamics",
     "Law",
     "Motion",
