@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import compress
 
 import numpy as np
 
 from uk_dynamics.compilation import Selection, announce, select_backend
-from uk_dynamics.exceptions import InputError, SimulationError, StateError
+from uk_dynamics.core.integration import Tolerances
+from uk_dynamics.exceptions import InputError, SimulationError, StateError, UndeterminedMotionError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import (
     Backend,
@@ -23,6 +24,7 @@ from uk_dynamics.mechanism.dynamics import (
     switch,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.model import RobotModel
 from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 
 # m, rad and their rates: beyond any motion, and its square does not overflow.
@@ -88,6 +90,11 @@ class Plant:
         self._apply(np.zeros(len(mechanism.actuators)))
 
     @property
+    def model(self) -> RobotModel:
+        """Of the mechanism."""
+        return self._mechanism.model
+
+    @property
     def task_rows(self) -> tuple[str, ...]:
         """Names of the controller's task rows, (mt,)."""
         return () if self._controller is None else self._controller.row_names
@@ -144,6 +151,30 @@ class Plant:
         assert self.motion is not None
         with self.in_c():
             found = self.motion.move(state, when, control, sample, step=step, euler=euler)
+        self._driven(found.efforts)
+        return found
+
+    def adapt(
+        self,
+        state: State,
+        when: Array,
+        control: Array,
+        sample: Array,
+        breaks: Array,
+        *,
+        tolerances: Tolerances,
+        first_step: float,
+        resume: bool,
+    ) -> Stretch:
+        """The same with error control; see :meth:`Motion.adapt`."""
+        assert self.motion is not None
+        with self.in_c():
+            found = self.motion.adapt(
+                *(state, when, control, sample, breaks),
+                tolerances=tolerances,
+                first_step=first_step,
+                resume=resume,
+            )
         self._driven(found.efforts)
         return found
 
@@ -221,6 +252,17 @@ class Plant:
             raise
         except InputError:  # finite, but it overflows
             return np.full(len(v), np.nan)
+
+    def accelerations(self, t: float, q: Array, v: Array) -> Array:
+        """The same at many states, (K, nv); compiled, in one call."""
+        if not self.continuous:
+            with suppress(InputError, UndeterminedMotionError):
+                active = self.inputs.active
+                given = Inputs(stabilize=False, active=active)
+                return self.dynamics.evaluate_batch(
+                    q, v, self.inputs.tau, t=t, inputs=given, forces=False
+                ).qdd
+        return np.array([self.acceleration(t, *state) for state in zip(q, v, strict=True)])
 
     def project(self, state: State) -> State:
         """A state projected onto the constraints.

@@ -32,7 +32,6 @@ _OPEN = 1e-4  # of the machine's size: a larger error of the start is probably a
 _REST = 1e-9  # m/s² or rad/s², and rates of rows: nothing moves, or they hold
 
 _STEP = 1e-3  # s, of the fixed-step methods
-_AT_ONCE = 1000  # instants that C takes in a call: Ctrl-C and progress wait as long
 
 
 def simulate(
@@ -148,28 +147,36 @@ def simulate(
                 progress(reached.t - state.t)
 
     def move(start: State, when: Array, marks: _Marks) -> State:
-        """Move in C from instant to instant; where it cannot, one of them in Python."""
-        first = 0
+        """Move in C from instant to instant; where it cannot, in Python to the next break."""
+        first, treated = 0, False  # the instant reached, and whether what happens there has
         while True:
-            here = slice(first, first + _AT_ONCE + 1)
+            here = slice(first, first + advance.at_once + 1)
             last = first + len(when[here]) - 1
             on_the_way = np.arange(first, last + 1) < last
+            sampled = marks.sample[here] * on_the_way
+            if treated:
+                sampled[0] = 0.0
             found = advance.move(
                 start,
                 np.ascontiguousarray(when[here]),
                 marks.control[here] * on_the_way,
-                marks.sample[here] * on_the_way,
+                sampled,
+                np.ascontiguousarray(marks.breaks[here]),
             )
-            record_many(when[here][np.flatnonzero(marks.sample[here] * on_the_way)], found)
+            record_many(when[here][np.flatnonzero(sampled)], found)
             start, first = found.state, first + found.reached
+            treated = found.phase == "paused"
             if found.phase == "control" and marks.control[first]:
                 control(start)
                 plant.act(start.t)
             if found.phase == "control" and marks.sample[first]:
                 record(start)
-            if found.phase != "done":
-                first += 1
-                (start,) = advance.run(start, when[first : first + 1])
+            if found.phase in ("control", "motion"):
+                stop = advance.next_break(first, marks.breaks)
+                for reached in advance.run_in_python(start, when[first + 1 : stop + 1]):
+                    first, start = first + 1, reached
+                    if first < stop and marks.sample[first]:
+                        record(reached)
             if first == len(when) - 1:
                 return start
 
@@ -194,7 +201,13 @@ def simulate(
         return switched.state
 
     def cost() -> Statistics:
-        return Statistics(advance.steps, advance.evaluations, time.perf_counter() - began)
+        return Statistics(
+            steps=advance.steps,
+            evaluations=advance.evaluations,
+            wall_time=time.perf_counter() - began,
+            rejected=advance.rejected,
+            largest_projection=advance.largest_projection,
+        )
 
     scheduled = _schedule(mechanism, events, state.t, duration)
     samples = _ticks(state.t, duration, sample_period)
@@ -217,7 +230,7 @@ def simulate(
             for changes in changes_at.get(begin, ()):
                 current = switch(current, changes)
             between = [t for t in instants if begin <= t <= stop]
-            if advance.fixed and plant.in_charge:
+            if advance.in_charge:
                 when, marks = _marked(between, samples, control_instants, same)
                 current = move(current, when, marks)
                 continue
@@ -233,7 +246,7 @@ def simulate(
                         current = reached
                         if reached.t < end:
                             record(reached)
-        for problem, t in plant.first_problems.items():
+        for problem, t in {**plant.first_problems, **advance.hints}.items():
             recorder.warn(problem, t)
         for changes in changes_at.get(current.t, ()):
             current = switch(current, changes)
@@ -280,6 +293,7 @@ class _Marks(NamedTuple):
 
     control: Array
     sample: Array
+    breaks: Array  # forces may jump there
 
 
 def _marked(
@@ -297,7 +311,8 @@ def _marked(
         np.abs(when - samples[place - 1]),
     )
     controlled = np.array([t in controls for t in when.tolist()])
-    return when, _Marks(controlled.astype(float), (sampled <= same).astype(float))
+    breaks = np.isin(when, fixed)
+    return when, _Marks(*(x.astype(float) for x in (controlled, sampled <= same, breaks)))
 
 
 def _parts(instants: list[float], changes: Mapping[float, object]) -> list[float]:

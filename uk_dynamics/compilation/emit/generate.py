@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.integrate import DOP853
 
 from uk_dynamics.compilation.emit import reference_codes
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, number
@@ -14,6 +17,7 @@ from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.core.equation import projection
+from uk_dynamics.core.integration import ADAPTIVE_CONSTANTS
 from uk_dynamics.core.linalg import rank_rule
 from uk_dynamics.core.servo import SAME_EFFECT
 from uk_dynamics.mechanism.dynamics import JUMP_CONSTANTS
@@ -63,15 +67,32 @@ def source(mechanism: ResolvedMechanism) -> str:
 
 
 def _motion(mechanism: ResolvedMechanism) -> list[str]:
-    """One motion at fixed steps, with control."""
+    """One motion at fixed steps or with error control, with a law of control."""
     return [
         *motors(mechanism),
         *closing(mechanism),
         table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
-        *defines(JUMP_CONSTANTS | {"SAME_EFFECT": SAME_EFFECT}),
-        *map(part, ("motion.h", "motion.c", "foresight.c")),
+        *defines(JUMP_CONSTANTS | ADAPTIVE_CONSTANTS | {"SAME_EFFECT": SAME_EFFECT}),
+        *_coefficients(),
+        *map(part, ("motion.h", "motion.c", "adaptive.h", "adaptive.c", "foresight.c")),
         *joint_space(mechanism),
     ]
+
+
+def _coefficients() -> list[str]:
+    """Those of Dormand and Prince's method of order 8, as SciPy has them."""
+    method: Any = DOP853
+    tables = {
+        "a": method.A,
+        "b": method.B,
+        "c": method.C,
+        "d": method.D,
+        "e3": method.E3,
+        "e5": method.E5,
+        "extra_a": method.A_EXTRA,
+        "extra_c": method.C_EXTRA,
+    }
+    return [table("double", f"uk_dop_{name}", np.ravel(x)) for name, x in tables.items()]
 
 
 def closing(mechanism: ResolvedMechanism) -> list[str]:

@@ -1,8 +1,10 @@
-"""The motion of one state at fixed steps, and its control, in C."""
+"""The motion of one state, at fixed steps or with error control, and its control, in C."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.mechanism.dynamics import EffortQueue, Law, Stretch
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
@@ -33,7 +36,20 @@ class MotionCall(ctypes.Structure):
     )
 
 
-_PHASES = ("done", "control", "motion")
+class AdaptiveCall(ctypes.Structure):
+    """``uk_adaptive`` of adaptive.h."""
+
+    _fields_ = (
+        *((name, ctypes.c_double) for name in ("rtol", "atol", "max_step", "next")),
+        *((name, ctypes.c_longlong) for name in ("room", "patience", "under_way", "rejected")),
+        ("largest", ctypes.c_double),
+        *((name, ctypes.c_void_p) for name in ("breaks", "way")),
+    )
+
+
+_PHASES = ("done", "control", "motion", "paused")
+_ROOM = 1000  # samples in a call: progress and recordings wait as long
+_PATIENCE = 20_000  # evaluations in a call: Ctrl-C waits as long
 
 
 class CompiledMotion:
@@ -67,6 +83,11 @@ class CompiledMotion:
         for name in ("q", "v", "efforts", "tau", "active"):
             setattr(self._call, name, getattr(self, f"_{name}").ctypes.data)
         self._call.when = self._t.ctypes.data
+        self._move_adaptively = library.uk_move_adaptively
+        self._move_adaptively.argtypes = (ctypes.c_void_p,) * 3
+        library.uk_way_size.restype = ctypes.c_longlong
+        self._way = np.zeros(-(-library.uk_way_size() // 8))
+        self._adaptive = AdaptiveCall(way=self._way.ctypes.data, room=_ROOM)
         self.control_by(None, continuous=False)
 
     @property
@@ -151,7 +172,45 @@ class CompiledMotion:
         euler: bool,
     ) -> Stretch:
         """See :meth:`Motion.move`."""
-        call, kept = self._call, int(np.count_nonzero(sample))
+        self._call.step, self._call.euler = step, euler
+        kept = int(np.count_nonzero(sample))
+        return self._go(state, (when, control, sample), kept, self._move, self._place, self._at)
+
+    def adapt(
+        self,
+        state: State,
+        when: Array,
+        control: Array,
+        sample: Array,
+        breaks: Array,
+        *,
+        tolerances: Tolerances,
+        first_step: float,
+        resume: bool,
+    ) -> Stretch:
+        """See :meth:`Motion.adapt`."""
+        call = self._adaptive
+        call.rtol, call.atol = tolerances.rtol, tolerances.atol
+        call.max_step, call.next = tolerances.max_step, first_step
+        call.rejected, call.largest, call.under_way = 0, 0.0, resume
+        call.patience, call.breaks = _PATIENCE, breaks.ctypes.data
+        kept = min(int(np.count_nonzero(sample)), _ROOM)
+        adaptive = (self._place, self._at, ctypes.byref(call))
+        found = self._go(state, (when, control, sample), kept, self._move_adaptively, *adaptive)
+        return replace(
+            found, next_step=call.next, rejected=call.rejected, largest_projection=call.largest
+        )
+
+    def _go(
+        self,
+        state: State,
+        instants: tuple[Array, Array, Array],
+        kept: int,
+        function: Callable[..., int],
+        *arguments: object,
+    ) -> Stretch:
+        """Move through instants, of which some are kept, by a function of C."""
+        call, (when, control, sample) = self._call, instants
         q_out, v_out = np.empty((kept, len(self._q))), np.empty((kept, len(self._v)))
         efforts_out = np.empty((kept, self._motors))
         outputs = {"q_out": q_out, "v_out": v_out, "efforts_out": efforts_out}
@@ -159,9 +218,9 @@ class CompiledMotion:
         for name, array in (inputs | outputs).items():
             setattr(call, name, array.ctypes.data)
         self._q[:], self._v[:] = state.q, state.v
-        call.stops, call.step, call.euler = len(when), step, euler
+        call.stops = len(when)
         call.at = call.sampled = call.steps = call.evaluations = 0
-        phase = _PHASES[self._move(self._place, self._at)]
+        phase = _PHASES[function(*arguments)]
         call.when = self._t.ctypes.data
         done = call.sampled
         return Stretch(

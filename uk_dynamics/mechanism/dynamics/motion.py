@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
 
@@ -34,7 +35,8 @@ class Stretch:
     Attributes:
         reached: Number of the last instant that was reached.
         phase: ``done``; ``control``, where the law has no efforts at that instant; ``motion``,
-            where the way from there to the next one failed.
+            where the way from there to the next one failed; ``paused``, where the next call goes
+            on from there.
         state: At the instant reached.
         efforts: Of the motors since then, (motors,), in N or N·m.
         q: Samples, (K, nq).
@@ -42,6 +44,9 @@ class Stretch:
         sampled_efforts: (K, motors).
         steps: Integration steps.
         evaluations: Of the acceleration.
+        next_step: What error control would try next, in s.
+        rejected: Steps that it refused.
+        largest_projection: Largest correction of the end of a step, in m, rad or their rates.
     """
 
     reached: int
@@ -53,6 +58,9 @@ class Stretch:
     sampled_efforts: Array
     steps: int
     evaluations: int
+    next_step: float = 0.0
+    rejected: int = 0
+    largest_projection: float = 0.0
 
 
 class ControlInC(Protocol):
@@ -123,7 +131,7 @@ class EffortQueue:
 
 
 class Motion(Protocol):
-    """Moves one state at fixed steps, each projected onto the constraints; not for threads.
+    """Moves one state in steps, each projected onto the constraints; not for threads.
 
     Attributes:
         raised: 1 for motors at their effort limits, (motors,), then for flags of the law that are
@@ -174,6 +182,35 @@ class Motion(Protocol):
             sample: Whether the state at each is kept, (n,), as numbers.
             step: Longest step, in s.
             euler: Whether steps are semi-implicit Euler's, not Runge and Kutta's.
+        """
+
+    def adapt(
+        self,
+        state: State,
+        when: Array,
+        control: Array,
+        sample: Array,
+        breaks: Array,
+        *,
+        tolerances: Tolerances,
+        first_step: float,
+        resume: bool,
+    ) -> Stretch:
+        """Move likewise with error control, by Dormand and Prince's method of order 8.
+
+        A call ends early after many samples or evaluations.
+
+        Args:
+            state: At the first instant.
+            when: Instants, (n,), in s.
+            control: Whether the law acts at each, (n,), as numbers.
+            sample: Whether the state at each is kept, (n,), as numbers.
+            breaks: Whether steps end at each, (n,), as numbers, since forces jump there; at the
+                others, but the last, the state is interpolated, then projected.
+            tolerances: Of a step.
+            first_step: In s; 0: it is estimated.
+            resume: Whether the last call paused at the first instant, to which all that happens
+                there has happened.
         """
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array | None:
