@@ -76,3 +76,32 @@ def _control_period(tasks: Tasks) -> list[str]:
         table("double", "uk_task_motion", constraints.motion_rows),
         part("control_period.c"),
     ]
+
+
+def control_start(tasks: Tasks) -> str:
+    """``uk_control_start``: settings of the files, for programs without ours."""
+    mechanism, constraints, allocation = tasks.mechanism, tasks.constraints, tasks.allocation
+    actuators = mechanism.actuators
+    preload = np.zeros(len(actuators)) if allocation.preload is None else allocation.preload
+    values = {
+        "active": mechanism.hierarchy.acting(),
+        "weights": allocation.weights,
+        "preload": preload,
+        "task_damping": constraints.damping,
+        "task_stiffness": constraints.stiffness,
+        "effort_limit": actuators.effort_limits,
+        "power_limit": actuators.power_limits,
+        "rate_step": actuators.rate_limits,
+    }
+    tables = "".join(f"  {table('double', name, x)}\n" for name, x in values.items() if len(x))
+    copies = "".join(
+        f"  memcpy(m->{name}, {name}, sizeof {name});\n" for name, x in values.items() if len(x)
+    )
+    return (
+        "/* Settings of the files into a memory of zeros; period in s. */\n"
+        "UK_EXPORT void uk_control_start(uk_memory *m, double period) {\n"
+        f"{tables}{copies}"
+        "  m->period = period, m->friction = 1.0;\n"
+        "  for (int j = 0; j < UK_NU; ++j) m->rate_step[j] *= period;\n"
+        "  uk_control_reset(m, NULL);\n}\n"
+    )
