@@ -18,8 +18,8 @@ ideal_force, multipliers, rank, status. It returns 0; 1 where the mass matrix is
 where something is not finite: then there is no answer."""
 _BATCH_TEXT = """\
 Generated; C11 with the vectors of GCC or Clang (-O3 -march=native for wide ones). Memory is
-allocated during a call; no global state, so that threads may share the states of a batch among them. What is
-called returns 0, or 1 where there is no memory."""
+allocated during a call; no global state, so that threads may share the states of a batch among
+them. What is called returns 0, or 1 where there is no memory."""
 
 _EXAMPLE = """\
 /* One evaluation of {name}: cc -O2 {id}.c {id}_example.c -o {id}_example -lm && ./{id}_example */
