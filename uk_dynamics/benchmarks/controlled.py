@@ -85,6 +85,7 @@ def controlled(mechanism: Mechanism, *, rounds: int = 7) -> list[Controlled]:
 
 def _periods(run: Run) -> int:
     """How many take long enough; what is done once in a simulation is a small part of them."""
+    run(1)  # what is compiled and loaded once
     count = _FIRST
     while True:
         begin = time.process_time()

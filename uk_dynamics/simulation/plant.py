@@ -340,15 +340,16 @@ def _law(mechanism: Mechanism, controller: Controller | None) -> ControlInC | No
     if controller is None:
         return None
     found: ControlInC | str = f"{type(controller).__name__}, an object of Python"
+    level = logging.INFO  # its author knows
     if isinstance(controller, CompiledController):
-        found = controller.compiled()
+        found, level = controller.compiled(), logging.WARNING
     if not isinstance(found, str):
         return found
     if found:
         announce(
             f"{mechanism.name}: control periods are computed in Python, which takes up to thirty"
             f" times as long as in C: {found}",
-            logging.INFO,
+            level,
         )
     return None
 

@@ -33,10 +33,11 @@ _HELP = """\
 compare speed and accuracy with other engines
 
 Compare simulations under servo control at 1 kHz with MuJoCo and Pinocchio. Then compare single
-accelerations with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step, rollout; default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in
-the same run, time and accuracy. Before timing, mass matrix and bias forces of every other engine
-are compared with ours. Engines that are not installed, or do not support a constraint, are
-skipped with a note.
+accelerations with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step, rollout;
+default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in the same
+run, time and accuracy. Before timing, mass matrix and bias forces of every other engine are
+compared with ours. Engines that are not installed, or do not support a constraint, are skipped
+with a note.
 
 examples:
   uk_dynamics benchmark                                     everything, takes some minutes
