@@ -206,7 +206,7 @@ def _bars(ax: Any, report: Report) -> None:
     ax.set_yticks([k + 0.4 - height / 2 for k in range(len(mechanisms))], mechanisms)
     ax.invert_yaxis()
     ax.set_xscale("log")
-    ax.set_xlim(right=3.0 * ax.get_xlim()[1])  # room for the numbers
+    ax.set_xlim(min(1.0, ax.get_xlim()[0]), 3.0 * ax.get_xlim()[1])  # room for the numbers
     ax.axvline(1.0, color="0.3", linewidth=0.8)
     ax.set_xlabel("simulated time per processor time, control at 1 kHz; 1 is real time")
     ax.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
