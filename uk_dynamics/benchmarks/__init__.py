@@ -1,12 +1,13 @@
 """Measurements of speed and accuracy, next to other engines on the same mechanisms."""
 
-from uk_dynamics.benchmarks import growth, simulations, speed
+from uk_dynamics.benchmarks import controlled, growth, simulations, speed
 from uk_dynamics.benchmarks.report import Report, as_page, as_text, machine, plot
 
 __all__ = [
     "Report",
     "as_page",
     "as_text",
+    "controlled",
     "growth",
     "machine",
     "plot",

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from uk_dynamics.benchmarks.controlled import OURS, Controlled
 from uk_dynamics.benchmarks.growth import Growth
 from uk_dynamics.benchmarks.simulations import ROLLOUT, Simulated
 from uk_dynamics.benchmarks.speed import Measured
@@ -26,6 +27,7 @@ Table = tuple[str, list[str], list[list[str]]]
 class Report:
     """All that was measured in one run."""
 
+    controlled: list[Controlled] = field(default_factory=list)  # closed loops
     single: list[Measured] = field(default_factory=list)  # one evaluation at a time
     batch: list[Measured] = field(default_factory=list)  # many states at once, times of one
     # whole simulations, and a title for them
@@ -36,6 +38,12 @@ class Report:
 def tables(report: Report) -> list[Table]:
     """Title, header and rows of each table that has rows."""
     found: list[Table] = []
+    if report.controlled:
+        header = ["mechanism", "engine", "simulated per processor time"]
+        header += [f"relative to {OURS}", "loop-closure error"]
+        found.append(
+            ("Simulations under control at 1 kHz", header, _controlled_rows(report.controlled))
+        )
     for title, rows, ours in (
         ("One evaluation from Python", report.single, "uk_dynamics compiled"),
         ("A batch on one thread, time of one state", report.batch, "uk_dynamics evaluate_batch"),
@@ -61,6 +69,19 @@ def _speed_rows(rows: Sequence[Measured], ours: str) -> list[list[str]]:
         error = "" if row.error is None else f"{row.error:.1e}"
         shown.append([row.mechanism, row.engine, duration(row.seconds), ratio, error or row.note])
     return shown
+
+
+def _controlled_rows(rows: Sequence[Controlled]) -> list[list[str]]:
+    return [
+        [
+            row.mechanism,
+            row.engine,
+            "–" if row.speed is None else f"{row.speed:.3g}",
+            "" if row.ratio is None else f"{row.ratio:.2f}",
+            row.note if row.violation is None else f"{row.violation:.1e}",
+        ]
+        for row in rows
+    ]
 
 
 def _simulated_rows(runs: Sequence[Simulated]) -> list[list[str]]:
@@ -152,7 +173,7 @@ def _processor() -> str:
 
 
 def plot(report: Report, path: str | Path) -> None:
-    """Draw bars for single evaluations and curves for the growth.
+    """Draw bars for simulations under control and curves for the growth.
 
     Raises:
         InputError: matplotlib is not installed.
@@ -161,10 +182,11 @@ def plot(report: Report, path: str | Path) -> None:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("plots need matplotlib: pip install matplotlib") from None
-    panels = [panel for panel, data in ((_bars, report.single), (_curves, report.growth)) if data]
+    parts = ((_bars, report.controlled), (_curves, report.growth))
+    panels = [panel for panel, data in parts if data]
     if not panels:
         return
-    figure = Figure(figsize=(6.4 * len(panels), 6.4), layout="constrained")
+    figure = Figure(figsize=(7.5 * len(panels), 5.5), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for panel, ax in zip(panels, axes, strict=True):
         panel(ax, report)
@@ -173,22 +195,21 @@ def plot(report: Report, path: str | Path) -> None:
 
 
 def _bars(ax: Any, report: Report) -> None:
-    from matplotlib import colormaps
-
-    rows = [row for row in report.single if row.seconds is not None]
-    engines = list(dict.fromkeys(row.engine for row in rows))
-    mechanisms = list(dict.fromkeys(row.mechanism for row in rows))
+    engines = list(dict.fromkeys(row.engine for row in report.controlled))
+    mechanisms = list(dict.fromkeys(row.mechanism for row in report.controlled))
     height = 0.8 / len(engines)
-    colours = colormaps["tab20"]  # more than the usual ten
     for number, engine in enumerate(engines):
-        times = {r.mechanism: 1e6 * r.seconds for r in rows if r.engine == engine and r.seconds}
-        places = [mechanisms.index(name) + number * height for name in times]
-        ax.barh(places, list(times.values()), height, label=engine, color=colours(number % 20))
+        rows = [row for row in report.controlled if row.engine == engine and row.speed]
+        places = [mechanisms.index(row.mechanism) + number * height for row in rows]
+        bars = ax.barh(places, [row.speed for row in rows], height, label=engine)
+        ax.bar_label(bars, fmt="%.3g", padding=3, fontsize="x-small")
     ax.set_yticks([k + 0.4 - height / 2 for k in range(len(mechanisms))], mechanisms)
     ax.invert_yaxis()
     ax.set_xscale("log")
-    ax.set_xlabel("time of one evaluation in µs")
-    ax.legend(fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
+    ax.set_xlim(min(1.0, ax.get_xlim()[0]), 3.0 * ax.get_xlim()[1])  # room for the numbers
+    ax.axvline(1.0, color="0.3", linewidth=0.8)
+    ax.set_xlabel("simulated time per processor time, control at 1 kHz; 1 is real time")
+    ax.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
 
 
 def _curves(ax: Any, report: Report) -> None:

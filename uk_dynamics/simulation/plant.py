@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import compress
 
 import numpy as np
 
 from uk_dynamics.compilation import Selection, announce, select_backend
-from uk_dynamics.exceptions import InputError, SimulationError, StateError
+from uk_dynamics.core.integration import Tolerances
+from uk_dynamics.exceptions import InputError, SimulationError, StateError, UndeterminedMotionError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.dynamics import Backend, Stretch, Switched, project_step, switch
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
-from uk_dynamics.simulation.controller import (
+from uk_dynamics.mechanism.dynamics import (
+    Backend,
     CompiledController,
     ControlInC,
-    Controller,
-    TracksActiveConstraints,
+    EffortQueue,
+    Stretch,
+    Switched,
+    project_step,
+    switch,
 )
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.model import RobotModel
+from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 
 # m, rad and their rates: beyond any motion, and its square does not overflow.
 _HUGE = 1e50
@@ -48,6 +53,7 @@ class Plant:
         *,
         continuous: bool,
         delay: float = 0.0,
+        same: float = 0.0,
         backend: Backend = "cached",
     ) -> None:
         """Start with zero motor efforts.
@@ -59,6 +65,7 @@ class Plant:
             continuous: Whether control is continuous.
             delay: From a state until the efforts computed from it act, in s; not with continuous
                 control.
+            same: Instants that are nearer to one another are one, in s.
             backend: Evaluator of the mechanism.
         """
         # one evaluator from the first step to the last: the numbers must not change midway
@@ -70,17 +77,22 @@ class Plant:
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
         self.active = mechanism.hierarchy.initial
         self.problems: tuple[str, ...] = ()
-        self._delay = delay
-        self._coming: deque[tuple[float, Array]] = deque()  # efforts, by when they take effect
+        self._delay, self._same = delay, same
+        self._coming = EffortQueue(len(mechanism.actuators))
         self.motion = self.dynamics.motion()
-        # C holds the efforts of a period from its beginning
-        self.law = None if self.motion is None or delay else _law(mechanism, controller)
+        self.law = None if self.motion is None else _law(mechanism, controller)
         self._in_c = False  # whether C has what the controller remembers
         self._flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
         if self.motion is not None and self.law is not None:
             self.motion.control_by(self.law.law, continuous=self.continuous)
+            self.motion.delay_by(delay, same, self._coming)
             self._flags += self.law.law.flags
         self._apply(np.zeros(len(mechanism.actuators)))
+
+    @property
+    def model(self) -> RobotModel:
+        """Of the mechanism."""
+        return self._mechanism.model
 
     @property
     def task_rows(self) -> tuple[str, ...]:
@@ -116,14 +128,21 @@ class Plant:
             *(f"the motors cannot accelerate {row} as desired" for row in command.unreachable),
         )
         if self._delay > 0.0:
-            self._coming.append((state.t + self._delay, efforts))
+            self._coming.append(state.t + self._delay, efforts)
+            self._coming.leave_room()
+            if self.motion is not None and self.law is not None:
+                self.motion.delay_by(self._delay, self._same, self._coming)
         else:
             self._apply(efforts)
 
     def act(self, t: float) -> None:
         """Apply the efforts that have taken effect by a time, in s."""
-        while self._coming and self._coming[0][0] <= t:
-            self._apply(self._coming.popleft()[1])
+        if not len(self._coming):
+            return
+        come = [efforts for when, efforts in self._coming.items() if when <= t + self._same]
+        if come:
+            self._coming.leave_first(len(come))
+            self._apply(come[-1])
 
     def move(
         self, state: State, when: Array, control: Array, sample: Array, *, step: float, euler: bool
@@ -135,15 +154,34 @@ class Plant:
         self._driven(found.efforts)
         return found
 
+    def adapt(
+        self,
+        state: State,
+        when: Array,
+        control: Array,
+        sample: Array,
+        breaks: Array,
+        *,
+        tolerances: Tolerances,
+        first_step: float,
+        resume: bool,
+    ) -> Stretch:
+        """The same with error control; see :meth:`Motion.adapt`."""
+        assert self.motion is not None
+        with self.in_c():
+            found = self.motion.adapt(
+                *(state, when, control, sample, breaks),
+                tolerances=tolerances,
+                first_step=first_step,
+                resume=resume,
+            )
+        self._driven(found.efforts)
+        return found
+
     @property
     def in_charge(self) -> bool:
         """Whether C moves it, and knows the law of control if there is one."""
-        return self.steps_in_c and (self.law is not None or self._controller is None)
-
-    @property
-    def steps_in_c(self) -> bool:
-        """Whether C takes steps; constraints that may jump are left to Python, which judges it."""
-        return self.motion is not None and not self._mechanism.driven_by_time
+        return self.motion is not None and (self.law is not None or self._controller is None)
 
     @property
     def first_problems(self) -> dict[str, float]:
@@ -214,6 +252,17 @@ class Plant:
             raise
         except InputError:  # finite, but it overflows
             return np.full(len(v), np.nan)
+
+    def accelerations(self, t: float, q: Array, v: Array) -> Array:
+        """The same at many states, (K, nv); compiled, in one call."""
+        if not self.continuous:
+            with suppress(InputError, UndeterminedMotionError):
+                active = self.inputs.active
+                given = Inputs(stabilize=False, active=active)
+                return self.dynamics.evaluate_batch(
+                    q, v, self.inputs.tau, t=t, inputs=given, forces=False
+                ).qdd
+        return np.array([self.acceleration(t, *state) for state in zip(q, v, strict=True)])
 
     def project(self, state: State) -> State:
         """A state projected onto the constraints.
@@ -291,15 +340,16 @@ def _law(mechanism: Mechanism, controller: Controller | None) -> ControlInC | No
     if controller is None:
         return None
     found: ControlInC | str = f"{type(controller).__name__}, an object of Python"
+    level = logging.INFO  # its author knows
     if isinstance(controller, CompiledController):
-        found = controller.compiled()
+        found, level = controller.compiled(), logging.WARNING
     if not isinstance(found, str):
         return found
     if found:
         announce(
             f"{mechanism.name}: control periods are computed in Python, which takes up to thirty"
             f" times as long as in C: {found}",
-            logging.INFO,
+            level,
         )
     return None
 

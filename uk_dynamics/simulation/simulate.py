@@ -32,7 +32,6 @@ _OPEN = 1e-4  # of the machine's size: a larger error of the start is probably a
 _REST = 1e-9  # m/s² or rad/s², and rates of rows: nothing moves, or they hold
 
 _STEP = 1e-3  # s, of the fixed-step methods
-_AT_ONCE = 1000  # instants that C takes in a call: Ctrl-C and progress wait as long
 
 
 def simulate(
@@ -120,12 +119,14 @@ def simulate(
         step = min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
     began = time.perf_counter()
     continuous = control_period is None
+    same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
     plant = Plant(
         mechanism,
         mechanism.inputs(tau).tau,
         controller,
         continuous=continuous,
         delay=delay,
+        same=same,
         backend=backend,
     )
     tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
@@ -146,27 +147,36 @@ def simulate(
                 progress(reached.t - state.t)
 
     def move(start: State, when: Array, marks: _Marks) -> State:
-        """Move in C from instant to instant; where it cannot, one of them in Python."""
-        first = 0
+        """Move in C from instant to instant; where it cannot, in Python to the next break."""
+        first, treated = 0, False  # the instant reached, and whether what happens there has
         while True:
-            here = slice(first, first + _AT_ONCE + 1)
+            here = slice(first, first + advance.at_once + 1)
             last = first + len(when[here]) - 1
             on_the_way = np.arange(first, last + 1) < last
+            sampled = marks.sample[here] * on_the_way
+            if treated:
+                sampled[0] = 0.0
             found = advance.move(
                 start,
                 np.ascontiguousarray(when[here]),
                 marks.control[here] * on_the_way,
-                marks.sample[here] * on_the_way,
+                sampled,
+                np.ascontiguousarray(marks.breaks[here]),
             )
-            record_many(when[here][np.flatnonzero(marks.sample[here] * on_the_way)], found)
+            record_many(when[here][np.flatnonzero(sampled)], found)
             start, first = found.state, first + found.reached
+            treated = found.phase == "paused"
             if found.phase == "control" and marks.control[first]:
                 control(start)
+                plant.act(start.t)
             if found.phase == "control" and marks.sample[first]:
                 record(start)
-            if found.phase != "done":
-                first += 1
-                (start,) = advance.run(start, when[first : first + 1])
+            if found.phase in ("control", "motion"):
+                stop = advance.next_break(first, marks.breaks)
+                for reached in advance.run_in_python(start, when[first + 1 : stop + 1]):
+                    first, start = first + 1, reached
+                    if first < stop and marks.sample[first]:
+                        record(reached)
             if first == len(when) - 1:
                 return start
 
@@ -191,12 +201,17 @@ def simulate(
         return switched.state
 
     def cost() -> Statistics:
-        return Statistics(advance.steps, advance.evaluations, time.perf_counter() - began)
+        return Statistics(
+            steps=advance.steps,
+            evaluations=advance.evaluations,
+            wall_time=time.perf_counter() - began,
+            rejected=advance.rejected,
+            largest_projection=advance.largest_projection,
+        )
 
     scheduled = _schedule(mechanism, events, state.t, duration)
     samples = _ticks(state.t, duration, sample_period)
     controls = _ticks(state.t, duration, control_period or duration)
-    same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
     current = plant.project(state)
     _require_determined(mechanism, plant, current)
     initial = plant.dynamics.residual(state, plant.inputs).position
@@ -215,14 +230,14 @@ def simulate(
             for changes in changes_at.get(begin, ()):
                 current = switch(current, changes)
             between = [t for t in instants if begin <= t <= stop]
-            if advance.fixed and plant.in_charge:
+            if advance.in_charge:
                 when, marks = _marked(between, samples, control_instants, same)
                 current = move(current, when, marks)
                 continue
             for start, end in pairwise(between):
                 if start in control_instants:
                     control(current)
-                plant.act(start + same)
+                plant.act(start)
                 if _near(samples, start, same):
                     record(current)
                 inside = samples[(samples > start + same) & (samples < end - same)]
@@ -231,7 +246,7 @@ def simulate(
                         current = reached
                         if reached.t < end:
                             record(reached)
-        for problem, t in plant.first_problems.items():
+        for problem, t in {**plant.first_problems, **advance.hints}.items():
             recorder.warn(problem, t)
         for changes in changes_at.get(current.t, ()):
             current = switch(current, changes)
@@ -278,6 +293,7 @@ class _Marks(NamedTuple):
 
     control: Array
     sample: Array
+    breaks: Array  # forces may jump there
 
 
 def _marked(
@@ -295,7 +311,8 @@ def _marked(
         np.abs(when - samples[place - 1]),
     )
     controlled = np.array([t in controls for t in when.tolist()])
-    return when, _Marks(controlled.astype(float), (sampled <= same).astype(float))
+    breaks = np.isin(when, fixed)
+    return when, _Marks(*(x.astype(float) for x in (controlled, sampled <= same, breaks)))
 
 
 def _parts(instants: list[float], changes: Mapping[float, object]) -> list[float]:

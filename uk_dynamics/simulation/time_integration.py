@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
 
+from uk_dynamics.compilation import announce
 from uk_dynamics.core.integration import (
     ADAPTIVE_METHODS,
     AdaptiveMethod,
@@ -19,6 +21,7 @@ from uk_dynamics.core.integration import (
 )
 from uk_dynamics.mechanism.dynamics import Stretch
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.simulation.creep import creeping
 from uk_dynamics.simulation.plant import Plant
 
 _Step = Callable[..., tuple[Array, Array]]
@@ -28,6 +31,8 @@ FIXED_METHODS: Mapping[str, tuple[_Step, int]] = {
 }
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
 
+_PATIENCE = 500  # steps of Python, after which it is asked whether they creep
+_AT_ONCE = 1000  # instants that C takes in a call: Ctrl-C and progress wait as long
 _SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
 
 
@@ -41,11 +46,15 @@ class Advance:
     step: float  # fixed step, in s
     tolerances: Tolerances  # error control of the adaptive methods
     steps: int = 0  # accepted steps so far
+    rejected: int = 0  # steps that error control refused, as far as the method tells
     evaluations: int = 0  # evaluations of the acceleration so far
+    largest_projection: float = 0.0  # of the end of a step, in m, rad or their rates
+    hints: dict[str, float] = field(default_factory=dict)  # why it creeps, and when that was seen
     _step_size: float | None = field(default=None, repr=False)
+    _paused: State | None = field(default=None, repr=False)  # where C goes on
 
     def run(self, state: State, stops: Array) -> Iterator[State]:
-        """States at the given times.
+        """States at the given times, under efforts that are held or a law that Python asks.
 
         Args:
             state: Initial state.
@@ -56,17 +65,45 @@ class Advance:
         """
         if self.fixed:
             return self._fixed(state, stops)
+        if self.adapts_in_c and not (self.plant.continuous and self.plant.law is None):
+            return self._adaptive_in_c(state, stops)
         return self._adaptive(state, stops)
+
+    def run_in_python(self, state: State, stops: Array) -> Iterator[State]:
+        """The same where C has failed; what C cannot do either is said by an error."""
+        return self._fixed(state, stops) if self.fixed else self._adaptive(state, stops)
 
     @property
     def fixed(self) -> bool:
         """Whether steps have a fixed size."""
         return self.method in FIXED_METHODS
 
+    @property
+    def at_once(self) -> int:
+        """Instants that C may be given in a call; with error control it pauses by itself."""
+        return _AT_ONCE if self.fixed else sys.maxsize
+
+    def next_break(self, first: int, breaks: Array) -> int:
+        """Number of the instant where the steps after one of them end."""
+        if self.fixed:
+            return first + 1
+        ends = np.flatnonzero(breaks[first + 1 :])
+        return first + 1 + int(ends[0]) if len(ends) else len(breaks) - 1
+
+    @property
+    def in_charge(self) -> bool:
+        """Whether C takes all steps and asks the law of control."""
+        return self.plant.in_charge and (self.fixed or self.adapts_in_c)
+
+    @property
+    def adapts_in_c(self) -> bool:
+        """Whether C has the method with error control."""
+        return self.method == "DOP853" and self.plant.motion is not None
+
     def _fixed(self, state: State, stops: Array) -> Iterator[State]:
         one_step, cost = FIXED_METHODS[self.method]  # evaluations of a step
         for stop in stops:
-            if self.plant.steps_in_c and (reached := self._in_c(state, float(stop))):
+            if self.plant.motion is not None and (reached := self._in_c(state, float(stop))):
                 state = reached
                 yield state
                 continue
@@ -86,16 +123,52 @@ class Advance:
         if self.plant.continuous and self.plant.law is None:
             return None
         when, nothing = np.array([state.t, stop]), np.zeros(2)
-        found = self.move(state, when, nothing, nothing)
+        found = self.move(state, when, nothing, nothing, nothing)
         return found.state if found.phase == "done" else None
 
-    def move(self, state: State, when: Array, control: Array, sample: Array) -> Stretch:
-        """Fixed steps in C through instants, with control and samples; see :class:`Motion`."""
-        euler = self.method == "semi_implicit_euler"
-        found = self.plant.move(state, when, control, sample, step=self.step, euler=euler)
+    def move(
+        self, state: State, when: Array, control: Array, sample: Array, breaks: Array
+    ) -> Stretch:
+        """Steps in C through instants, with control and samples; see :class:`Motion`."""
+        if self.fixed:
+            euler = self.method == "semi_implicit_euler"
+            found = self.plant.move(state, when, control, sample, step=self.step, euler=euler)
+        else:
+            found = self.plant.adapt(
+                *(state, when, control, sample, breaks),
+                tolerances=self.tolerances,
+                first_step=self._step_size or 0.0,
+                resume=state is self._paused,
+            )
+            self._paused = found.state if found.phase == "paused" else None
+            self._step_size = found.next_step or None
+            if found.phase == "paused":
+                self._ask_why(found.state, found.next_step, float(when[-1]))
         self.steps += found.steps
+        self.rejected += found.rejected
         self.evaluations += found.evaluations
+        self.largest_projection = max(self.largest_projection, found.largest_projection)
         return found
+
+    def _adaptive_in_c(self, state: State, stops: Array) -> Iterator[State]:
+        when = np.append(state.t, stops)
+        kept = np.ones(len(when))
+        kept[0] = kept[-1] = 0.0
+        nothing = np.zeros(len(when))
+        first = 0
+        while True:
+            left = nothing[first:]
+            found = self.move(state, when[first:], left, kept[first:], left)
+            times = when[np.flatnonzero(kept)[: len(found.q)]]
+            yield from map(State, times.tolist(), found.q, found.v)
+            kept[: first + found.reached + 1] = 0.0
+            state, first = found.state, first + found.reached
+            if found.phase == "done":
+                yield state
+                return
+            if found.phase != "paused":
+                yield from self._adaptive(state, when[first + 1 :])
+                return
 
     def _adaptive(self, state: State, stops: Array) -> Iterator[State]:
         start = state  # of the last step
@@ -115,12 +188,26 @@ class Advance:
             tolerances=self.tolerances,
             project=project,
             first_step=self._step_size,
+            accelerations=self.plant.accelerations,
+            names=self.plant.model.velocity_names,
         )
         for stop in stops:
             while stepper.t < stop - _SAME_TIME:
                 start = State(stepper.t, stepper.q, stepper.v)
                 stepper.step()
+                if stepper.steps % _PATIENCE == 0:
+                    self._ask_why(start, stepper.step_size, float(stops[-1]))
             yield State(float(stop), *stepper.sample(float(stop)))
         self._step_size = stepper.step_size
         self.steps += stepper.steps
+        self.rejected += stepper.rejected
         self.evaluations += stepper.evaluations
+        self.largest_projection = max(self.largest_projection, stepper.largest_projection)
+
+    def _ask_why(self, state: State, step: float, end: float) -> None:
+        """Say once why many steps are to come, where an implicit method would take few."""
+        if self.method == "Radau" or self.hints:
+            return
+        if hint := creeping(self.plant, self.method, state, step, end):
+            self.hints[hint] = state.t
+            announce(f"t = {state.t:.4g} s: {hint}")

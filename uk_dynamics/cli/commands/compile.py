@@ -10,7 +10,6 @@ from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import FILE, TASKS, Commands, add_command, add_json
 from uk_dynamics.cli.output.printing import json_text, progress_bar
-from uk_dynamics.exceptions import InputError
 
 _HELP = """\
 compile a mechanism, or export it as C
@@ -22,6 +21,7 @@ examples:
   uk_dynamics compile five_bar
   uk_dynamics compile five_bar --tasks five_bar_sweep       with its servo law
   uk_dynamics compile my_robot.yaml --export-c generated    sources, headers and examples
+  uk_dynamics compile five_bar --tasks five_bar_sweep --export-c generated
   uk_dynamics compile --clean                               clear the cache
 """
 
@@ -52,11 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
-        if arguments.tasks is not None:
-            raise InputError("the servo law cannot be exported as C; omit --tasks")
-        from uk_dynamics.compilation.build import export
+        from uk_dynamics.compilation.build import export, write_c_files
+        from uk_dynamics.conversion import servo_files
 
-        files = export(mechanism, arguments.export_c)
+        law = {}
+        if arguments.tasks is not None:
+            law = servo_files(Tasks.from_file(arguments.tasks, mechanism))
+        files = export(mechanism, arguments.export_c) + write_c_files(arguments.export_c, law)
         if arguments.json:
             print(json_text({"mechanism": mechanism.name, "files": files}))
         else:

@@ -30,7 +30,9 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
         "wall_time": statistics.wall_time,
         "real_time_factor": simulated / max(statistics.wall_time, 1e-9),
         "steps": statistics.steps,
+        "rejected_steps": statistics.rejected,
         "evaluations": statistics.evaluations,
+        "largest_projection": statistics.largest_projection,
         "largest_violation": violation,
         "largest_violation_row": row,
         "energy_change": float(np.max(np.abs(trajectory.energy - trajectory.energy[0]))),
@@ -56,10 +58,11 @@ def summary_table(summary: dict[str, Any]) -> str:
     """A summary as text."""
     varied = f"kinetic energy varies by {summary['energy_range']:.3g} J"
     drift = "energy drift" if summary["energy_should_be_constant"] else "energy change"
+    rejected = f"; {summary['rejected_steps']} rejected" if summary["rejected_steps"] else ""
     rows = [
         ("simulated", f"{summary['simulated_time']:g} s in {summary['wall_time']:.2f} s"),
         ("real-time factor", f"{summary['real_time_factor']:.1f}"),
-        ("steps", f"{summary['steps']}"),
+        ("steps", f"{summary['steps']}{rejected}"),
         ("evaluations", f"{summary['evaluations']}"),
         ("rank", _span(summary["lowest_rank"], summary["highest_rank"])),
         ("largest residual", _worst(summary, "largest_violation")),

@@ -1,15 +1,17 @@
 """Compiler and cache."""
 
+from uk_dynamics.compilation.build.c_header import write as write_c_files
 from uk_dynamics.compilation.build.cache import directory
 from uk_dynamics.compilation.build.cache_policy import clear
 from uk_dynamics.compilation.build.compiler import CompilationError, end_compilers
-from uk_dynamics.compilation.build.export import completion_export, export, servo_export
+from uk_dynamics.compilation.build.export import export
 from uk_dynamics.compilation.build.library import (
     batch_library_of,
     is_cached,
     library_of,
     servo_library_of,
 )
+from uk_dynamics.compilation.build.servo_export import completion_export, servo_export
 from uk_dynamics.compilation.emit.layout import LoopTables
 
 __all__ = [
@@ -25,4 +27,5 @@ __all__ = [
     "library_of",
     "servo_export",
     "servo_library_of",
+    "write_c_files",
 ]

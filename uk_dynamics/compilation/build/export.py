@@ -2,54 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
-from uk_dynamics.compilation.build.compilable import check, obstacles
-from uk_dynamics.compilation.emit.layout import LoopTables, integrates
+from uk_dynamics.compilation.build.c_header import header, named, write
+from uk_dynamics.compilation.build.compilable import check
+from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
-from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
-from uk_dynamics.whole_file import whole_file
 
-# What other programs see.
-_PUBLIC = (
-    "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
-    "|servo|allocate|errors|closure_error|completion|complete|complete_start|loop_factors|controller"
-    "|control|control_reset|track|propagate|close|rates"
-)
-
-_HEADER = """\
-/* {name}: constrained accelerations of a mechanism with closed loops. Generated; double precision,
- * no allocation, no global state: one {id}_memory per thread, all zeros at first.
- *
- *   q, v, tau:   {joints}
- *   rows:        {rows}
- *
- * Set t, q, v, tau, stabilize and active (1 for rows that act), call {id}_evaluate, read qdd,
- * ideal_force, multipliers, rank, status. It returns 0; 1 where the mass matrix is singular, 2
- * where something is not finite: then there is no answer.
- */
-#ifndef {guard}_H
-#define {guard}_H
-
-{declarations}
-#ifdef __cplusplus
-extern "C" {{
-#endif
-
-int uk_evaluate(uk_memory *memory);
-
-#ifdef __cplusplus
-}}
-#endif
-
-#endif
-"""
+_TEXT = """\
+Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first.
+Set t, q, v, tau, stabilize and active (1 for rows that act), call uk_evaluate, read qdd,
+ideal_force, multipliers, rank, status. It returns 0; 1 where the mass matrix is singular, 2
+where something is not finite: then there is no answer."""
+_BATCH_TEXT = """\
+Generated; C11 with the vectors of GCC or Clang (-O3 -march=native for wide ones). Memory is
+allocated during a call; no global state, so that threads may share the states of a batch among
+them. What is called returns 0, or 1 where there is no memory."""
 
 _EXAMPLE = """\
 /* One evaluation of {name}: cc -O2 {id}.c {id}_example.c -o {id}_example -lm && ./{id}_example */
@@ -75,32 +45,6 @@ int main(void) {{
 }}
 """
 
-
-_BATCH_HEADER = """\
-/* {name}: many states at once, one in each lane of the processor's vectors. Generated; C11 with the
- * vectors of GCC or Clang (-O3 -march=native for wide ones). Memory is allocated during a call; no
- * global state, so that threads may share the states of a batch among them.
- *
- * What is called returns 0, or 1 where there is no memory.
- */
-#ifndef {guard}_BATCH_H
-#define {guard}_BATCH_H
-
-#include "{id}.h"
-
-{batch_declarations}
-#ifdef __cplusplus
-extern "C" {{
-#endif
-
-int uk_evaluate_batch(const uk_batch *batch);
-{prototype}
-#ifdef __cplusplus
-}}
-#endif
-
-#endif
-"""
 
 _BATCH_EXAMPLE = """\
 /* {states} states of {name} that differ in their first force{title}:
@@ -190,223 +134,40 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     identifier = c_identifier(mechanism.name)
     begin = start(mechanism)
     rolls = integrates(mechanism)
+    name = c_comment(mechanism.name)
     words: dict[str, object] = {  # that templates have
-        "name": c_comment(mechanism.name),
+        "name": name,
         "id": identifier,
-        "guard": identifier.upper(),
         "q": ", ".join(map(repr, begin.q.tolist())),
         "v": ", ".join(map(repr, begin.v.tolist())),
         "names": ", ".join(map(c_string, mechanism.model.velocity_names)),
-        "joints": _listed(mechanism.model.velocity_names),
-        "rows": _listed(mechanism.row_names),
         "states": _STATES,
         "title": ", and where they move" if rolls else "",
+        "rollout": named(_ROLLOUT_EXAMPLE.format(steps=_STEPS), identifier) if rolls else "",
     }
-    parts = {
-        "declarations": generate.declarations(mechanism),
-        "batch_declarations": generate.batch_declarations(mechanism),
-        "prototype": "int uk_rollout(const uk_trajectories *trajectories);\n" if rolls else "",
-        "rollout": _ROLLOUT_EXAMPLE.format(steps=_STEPS) if rolls else "",
-    }
-    words |= {key: _named(text, identifier) for key, text in parts.items()}
-    single, batch = generate.definitions(mechanism), generate.batch_definitions(mechanism)
+    rollout = "int uk_rollout(const uk_trajectories *trajectories);\n" if rolls else ""
     texts = {
-        ".h": _named(_HEADER, identifier).format(**words),
-        ".c": _INCLUDE.format(header=f"{identifier}.h") + _named(single, identifier),
-        "_example.c": _named(_EXAMPLE, identifier).format(**words),
-        "_batch.h": _named(_BATCH_HEADER, identifier).format(**words),
-        "_batch.c": _INCLUDE.format(header=f"{identifier}_batch.h") + _named(batch, identifier),
-        "_batch_example.c": _named(_BATCH_EXAMPLE, identifier).format(**words),
+        ".h": header(
+            identifier,
+            title=f"{name}: constrained accelerations of a mechanism with closed loops. Generated.",
+            text=_TEXT,
+            lists={"q, v, tau": mechanism.model.velocity_names, "rows": mechanism.row_names},
+            declarations=generate.declarations(mechanism),
+            prototypes="int uk_evaluate(uk_memory *memory);\n",
+        ),
+        ".c": _INCLUDE.format(header=f"{identifier}.h")
+        + named(generate.definitions(mechanism), identifier),
+        "_example.c": named(_EXAMPLE, identifier).format(**words),
+        "_batch.h": header(
+            identifier,
+            title=f"{name}: many states at once, one in each lane of the processor's vectors.",
+            text=_BATCH_TEXT,
+            declarations=f'#include "{identifier}.h"\n\n{generate.batch_declarations(mechanism)}',
+            prototypes=f"int uk_evaluate_batch(const uk_batch *batch);\n{rollout}",
+            suffix="_batch",
+        ),
+        "_batch.c": _INCLUDE.format(header=f"{identifier}_batch.h")
+        + named(generate.batch_definitions(mechanism), identifier),
+        "_batch_example.c": named(_BATCH_EXAMPLE, identifier).format(**words),
     }
-    files = tuple(directory / f"{identifier}{suffix}" for suffix in texts)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as written:  # all of them or none
-            for file, text in zip(files, texts.values(), strict=True):
-                temporary = written.enter_context(whole_file(file))
-                temporary.write_text(text, encoding="utf-8")
-    except OSError as error:
-        problem = f"cannot be written: {error.strerror}; give a directory of your own"
-        raise InputError(problem, file=str(directory)) from None
-    return files
-
-
-_SERVO_HEADER = """\
-/* {name}: joint states from measured joints, and the servo law of tasks. Generated; double
- * precision, no allocation, no global state: all zeros at first.
- *
- *   q, v:        {joints}
- *   measured:    {measured}
- *   motors:      {motors}
- *   task rows:   {rows}
- *
- * {id}_complete_start, then {id}_complete for measurements that follow one another, return
- * {guard}_COMPLETE, or why there is no state; {id}_control makes efforts for it.
- */
-#ifndef {guard}_H
-#define {guard}_H
-
-{declarations}
-#ifdef __cplusplus
-extern "C" {{
-#endif
-
-double uk_closure_error(uk_memory *memory);
-int uk_evaluate(uk_memory *memory);
-int uk_errors(uk_memory *memory);
-int uk_propagate(uk_memory *memory, double h, const double *efforts);
-int uk_close(uk_memory *memory);
-void uk_control_reset(uk_memory *memory, const double *efforts);
-int uk_control(const void *controller, double t, const double *q, const double *v,
-               double *efforts, double *flags);
-int uk_complete(uk_completion *completion, double t, const double *measured, const double *rates);
-int uk_complete_start(uk_completion *completion, double t, const double *measured,
-                      const double *rates, int steps);
-void uk_rates(const uk_completion *completion, const double *rates, double *v);
-
-#ifdef __cplusplus
-}}
-#endif
-
-#endif
-"""
-
-
-def servo_export(
-    tasks: Tasks, tables: LoopTables, measured: Sequence[str], identifier: str
-) -> tuple[str, str]:
-    """Header and source of the servo law of tasks and of the joint-state estimation.
-
-    Args:
-        tasks: What the motors enforce.
-        tables: Of the estimation.
-        measured: The measured joints, in the order of the tables.
-        identifier: Of C; the prefix of all names.
-
-    Raises:
-        InputError: Some part cannot be written as C.
-    """
-    from uk_dynamics.compilation.emit.completion_source import (
-        completion_declarations,
-        completion_definitions,
-    )
-    from uk_dynamics.compilation.emit.generate import closing, defines, part
-    from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS
-    from uk_dynamics.compilation.emit.servo_source import servo_declarations, servo_definitions
-    from uk_dynamics.compilation.trace.terms import trace
-
-    if found := obstacles(tasks):
-        problem = f"cannot be written as C: {', '.join(found)}; leave it out"
-        raise InputError(problem, file=tasks.spec.file)
-    mechanism = tasks.mechanism
-    structure = trace(mechanism)
-    declarations = [
-        servo_declarations(tasks),
-        completion_declarations(tables),
-        "/* What tables of references hold, as the source has it. */",
-        *defines(KINDS | BEYOND),
-        "",
-    ]
-    header = _named(_SERVO_HEADER, identifier).format(
-        name=identifier,
-        id=identifier,
-        guard=identifier.upper(),
-        joints=_listed(mechanism.model.velocity_names),
-        measured=_listed(measured),
-        motors=_listed(mechanism.actuators.names),
-        rows=_listed(tasks.row_names),
-        declarations=_named("\n".join(declarations), identifier),
-    )
-    source = "\n".join(
-        [
-            f'#include <math.h>\n\n#include "{identifier}.h"',
-            servo_definitions(tasks, structure),
-            *closing(mechanism),
-            part("effect.c"),
-            completion_definitions(structure, tables),
-        ]
-    )
-    return header, _named(source, identifier)
-
-
-_COMPLETION_HEADER = """\
-/* {name}: joint states from measured joints. Generated; double precision, no allocation, no global
- * state: all zeros at first, but jump and singular_tolerance.
- *
- *   q, v:        {joints}
- *   measured:    {measured}
- *
- * {id}_complete_start, then {id}_complete for measurements that follow one another, return
- * {guard}_COMPLETE, or why there is no state.
- */
-#ifndef {guard}_H
-#define {guard}_H
-
-{declarations}
-#ifdef __cplusplus
-extern "C" {{
-#endif
-
-int uk_complete(uk_completion *completion, double t, const double *measured, const double *rates);
-int uk_complete_start(uk_completion *completion, double t, const double *measured,
-                      const double *rates, int steps);
-void uk_rates(const uk_completion *completion, const double *rates, double *v);
-
-#ifdef __cplusplus
-}}
-#endif
-
-#endif
-"""
-
-
-def completion_export(
-    mechanism: ResolvedMechanism, tables: LoopTables, measured: Sequence[str], identifier: str
-) -> tuple[str, str]:
-    """Header and source of the joint-state estimation alone; arguments as of :func:`servo_export`.
-
-    Raises:
-        InputError: Some part cannot be written as C.
-    """
-    from uk_dynamics.compilation.emit.completion_source import (
-        completion_declarations,
-        completion_definitions,
-    )
-    from uk_dynamics.compilation.emit.generate import ATTRIBUTES
-    from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE
-    from uk_dynamics.compilation.trace.terms import trace
-
-    if found := obstacles(mechanism):
-        problem = f"cannot be written as C: {', '.join(found)}; leave it out"
-        raise InputError(problem, file=mechanism.spec.file)
-    declarations = f"#define UK_NV {mechanism.model.nv}\n{completion_declarations(tables)}"
-    header = _named(_COMPLETION_HEADER, identifier).format(
-        name=identifier,
-        id=identifier,
-        guard=identifier.upper(),
-        joints=_listed(mechanism.model.velocity_names),
-        measured=_listed(measured),
-        declarations=_named(declarations, identifier),
-    )
-    source = "\n".join(
-        [
-            f'#include <math.h>\n#include <string.h>\n\n#include "{identifier}.h"',
-            ATTRIBUTES,
-            SINE_AND_COSINE,
-            completion_definitions(trace(mechanism), tables),
-        ]
-    )
-    return header, _named(source, identifier)
-
-
-def _named(text: str, identifier: str) -> str:
-    """Our names with that of the mechanism, so that two fit into one program.
-
-    Before names of the mechanism come in: theirs stay as they are.
-    """
-    text = re.sub(rf"\buk_({_PUBLIC})\b", rf"{identifier}_\1", text)
-    return re.sub(r"\bUK_", f"{identifier.upper()}_", text)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ",\n *                ".join(map(c_comment, names)) or "none"
+    return write(directory, {f"{identifier}{suffix}": text for suffix, text in texts.items()})

@@ -1,8 +1,10 @@
-"""The motion of one state at fixed steps, and its control, in C."""
+"""The motion of one state, at fixed steps or with error control, and its control, in C."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,8 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.mechanism.dynamics import Law, Stretch
+from uk_dynamics.core.integration import Tolerances
+from uk_dynamics.mechanism.dynamics import EffortQueue, Law, Stretch
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 _POINTERS = ("when", "control", "sample", "law", "controller", "followed", "active", "tau")
@@ -23,21 +26,37 @@ class MotionCall(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_longlong) for name in ("stops", "flags", "euler", "project")),
-        ("continuous", ctypes.c_longlong),
+        *((name, ctypes.c_longlong) for name in ("continuous", "sampled_rows")),
         *((name, ctypes.c_double) for name in ("step", "stabilize")),
         *((name, ctypes.c_void_p) for name in (*_POINTERS, *_STATE)),
         *((name, ctypes.c_longlong) for name in ("at", "sampled", "steps", "evaluations")),
+        *((name, ctypes.c_double) for name in ("delay", "same")),
+        ("places", ctypes.c_longlong),
+        *((name, ctypes.c_void_p) for name in ("waiting", "late")),
     )
 
 
-_PHASES = ("done", "control", "motion")
+class AdaptiveCall(ctypes.Structure):
+    """``uk_adaptive`` of adaptive.h."""
+
+    _fields_ = (
+        *((name, ctypes.c_double) for name in ("rtol", "atol", "max_step", "next")),
+        *((name, ctypes.c_longlong) for name in ("room", "patience", "under_way", "rejected")),
+        ("largest", ctypes.c_double),
+        *((name, ctypes.c_void_p) for name in ("breaks", "way")),
+    )
+
+
+_PHASES = ("done", "control", "motion", "paused")
+_ROOM = 1000  # samples in a call: progress and recordings wait as long
+_PATIENCE = 20_000  # evaluations in a call: Ctrl-C waits as long
 
 
 class CompiledMotion:
     """A :class:`Motion` in C."""
 
     def __init__(self, path: Path, mechanism: ResolvedMechanism, layout: Layout) -> None:
-        library = ctypes.CDLL(str(path))
+        self._library = library = ctypes.CDLL(str(path))
         self._functions = [
             getattr(library, f"uk_{name}") for name in ("move", "accelerate", "act", "settle")
         ]
@@ -57,13 +76,40 @@ class CompiledMotion:
         self._followed: Array | None = None
         self._known: tuple[object, bool] = (self, True)  # never those of any inputs
         self._law: Law | None = None
+        self._queue = EffortQueue(0)
         self._call = MotionCall(step=1.0, project=1)
         self._at = ctypes.byref(self._call)
         self._place = ctypes.c_void_p(self._memory.ctypes.data)
         for name in ("q", "v", "efforts", "tau", "active"):
             setattr(self._call, name, getattr(self, f"_{name}").ctypes.data)
         self._call.when = self._t.ctypes.data
+        self._move_adaptively = library.uk_move_adaptively
+        self._move_adaptively.argtypes = (ctypes.c_void_p,) * 3
+        library.uk_way_size.restype = ctypes.c_longlong
+        self._way = np.zeros(-(-library.uk_way_size() // 8))
+        self._adaptive = AdaptiveCall(way=self._way.ctypes.data, room=_ROOM)
         self.control_by(None, continuous=False)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of velocities and motors."""
+        return len(self._v), self._motors
+
+    @property
+    def call_address(self) -> int:
+        """Where the structure of C is."""
+        return ctypes.addressof(self._call)
+
+    @property
+    def memory_address(self) -> int:
+        """Where its memory is."""
+        return int(self._memory.ctypes.data)
+
+    def address_of(self, function: str) -> int:
+        """Where another function of its library is."""
+        found = ctypes.cast(getattr(self._library, f"uk_{function}"), ctypes.c_void_p).value
+        assert found is not None
+        return found
 
     def control_by(self, law: Law | None, *, continuous: bool) -> None:
         """See :meth:`Motion.control_by`."""
@@ -77,6 +123,13 @@ class CompiledMotion:
         call.law, call.controller = (None, None) if law is None else (law.function, law.controller)
         call.continuous = continuous
 
+    def delay_by(self, delay: float, same: float, queue: EffortQueue) -> None:
+        """See :meth:`Motion.delay_by`."""
+        call = self._call
+        self._queue = queue  # lives as long as C may read it
+        call.delay, call.same, call.places = delay, same, len(queue.rows)
+        call.waiting, call.late = queue.count.ctypes.data, queue.rows.ctypes.data
+
     def act(self, inputs: Inputs, efforts: Array, tau: Array) -> None:
         """See :meth:`Motion.act`.
 
@@ -86,6 +139,7 @@ class CompiledMotion:
         self._tau[:] = tau
         self._efforts[: self._motors] = efforts
         self._call.stabilize = inputs.stabilize
+        self._call.sampled_rows = bool(inputs.references)
         known = inputs.active, bool(inputs.references)
         if known[0] is self._known[0] and not (known[1] or self._known[1]):
             return  # samples may change where they stand
@@ -118,7 +172,45 @@ class CompiledMotion:
         euler: bool,
     ) -> Stretch:
         """See :meth:`Motion.move`."""
-        call, kept = self._call, int(np.count_nonzero(sample))
+        self._call.step, self._call.euler = step, euler
+        kept = int(np.count_nonzero(sample))
+        return self._go(state, (when, control, sample), kept, self._move, self._place, self._at)
+
+    def adapt(
+        self,
+        state: State,
+        when: Array,
+        control: Array,
+        sample: Array,
+        breaks: Array,
+        *,
+        tolerances: Tolerances,
+        first_step: float,
+        resume: bool,
+    ) -> Stretch:
+        """See :meth:`Motion.adapt`."""
+        call = self._adaptive
+        call.rtol, call.atol = tolerances.rtol, tolerances.atol
+        call.max_step, call.next = tolerances.max_step, first_step
+        call.rejected, call.largest, call.under_way = 0, 0.0, resume
+        call.patience, call.breaks = _PATIENCE, breaks.ctypes.data
+        kept = min(int(np.count_nonzero(sample)), _ROOM)
+        adaptive = (self._place, self._at, ctypes.byref(call))
+        found = self._go(state, (when, control, sample), kept, self._move_adaptively, *adaptive)
+        return replace(
+            found, next_step=call.next, rejected=call.rejected, largest_projection=call.largest
+        )
+
+    def _go(
+        self,
+        state: State,
+        instants: tuple[Array, Array, Array],
+        kept: int,
+        function: Callable[..., int],
+        *arguments: object,
+    ) -> Stretch:
+        """Move through instants, of which some are kept, by a function of C."""
+        call, (when, control, sample) = self._call, instants
         q_out, v_out = np.empty((kept, len(self._q))), np.empty((kept, len(self._v)))
         efforts_out = np.empty((kept, self._motors))
         outputs = {"q_out": q_out, "v_out": v_out, "efforts_out": efforts_out}
@@ -126,9 +218,9 @@ class CompiledMotion:
         for name, array in (inputs | outputs).items():
             setattr(call, name, array.ctypes.data)
         self._q[:], self._v[:] = state.q, state.v
-        call.stops, call.step, call.euler = len(when), step, euler
+        call.stops = len(when)
         call.at = call.sampled = call.steps = call.evaluations = 0
-        phase = _PHASES[self._move(self._place, self._at)]
+        phase = _PHASES[function(*arguments)]
         call.when = self._t.ctypes.data
         done = call.sampled
         return Stretch(

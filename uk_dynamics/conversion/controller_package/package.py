@@ -42,7 +42,7 @@ def controller_package(
     package = f"{name}_controller"
     controller, trajectory = f"{name}_servo", f"{name}_trajectory"
     names = completion.encoders.names
-    header, source = servo_export(tasks, loop_tables(completion), names, name)
+    header, source = servo_export(tasks, name, loop_tables(completion), names)
     words = {
         "id": name,
         "ID": name.upper(),

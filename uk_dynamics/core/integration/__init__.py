@@ -1,6 +1,7 @@
 """Fixed-step and adaptive integration of the constrained motion."""
 
 from uk_dynamics.core.integration.adaptive import (
+    ADAPTIVE_CONSTANTS,
     ADAPTIVE_METHODS,
     AdaptiveMethod,
     AdaptiveStepper,
@@ -11,13 +12,16 @@ from uk_dynamics.core.integration.fixed_step import (
     rk4_step,
     semi_implicit_euler_step,
 )
+from uk_dynamics.core.integration.jacobian import motion_jacobian
 
 __all__ = [
+    "ADAPTIVE_CONSTANTS",
     "ADAPTIVE_METHODS",
     "AdaptiveMethod",
     "AdaptiveStepper",
     "ConfigurationSpace",
     "Tolerances",
+    "motion_jacobian",
     "rk4_step",
     "semi_implicit_euler_step",
 ]

@@ -6,15 +6,15 @@ After each accepted step the state is projected, and the chart, q = q₀ ⊕ ξ,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import DOP853, RK23, RK45, Radau
 
 from uk_dynamics.core.integration.fixed_step import Acceleration, ConfigurationSpace
+from uk_dynamics.core.integration.jacobian import Accelerations, motion_jacobian
 from uk_dynamics.exceptions import ExpressionValueError, SimulationError
 
 Array = NDArray[np.float64]
@@ -22,13 +22,19 @@ Projection = Callable[[float, Array, Array], tuple[Array, Array]]
 AdaptiveMethod = Literal["DOP853", "RK45", "RK23", "Radau"]
 
 # One-step methods only: the others remember points in a chart that has moved on.
-ADAPTIVE_METHODS: dict[str, Any] = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau}
+ADAPTIVE_METHODS = ("DOP853", "RK45", "RK23", "Radau")
+
+# What they need of the derivative.
+_IMPLICIT = ("Radau",)
 
 # Their error estimate takes a trial that is no number for a step that was too long.
 _FORGIVING = ("DOP853", "RK45", "RK23")
 
 # Projection corrects a sound interpolant by some ten times the tolerances.
 _SOUND_INTERPOLANT = 1e3
+
+#: The generated C has this from here, and the coefficients of ``DOP853``.
+ADAPTIVE_CONSTANTS = {"SOUND": _SOUND_INTERPOLANT}
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,9 @@ class AdaptiveStepper:
         v: Velocity there, (nv,).
         evaluations: Evaluations of the acceleration so far.
         steps: Accepted steps so far.
+        rejected: Trials of explicit methods so far whose error was too large.
+        largest_projection: Largest correction so far of the end of a step, in m, rad or their
+            rates.
     """
 
     def __init__(
@@ -71,6 +80,8 @@ class AdaptiveStepper:
         tolerances: Tolerances | None = None,
         project: Projection | None = None,
         first_step: float | None = None,
+        accelerations: Accelerations | None = None,
+        names: Sequence[str] = (),
     ) -> None:
         """Start at a state.
 
@@ -85,6 +96,8 @@ class AdaptiveStepper:
             tolerances: Error control.
             project: (t, q, v) → (q, v) on the constraints.
             first_step: In s; None lets SciPy choose.
+            accelerations: The same at many states, for derivatives; None: one after the other.
+            names: Of the velocities, for errors, (nv,).
 
         Raises:
             SimulationError: The acceleration at the start is not finite.
@@ -92,17 +105,22 @@ class AdaptiveStepper:
         limits = tolerances or Tolerances()
         self._space = space
         self._acceleration = acceleration
+        self._accelerations = accelerations or self._one_by_one
+        self._names = names
         self._project = project
         self._method: AdaptiveMethod = method
         self._tolerances = limits
         self._base = np.array(q, dtype=float)
         self._nv = space.nv
         self.evaluations = 0
-        self.steps = 0
+        self.steps = self.rejected = 0
+        self.largest_projection = 0.0
         self._trying = False  # within a step whose trials may go too far
         self._beyond: ExpressionValueError | None = None
         self.t, self.q, self.v = float(t), self._base, np.array(v, dtype=float)
-        self._solver: Any = ADAPTIVE_METHODS[method](
+        from scipy import integrate  # takes long to import, and C integrates without
+
+        self._solver: Any = getattr(integrate, method)(
             self._rates,
             self.t,
             np.concatenate((np.zeros(self._nv), self.v)),
@@ -111,6 +129,7 @@ class AdaptiveStepper:
             atol=limits.atol,
             max_step=limits.max_step,
             first_step=None if first_step is None else min(first_step, t_end - t),
+            **({"jac": self._jacobian} if method in _IMPLICIT else {}),
         )
         self._require_finite(self._solver.f)
         self._interpolant: Any = None
@@ -139,19 +158,54 @@ class AdaptiveStepper:
             self._move_chart()
         self._start = self._way_point = (self.t, self.q, self.v)
         self._trying, self._beyond = self._method in _FORGIVING, None
-        solver.step()
+        before = solver.nfev
+        self._try()
         self._trying = False
+        if self._method in _FORGIVING:
+            self.rejected += (solver.nfev - before) // solver.n_stages - (solver.status != "failed")
         if solver.status == "failed":
             if self._beyond is not None:
                 raise self._beyond
             raise SimulationError(
-                "the step size vanished; accelerations jump, grow without bound or are not finite",
+                "the step size vanished; accelerations jump, grow without bound or are not finite"
+                + self._fastest(),
                 self.t,
             )
         self.steps += 1
         self.t = float(solver.t)
         self._interpolant = None
         self.q, self.v = self._projected(self.t, solver.y)
+        end = self._space.integrate(self._base, solver.y[: self._nv])
+        corrected = np.concatenate((self.q - end, self.v - solver.y[self._nv :]))
+        self.largest_projection = max(
+            self.largest_projection, float(np.abs(corrected).max(initial=0.0))
+        )
+
+    def _try(self) -> None:
+        """A step of the method; its linear equations refuse numbers that are not finite."""
+        solver = self._solver
+        while True:
+            try:
+                solver.step()
+                return
+            except ValueError as error:
+                if self._method not in _IMPLICIT or "infs or NaNs" not in str(error):
+                    raise
+                if not solver.h_abs > 10.0 * np.spacing(self.t):
+                    solver.status = "failed"
+                    return
+            solver.h_abs /= 4.0
+            solver.LU_real = solver.LU_complex = None
+
+    def _fastest(self) -> str:
+        """Which velocity changes fastest, or without bound."""
+        if not self._names:
+            return ""
+        a = np.abs(self._acceleration(self.t, self.q, self.v))
+        if not np.isfinite(a).all():
+            return f": {self._names[int(np.argmin(np.isfinite(a)))]}"
+        worst = int(np.argmax(a))
+        return f": {self._names[worst]} changes fastest, by {a[worst]:.3g} m/s² or rad/s²"
 
     def sample(self, t: float) -> tuple[Array, Array]:
         """State at a time within the last step, interpolated, then projected.
@@ -231,6 +285,24 @@ class AdaptiveStepper:
             return np.full(len(y), np.nan)
         return np.concatenate((self._space.tangent_rate(self._base, xi, v), a))
 
+    def _jacobian(self, t: float, y: Array) -> Array:
+        nv = self._nv
+        self.evaluations += 1 + 2 * nv
+        found = motion_jacobian(self._space, self._accelerations, t, self._base, y[:nv], y[nv:])
+        lost = np.flatnonzero(~np.isfinite(found).all(axis=0))
+        if len(lost):
+            names = [self._names[i % nv] for i in lost.tolist() if self._names]
+            subject = f" where {', '.join(dict.fromkeys(names))} moves" if names else ""
+            raise SimulationError(f"the acceleration is not finite{subject}", t)
+        return found
+
+    def _one_by_one(self, t: float, q: Array, v: Array) -> Array:
+        return np.array([self._acceleration(t, *state) for state in zip(q, v, strict=True)])
+
     def _require_finite(self, values: Array) -> None:
         if not math.isfinite(values.dot(values)):
-            raise SimulationError("the acceleration is not finite", self.t)
+            lost = np.flatnonzero(~np.isfinite(values[self._nv :])).tolist()
+            names = ", ".join(self._names[i] for i in lost) if self._names else ""
+            raise SimulationError(
+                "the acceleration is not finite" + (names and f": {names}"), self.t
+            )

@@ -11,9 +11,14 @@ from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
 _SUDDEN = 0.1  # m/s or rad/s: a change of velocity that may come from nothing
 _LARGEST = 0.5  # m or rad: errors of the coarsest steps are smaller
-_ROUNDING = (
-    1e-7  # m or rad: where the rank changes, projections move the shortest steps by rounding
-)
+# m or rad: where the rank changes, projections move the shortest steps by rounding
+_ROUNDING = 1e-7
+#: The generated C has them from here.
+JUMP_CONSTANTS = {
+    "SUDDEN": _SUDDEN,
+    "LARGEST_CORRECTION": _LARGEST,
+    "CORRECTION_ROUNDING": _ROUNDING,
+}
 
 
 def project_step(

@@ -47,11 +47,16 @@ class Statistics:
         steps: Accepted integration steps.
         evaluations: Evaluations of the constrained acceleration.
         wall_time: In s.
+        rejected: Steps that error control took again, shorter; 0 for ``Radau``, which does not say.
+        largest_projection: With error control, the largest correction at the end of a step, in m,
+            rad or their rates.
     """
 
     steps: int
     evaluations: int
     wall_time: float
+    rejected: int = 0
+    largest_projection: float = 0.0
 
 
 class _Late:

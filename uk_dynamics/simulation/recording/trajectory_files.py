@@ -84,7 +84,7 @@ def _save_npz(trajectory: TrajectoryData, path: Path) -> None:
 
 def _from_arrays(data: dict[str, Any]) -> TrajectoryData:
     names = {f.name: tuple(data.pop(f.name + _NAMES).tolist()) for f in fields(Names)}
-    statistics = {f.name: data.pop(f.name).item() for f in fields(Statistics)}
+    statistics = {f.name: data.pop(f.name).item() for f in fields(Statistics) if f.name in data}
     parts = {key: data.pop(f"switching_{key}").tolist() for key in _SWITCHING}
     changes: list[dict[str, bool]] = [{} for _ in parts["t"]]
     for event, name, on in zip(parts["event"], parts["name"], parts["on"], strict=True):

@@ -1,0 +1,108 @@
+"""What exported C files share: names with that of the mechanism, headers, files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from uk_dynamics.escaping import c_comment
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.whole_file import whole_file
+
+# What other programs see.
+_PUBLIC = (
+    "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
+    "|servo|allocate|errors|closure_error|completion|complete|complete_start|loop_factors|controller"
+    "|control|control_reset|control_start|track|propagate|close|rates"
+)
+
+_HEADER = """\
+/* {title}
+{lists}
+{text}
+ */
+#ifndef {guard}_H
+#define {guard}_H
+
+{declarations}
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+{prototypes}
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def header(
+    identifier: str,
+    *,
+    title: str,
+    text: str,
+    declarations: str,
+    prototypes: str,
+    lists: Mapping[str, Sequence[str]] | None = None,
+    suffix: str = "",
+) -> str:
+    """A header.
+
+    Args:
+        identifier: Prefix of all names.
+        title: First words of its comment, which names the mechanism.
+        text: How to use it, in our names.
+        declarations: Constants and types, in our names.
+        prototypes: Of the functions, in our names.
+        lists: Names of the mechanism, by what they are.
+        suffix: Of its guard.
+    """
+    entries = "".join(
+        f"\n *   {f'{name}:':13}{listed(names)}" for name, names in (lists or {}).items()
+    )
+    lines = "".join(f"\n * {line}".rstrip() for line in named(text, identifier).strip().split("\n"))
+    return _HEADER.format(
+        title=title,
+        lists=f" *{entries}\n *" if entries else " *",
+        text=lines.removeprefix("\n"),
+        guard=f"{identifier}{suffix}".upper(),
+        declarations=named(declarations, identifier),
+        prototypes=named(prototypes, identifier),
+    )
+
+
+def write(directory: Path, texts: Mapping[str, str]) -> tuple[Path, ...]:
+    """Write files by name, all of them or none; their paths.
+
+    Raises:
+        InputError: The directory cannot be written.
+    """
+    files = tuple(directory / name for name in texts)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as written:
+            for file, text in zip(files, texts.values(), strict=True):
+                temporary = written.enter_context(whole_file(file))
+                temporary.write_text(text, encoding="utf-8")
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror}; give a directory of your own"
+        raise InputError(problem, file=str(directory)) from None
+    return files
+
+
+def named(text: str, identifier: str) -> str:
+    """Our names with that of the mechanism, so that two fit into one program.
+
+    Before names of the mechanism come in: theirs stay as they are.
+    """
+    text = re.sub(rf"\buk_({_PUBLIC})\b", rf"{identifier}_\1", text)
+    return re.sub(r"\bUK_", f"{identifier.upper()}_", text)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names of the mechanism in a comment, a line for each."""
+    return ",\n *                ".join(map(c_comment, names)) or "none"

@@ -1,0 +1,148 @@
+"""The servo law of tasks, and the joint-state estimation, as C for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uk_dynamics.compilation.build.c_header import header, named
+from uk_dynamics.compilation.build.compilable import obstacles
+from uk_dynamics.compilation.emit.layout import LoopTables, integrates
+from uk_dynamics.escaping import c_comment
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+_OF_THE_LAW = """\
+double uk_closure_error(uk_memory *memory);
+int uk_evaluate(uk_memory *memory);
+int uk_errors(uk_memory *memory);
+int uk_propagate(uk_memory *memory, double h, const double *efforts);
+int uk_close(uk_memory *memory);
+void uk_control_start(uk_memory *memory, double period);
+void uk_control_reset(uk_memory *memory, const double *efforts);
+int uk_control(const void *controller, double t, const double *q, const double *v,
+               double *efforts, double *flags);
+"""
+_OF_THE_ESTIMATION = """\
+int uk_complete(uk_completion *completion, double t, const double *measured, const double *rates);
+int uk_complete_start(uk_completion *completion, double t, const double *measured,
+                      const double *rates, int steps);
+void uk_rates(const uk_completion *completion, const double *rates, double *v);
+"""
+_TEXT = """\
+Double precision, no allocation, no global state: all memory is the caller's, zeros at first."""
+_LAW = """
+uk_control_start sets what the files say into a memory; uk_control makes efforts for a state. A
+uk_controller has a memory and tables of references, one copy for each controller."""
+_ESTIMATION = """
+uk_complete_start, then uk_complete for measurements that follow one another, return
+UK_COMPLETE, or why there is no state."""
+
+
+def servo_export(
+    tasks: Tasks,
+    identifier: str,
+    tables: LoopTables | None = None,
+    measured: Sequence[str] = (),
+) -> tuple[str, str]:
+    """Header and source of the servo law of tasks.
+
+    Args:
+        tasks: What the motors enforce.
+        identifier: Of C; the prefix of all names.
+        tables: Of the joint-state estimation; None: without it.
+        measured: The measured joints, in the order of the tables.
+
+    Raises:
+        InputError: Some part cannot be written as C.
+    """
+    from uk_dynamics.compilation.emit.c_text import defines, part
+    from uk_dynamics.compilation.emit.completion_source import (
+        completion_declarations,
+        completion_definitions,
+    )
+    from uk_dynamics.compilation.emit.generate import closing
+    from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS
+    from uk_dynamics.compilation.emit.servo_source import (
+        control_start,
+        servo_declarations,
+        servo_definitions,
+    )
+    from uk_dynamics.compilation.trace.terms import trace
+
+    mechanism = tasks.mechanism
+    found = list(obstacles(tasks))
+    if not integrates(mechanism):
+        found.append("joints with several coordinates")
+    _refuse(found, tasks.spec.file)
+    structure = trace(mechanism)
+    declarations = [servo_declarations(tasks)]
+    lists = {
+        "q, v": mechanism.model.velocity_names,
+        "motors": mechanism.actuators.names,
+        "task rows": tasks.row_names,
+    }
+    if tables is not None:
+        declarations.append(completion_declarations(tables))
+        lists["measured"] = tuple(measured)
+    declarations += [
+        "/* What tables of references hold, as the source has it. */",
+        *defines(KINDS | BEYOND),
+        "",
+    ]
+    text = header(
+        identifier,
+        title=f"{c_comment(mechanism.name)}: the servo law of tasks. Generated.",
+        text=_TEXT + _LAW + (_ESTIMATION if tables is not None else ""),
+        lists=lists,
+        declarations="\n".join(declarations),
+        prototypes=_OF_THE_LAW + (_OF_THE_ESTIMATION if tables is not None else ""),
+    )
+    source = [
+        f'#include <math.h>\n\n#include "{identifier}.h"',
+        servo_definitions(tasks, structure),
+        *closing(mechanism),
+        part("effect.c"),
+        control_start(tasks),
+        "" if tables is None else completion_definitions(structure, tables),
+    ]
+    return text, named("\n".join(source), identifier)
+
+
+def completion_export(
+    mechanism: ResolvedMechanism, tables: LoopTables, measured: Sequence[str], identifier: str
+) -> tuple[str, str]:
+    """Header and source of the joint-state estimation alone; arguments as of :func:`servo_export`.
+
+    Raises:
+        InputError: Some part cannot be written as C.
+    """
+    from uk_dynamics.compilation.emit.completion_source import (
+        completion_declarations,
+        completion_definitions,
+    )
+    from uk_dynamics.compilation.emit.generate import ATTRIBUTES
+    from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE
+    from uk_dynamics.compilation.trace.terms import trace
+
+    _refuse(obstacles(mechanism), mechanism.spec.file)
+    text = header(
+        identifier,
+        title=f"{c_comment(mechanism.name)}: joint states from measured joints. Generated.",
+        text=_TEXT + " But set jump and\nsingular_tolerance." + _ESTIMATION,
+        lists={"q, v": mechanism.model.velocity_names, "measured": tuple(measured)},
+        declarations=f"#define UK_NV {mechanism.model.nv}\n{completion_declarations(tables)}",
+        prototypes=_OF_THE_ESTIMATION,
+    )
+    source = [
+        f'#include <math.h>\n#include <string.h>\n\n#include "{identifier}.h"',
+        ATTRIBUTES,
+        SINE_AND_COSINE,
+        completion_definitions(trace(mechanism), tables),
+    ]
+    return text, named("\n".join(source), identifier)
+
+
+def _refuse(found: Sequence[str], file: str) -> None:
+    if found:
+        raise InputError(f"cannot be written as C: {', '.join(found)}; leave it out", file=file)
