@@ -7,7 +7,6 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from uk_dynamics.core.equation.articulated_nullspace import ArticulatedNullSpace
 from uk_dynamics.core.equation.fundamental_equation import Factorization
@@ -102,7 +101,8 @@ def factorize(
             "the mass matrix is singular, and compliant constraints need its inverse: give every "
             "link a mass and every joint an armature, or leave the compliance out"
         )
-    if issparse(A):
+    given: object = A
+    if not isinstance(given, np.ndarray):
         if not isinstance(mass, ArticulatedMass):
             raise InputError(
                 "a sparse constraint matrix goes with the articulated bodies of a tree"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from uk_dynamics.model.kinematics.workspace import Workspace
 from uk_dynamics.model.robot_model import RobotModel
@@ -59,6 +58,8 @@ def coincident_frames(
         within: Largest distance as a fraction of the machine's size.
     """
     workspace = model.workspace()
+    from scipy.spatial import cKDTree  # takes long to import
+
     workspace.update_positions(q)
     count = len(model.link_names)
     places = workspace.translation[:count].copy()

@@ -23,7 +23,7 @@ from uk_dynamics.mechanism.dynamics import (
     project_step,
     switch,
 )
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
 from uk_dynamics.model import RobotModel
 from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 
@@ -256,12 +256,11 @@ class Plant:
     def accelerations(self, t: float, q: Array, v: Array) -> Array:
         """The same at many states, (K, nv); compiled, in one call."""
         if not self.continuous:
+            given = Inputs(stabilize=False, active=self.inputs.active)
+            forces = np.broadcast_to(self.forces(self.efforts[None]), v.shape)
+            states = States(np.full(len(v), t), q, v, forces)
             with suppress(InputError, UndeterminedMotionError):
-                active = self.inputs.active
-                given = Inputs(stabilize=False, active=active)
-                return self.dynamics.evaluate_batch(
-                    q, v, self.inputs.tau, t=t, inputs=given, forces=False
-                ).qdd
+                return self.dynamics.samples(states, given).qdd
         return np.array([self.acceleration(t, *state) for state in zip(q, v, strict=True)])
 
     def project(self, state: State) -> State:

@@ -142,6 +142,7 @@ class LiveSimulation:
         when = self._state.t + self._step * np.arange(count + 1.0)
         control = np.ones(count + 1)
         control[-1] = 0.0  # belongs to the next period
-        found = self._stepper.move(self._state, when, control, np.zeros(count + 1))
+        every = np.ones(count + 1)
+        found = self._stepper.move(self._state, when, control, np.zeros(count + 1), every)
         self._state = found.state
         return found.reached

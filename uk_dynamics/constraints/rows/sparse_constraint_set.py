@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.relative_motion import (
@@ -96,6 +95,8 @@ class SparseConstraintSet(ConstraintSet):
     def _sparse(self, entries: Array) -> Array:
         shape = (len(self._starts) - 1, self._nv)
         # Every user of A treats it as a matrix; no result depends on its being sparse.
+        from scipy.sparse import csr_array  # takes long to import
+
         matrix: Array = csr_array((entries, self._velocity, self._starts), shape=shape)  # type: ignore[assignment]
         return matrix
 

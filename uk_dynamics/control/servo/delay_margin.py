@@ -23,8 +23,6 @@ from __future__ import annotations
 
 import math
 
-from scipy.optimize import brentq
-
 _MARGIN = 0.5  # of the bound by the small-gain theorem
 _LOWEST, _HIGHEST = 1e-6, 1e6  # ω (T + τ) between which the solution is looked for
 
@@ -47,6 +45,8 @@ def largest_frequency(damping_ratio: float | None, predicted: float, remaining: 
         """Of the rule, at an angular frequency in units of 1/total; it increases."""
         peak = _peak(damping_ratio, frequency * predicted / total)
         return frequency * remaining / total * peak - _MARGIN
+
+    from scipy.optimize import brentq  # takes long to import
 
     found: float = brentq(excess, _LOWEST, _HIGHEST, xtol=1e-12)
     return found / total / math.tau

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.mass_factor import coordinate_scale
@@ -32,6 +31,8 @@ class ArticulatedNullSpace(Factorization):
 
         A: A ``csr_array`` whose rows each stay in one cluster, (m, nv).
         """
+        from scipy.sparse import csr_array  # takes long to import
+
         self._inertia = mass.inertia
         self._scale = coordinate_scale(self._inertia.diagonal())
         clusters = self._inertia.clusters

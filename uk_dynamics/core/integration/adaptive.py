@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import DOP853, RK23, RK45, Radau
 
 from uk_dynamics.core.integration.fixed_step import Acceleration, ConfigurationSpace
 from uk_dynamics.core.integration.jacobian import Accelerations, motion_jacobian
@@ -23,7 +22,7 @@ Projection = Callable[[float, Array, Array], tuple[Array, Array]]
 AdaptiveMethod = Literal["DOP853", "RK45", "RK23", "Radau"]
 
 # One-step methods only: the others remember points in a chart that has moved on.
-ADAPTIVE_METHODS: dict[str, Any] = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau}
+ADAPTIVE_METHODS = ("DOP853", "RK45", "RK23", "Radau")
 
 # What they need of the derivative.
 _IMPLICIT = ("Radau",)
@@ -119,7 +118,9 @@ class AdaptiveStepper:
         self._trying = False  # within a step whose trials may go too far
         self._beyond: ExpressionValueError | None = None
         self.t, self.q, self.v = float(t), self._base, np.array(v, dtype=float)
-        self._solver: Any = ADAPTIVE_METHODS[method](
+        from scipy import integrate  # takes long to import, and C integrates without
+
+        self._solver: Any = getattr(integrate, method)(
             self._rates,
             self.t,
             np.concatenate((np.zeros(self._nv), self.v)),

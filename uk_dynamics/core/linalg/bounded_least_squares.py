@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_TASK_RANK_TOLERANCE
 from uk_dynamics.core.linalg.row_basis import RowBasis, least_solution
@@ -181,5 +180,7 @@ def _within_cone(uphill: Array, motions: Array, held: Flags, outward: Array) -> 
     normals = (motions[at] * outward[at, None]).T
     if not normals.size:
         return uphill, push
+    from scipy.optimize import nnls  # takes long to import, and compiled laws do without
+
     push[at], _ = nnls(normals, uphill)
     return uphill - normals @ push[at], push

@@ -3,6 +3,10 @@
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     CONTROL_CONSTANTS,
+    INDEPENDENT,
+    INTERNAL_CONSTANTS,
+    INTERNAL_REACHED,
+    NOTICEABLE,
     SAME_EFFECT,
     SLOWEST,
     TOO_LONG,
@@ -16,7 +20,11 @@ from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, serv
 __all__ = [
     "AT_LIMIT",
     "CONTROL_CONSTANTS",
+    "INDEPENDENT",
+    "INTERNAL_CONSTANTS",
+    "INTERNAL_REACHED",
     "MET",
+    "NOTICEABLE",
     "SAME_EFFECT",
     "SLOWEST",
     "TOO_LONG",

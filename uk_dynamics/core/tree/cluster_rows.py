@@ -8,14 +8,17 @@ orthogonal twice, since there is no pivoted LAPACK routine for many small matric
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
 from uk_dynamics.core.linalg.row_basis import RowBasis
 from uk_dynamics.core.tree.clusters import Clusters
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from uk_dynamics.exceptions import InputError
 
@@ -46,6 +45,8 @@ class Tree:
         rows = np.concatenate((np.arange(n), ends[inside]))
         columns = np.concatenate((np.arange(n), inside))
         signs = np.concatenate((np.ones(n), -np.ones(len(inside))))
+        from scipy.sparse import csr_array  # takes long to import
+
         self._steps = csr_array((signs, (rows, columns)), shape=(n, n))
         self._jumps = self._plan_jumps()
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import lsq_linear
 
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
@@ -146,14 +145,18 @@ class Search:
             return step
         matrix = np.vstack((A[:, self._free], np.sqrt(damping) * np.eye(count)))
         target = np.concatenate((-residual, np.zeros(count)))
+        step[self._free] = np.linalg.lstsq(matrix, target)[0]
         if not (within_limits and len(self._bounded_v)):
-            step[self._free] = np.linalg.lstsq(matrix, target)[0]
             return step
         room = np.full((2, nv), np.inf) * [[-1.0], [1.0]]
         room[0, self._bounded_v] = self._model.lower[self._bounded_v] - q[self._bounded_q]
         room[1, self._bounded_v] = self._model.upper[self._bounded_v] - q[self._bounded_q]
         # lsq_linear needs lower < upper; a joint with lower = upper stays.
         lower, upper = np.minimum(room[0], 0.0) - 1e-15, np.maximum(room[1], 0.0) + 1e-15
+        if (lower <= step).all() and (step <= upper).all():
+            return step
+        from scipy.optimize import lsq_linear  # takes long to import, and few searches need it
+
         bounds = (lower[self._free], upper[self._free])
         step[self._free] = lsq_linear(matrix, target, bounds, method="bvls", tol=1e-14).x
         return step

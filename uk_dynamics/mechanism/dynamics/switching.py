@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import root
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import ActivationError, SimulationError
@@ -90,6 +89,8 @@ def present_values(mechanism: ResolvedMechanism, state: State, name: str) -> Arr
 
     value = away(np.zeros(len(unit)))
     if np.abs(away(value)).max(initial=0.0) > _CAPTURED:
+        from scipy.optimize import root  # takes long to import
+
         # Some axes of a rotation in space do not add up.
         value = root(away, value, tol=_CAPTURED).x
         if np.abs(away(value)).max() > _ROUNDING:
