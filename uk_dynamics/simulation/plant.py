@@ -18,6 +18,7 @@ from uk_dynamics.mechanism.dynamics import (
     CompiledController,
     ControlInC,
     EffortQueue,
+    InterpretedDynamics,
     Stretch,
     Switched,
     project_step,
@@ -80,6 +81,8 @@ class Plant:
         self._delay, self._same = delay, same
         self._coming = EffortQueue(len(mechanism.actuators))
         self.motion = self.dynamics.motion()
+        if self.motion is None and not isinstance(self.dynamics, InterpretedDynamics):
+            _announce_steps_in_python(mechanism)
         self.law = None if self.motion is None else _law(mechanism, controller)
         self._in_c = False  # whether C has what the controller remembers
         self._flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
@@ -350,6 +353,20 @@ def _law(mechanism: Mechanism, controller: Controller | None) -> ControlInC | No
             logging.INFO,
         )
     return None
+
+
+def _announce_steps_in_python(mechanism: Mechanism) -> None:
+    """Say once what keeps the steps of a compiled mechanism in Python, and what that costs."""
+    reason = "its loops are solved by clusters"
+    if mechanism.model.nq != mechanism.model.nv:
+        reason = "its root floats or is planar"
+    elif not mechanism.constraints.linear_in_rates:
+        reason = "some rows are not affine in the velocities"
+    announce(
+        f"{mechanism.name}: steps are taken in Python, which takes ten to a hundred times as long"
+        f" as in C: {reason}",
+        logging.INFO,
+    )
 
 
 def _bounded(q: Array, v: Array) -> bool:
