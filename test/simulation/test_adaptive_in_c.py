@@ -1,4 +1,4 @@
-"""Error control in C: closed forms, order, SciPy on the interpreted equations, what stops it."""
+"""Error control in C: closed forms, order, SciPy on interpreted equations, and what stops it."""
 
 from __future__ import annotations
 
