@@ -45,7 +45,7 @@ def creeping(plant: Plant, method: str, state: State, step: float, end: float) -
 
 
 def _damped(plant: Plant, state: State, mode: Array) -> str:
-    """The joint whose forces take most from a motion, if it has a velocity, or which moves most.
+    """The joint whose forces take most from a motion; without any, the one that moves most.
 
     In a loop all joints of a mode move, and only one of them may have the damper.
     """

@@ -18,12 +18,13 @@ from uk_dynamics.mechanism.dynamics import (
     CompiledController,
     ControlInC,
     EffortQueue,
+    InterpretedDynamics,
     Stretch,
     Switched,
     project_step,
     switch,
 )
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
 from uk_dynamics.model import RobotModel
 from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 
@@ -80,6 +81,8 @@ class Plant:
         self._delay, self._same = delay, same
         self._coming = EffortQueue(len(mechanism.actuators))
         self.motion = self.dynamics.motion()
+        if self.motion is None and not isinstance(self.dynamics, InterpretedDynamics):
+            _announce_steps_in_python(mechanism)
         self.law = None if self.motion is None else _law(mechanism, controller)
         self._in_c = False  # whether C has what the controller remembers
         self._flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
@@ -256,12 +259,11 @@ class Plant:
     def accelerations(self, t: float, q: Array, v: Array) -> Array:
         """The same at many states, (K, nv); compiled, in one call."""
         if not self.continuous:
+            given = Inputs(stabilize=False, active=self.inputs.active)
+            forces = np.broadcast_to(self.forces(self.efforts[None]), v.shape)
+            states = States(np.full(len(v), t), q, v, forces)
             with suppress(InputError, UndeterminedMotionError):
-                active = self.inputs.active
-                given = Inputs(stabilize=False, active=active)
-                return self.dynamics.evaluate_batch(
-                    q, v, self.inputs.tau, t=t, inputs=given, forces=False
-                ).qdd
+                return self.dynamics.samples(states, given).qdd
         return np.array([self.acceleration(t, *state) for state in zip(q, v, strict=True)])
 
     def project(self, state: State) -> State:
@@ -352,6 +354,20 @@ def _law(mechanism: Mechanism, controller: Controller | None) -> ControlInC | No
             level,
         )
     return None
+
+
+def _announce_steps_in_python(mechanism: Mechanism) -> None:
+    """Say once what keeps the steps of a compiled mechanism in Python, and what that costs."""
+    reason = "its loops are solved by clusters"
+    if mechanism.model.nq != mechanism.model.nv:
+        reason = "its root floats or is planar"
+    elif not mechanism.constraints.linear_in_rates:
+        reason = "some rows are not affine in the velocities"
+    announce(
+        f"{mechanism.name}: steps are taken in Python, which takes ten to a hundred times as long"
+        f" as in C: {reason}",
+        logging.INFO,
+    )
 
 
 def _bounded(q: Array, v: Array) -> bool:

@@ -72,8 +72,9 @@ def simulate(
         tau: Constant generalized forces by joint name or (nv,), in N or N·m.
         method: ``DOP853``, ``RK45``, ``RK23`` or ``Radau`` with error control, or ``rk4`` or
             ``semi_implicit_euler`` with a fixed step. ``Radau`` is for stiff machines, such as
-            those that creep against dry friction; otherwise it is ten times slower than
-            ``DOP853``, and it may fail where accelerations jump, as at a damped joint stop.
+            those that creep against dry friction (a warning of the trajectory tells); otherwise it
+            is ten times slower than ``DOP853``, interpreted, and it may fail where accelerations
+            jump, as at a damped joint stop. Compiled, ``DOP853`` and fixed steps are taken in C.
             None is ``DOP853``, or ``rk4`` if efforts are held, since error control would have to
             restart in every period.
         step: Fixed step, in s; None is 1 ms, or the control period between 1 and 2 ms.

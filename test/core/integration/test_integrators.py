@@ -9,6 +9,7 @@ from uk_dynamics.core.equation.projection import project_position, project_veloc
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.integration.adaptive import ADAPTIVE_METHODS, AdaptiveStepper, Tolerances
 from uk_dynamics.core.integration.fixed_step import rk4_step, semi_implicit_euler_step
+from uk_dynamics.core.integration.jacobian import motion_jacobian
 from uk_dynamics.core.linalg import rotations as so3
 from uk_dynamics.core.linalg.mass_factor import mass_factor
 from uk_dynamics.exceptions import SimulationError
@@ -259,3 +260,63 @@ def test_samples_where_the_interpolant_is_unsound_are_integrated() -> None:
     run._solver.dense_output = lambda: (strange.append(1.0), dense_output(), strange.clear())[1]
     q, v = run.sample(run.t - 0.3 * (run.t - run._start[0]))
     assert abs(Pendulum.energy(q, v)) < 1e-7
+
+
+# --- derivatives ---------------------------------------------------------------------------------
+
+
+def test_the_derivative_of_the_motion_is_that_of_its_equations() -> None:
+    """A damped oscillator beside a wheel that nothing holds."""
+
+    def accelerations(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.stack((-4.0 * q[:, 0] - 0.3 * v[:, 0] ** 3, 0.0 * v[:, 1]), axis=1)
+
+    q, v = np.array([1e3, -2e5]), np.array([0.5, 40.0])
+    found = motion_jacobian(Vectors(2), accelerations, 0.0, q, np.zeros(2), v)
+    expected = np.zeros((4, 4))
+    expected[0, 2] = expected[1, 3] = 1.0
+    expected[2, 0], expected[2, 2] = -4.0, -0.3 * 3.0 * 0.25
+    # rounding of positions and forces of 1e3 over steps of 1e-8
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5)
+
+
+def test_the_derivative_is_taken_to_the_other_side_where_there_is_none() -> None:
+    """3 v for v ≤ 1, as of an expression with a root that has no value beyond."""
+    found = motion_jacobian(
+        Vectors(1),
+        lambda t, q, v: np.where(v > 1.0, np.nan, 3.0 * v),
+        *(0.0, np.zeros(1), np.zeros(1), np.ones(1)),
+    )
+    assert found[1, 1] == pytest.approx(3.0, abs=1e-6)
+
+
+def test_an_implicit_method_takes_a_coordinate_that_nothing_depends_on() -> None:
+    """A wheel turns freely beside an oscillator for whose sake the derivative is taken again often.
+
+    Steps of the difference quotient that grow until something changes would become infinite.
+    """
+    run = AdaptiveStepper(
+        Vectors(2),
+        lambda t, q, v: np.array([-100.0 * np.sin(q[0]), 0.0 * np.cos(q[1])]),
+        *(0.0, np.array([3.0, 0.0]), np.array([0.0, 3.0]), 50.0),
+        method="Radau",
+        tolerances=Tolerances(1e-3, 1e-4),
+        project=lambda t, q, v: (q, v),
+    )
+    while not run.finished:
+        run.step()
+    assert run.q[1] == pytest.approx(150.0, abs=1e-6)
+
+
+def test_errors_of_implicit_methods_name_the_joint() -> None:
+    def acceleration(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.array([-v[0], np.nan if v[1] != 1.0 else 0.0])
+
+    with pytest.raises(SimulationError, match="not finite where wrist moves"):
+        AdaptiveStepper(
+            Vectors(2),
+            acceleration,
+            *(0.0, np.zeros(2), np.ones(2), 1.0),
+            method="Radau",
+            names=("elbow", "wrist"),
+        )

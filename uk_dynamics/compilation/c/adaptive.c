@@ -220,7 +220,7 @@ static int uk_interpolate(uk_memory *m, uk_motion *c, uk_way *w) {
 
 /* The state at a time within the last step by a way of its own, with ten times the tolerances:
  * those that a sound interpolant keeps. */
-static int uk_detour(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, double t) {
+static int uk_detour(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptive *a, double t) {
   if (t < w->point_t) {
     w->point_t = w->start_t;
     memcpy(w->point_q, w->start_q, sizeof w->q), memcpy(w->point_v, w->start_v, sizeof w->v);
@@ -228,8 +228,9 @@ static int uk_detour(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
   uk_way detour;
   uk_start_way(&detour, w->point_t, w->point_q, w->point_v, t);
   detour.next = t - w->point_t;
+  uk_adaptive apart = *a; /* what it counts is not said of the steps */
   while (detour.t < t)
-    if (uk_stride(m, c, &detour, a, 10.0)) return 1;
+    if (uk_stride(m, c, &detour, &apart, 10.0)) return 1;
   w->point_t = t;
   memcpy(w->point_q, detour.q, sizeof w->q), memcpy(w->point_v, detour.v, sizeof w->v);
   memcpy(m->q, detour.q, sizeof m->q), memcpy(m->v, detour.v, sizeof m->v);
@@ -239,7 +240,7 @@ static int uk_detour(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
 /* The state at a time within the last step, interpolated and projected, in the memory. No error
  * control watches the interpolant, and one of its points may be where the rank drops: a large
  * correction shows it, and then the way is integrated. */
-static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, double t) {
+static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptive *a, double t) {
   m->t = t;
   if (t >= w->t || w->steps == 0.0) {
     memcpy(m->q, w->q, sizeof m->q), memcpy(m->v, w->v, sizeof m->v);
