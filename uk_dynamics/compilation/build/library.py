@@ -39,7 +39,7 @@ def library_of(mechanism: ResolvedMechanism) -> Path:
 
         if mechanism.local is not None:
             return cluster_source.cluster_source(mechanism.local.constraints)
-        return generate.source(mechanism)
+        return generate.source(mechanism.as_filed())
 
     return _library(mechanism, source, "")
 
@@ -56,7 +56,7 @@ def batch_library_of(mechanism: ResolvedMechanism) -> Path:
     def source() -> str:
         from uk_dynamics.compilation.emit import generate
 
-        return generate.batch_source(mechanism)
+        return generate.batch_source(mechanism.as_filed())
 
     return _library(mechanism, source, ".batch")
 
@@ -72,7 +72,7 @@ def servo_library_of(tasks: Tasks) -> Path:
     def source() -> str:
         from uk_dynamics.compilation.emit import servo_source
 
-        return servo_source.servo_source(tasks)
+        return servo_source.servo_source(Tasks(tasks.spec, tasks.mechanism.as_filed()))
 
     # half the time of -O3, and not slower: most of it is loops over a few motors
     return _library(tasks.mechanism, source, servo_part(tasks), "-O2")

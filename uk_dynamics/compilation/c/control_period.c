@@ -131,7 +131,7 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
   uk_memory *m = c->memory;
   double most[UK_NU];
   if (uk_follow(c->tasks, t, UK_MT, m->task_followed)) return 3;
-  uk_task_errors(t, q, v, m->task_followed, m->tracking_error, m->tracking_rate);
+  uk_task_errors(t, q, v, m->task_followed UK_P, m->tracking_error, m->tracking_rate);
   uk_predict(m, t, q, v);
   uk_desire(m, t);
   if (uk_follow(c->tasks, m->t, UK_MT, m->task_followed)) return 3;
@@ -140,7 +140,7 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
 #endif
   memset(m->tau, 0, sizeof m->tau);
   if (m->friction == 0.0) {
-    uk_resistance(m->t, m->q, m->v, m->tau);
+    uk_resistance(m->t, m->q, m->v UK_P, m->tau);
     for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->tau[i];
   }
   m->stabilize = 1.0;
@@ -176,7 +176,7 @@ UK_EXPORT int uk_track(const void *controller, long long count, const double *t,
   uk_memory *m = c->memory;
   for (long long k = 0; k < count; ++k) {
     if (uk_follow(c->tasks, t[k], UK_MT, m->task_followed)) return 3;
-    uk_task_errors(t[k], q + k * UK_NQ, v + k * UK_NV, m->task_followed, errors + k * UK_MT,
+    uk_task_errors(t[k], q + k * UK_NQ, v + k * UK_NV, m->task_followed UK_P, errors + k * UK_MT,
                    m->tracking_rate);
   }
   return 0;

@@ -140,6 +140,7 @@ UK_EXPORT int uk_rollout(const uk_trajectories *c) {
     const long long left = c->count - first;
     const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
     UK_EACH(l, UK_WIDTH) states[l] = first + (l < lanes ? l : lanes - 1);
+    uk_load_parameters(m, c->p, c->p_stride, first, lanes);
     uk_load(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
     uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
     uk_lanes stopped = uk_all(0.0), reason = uk_all(0.0), q[UK_NV], v[UK_NV];

@@ -48,8 +48,11 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
     """What a C program needs to know: sizes, and the memory."""
     layout = layout or Layout(mechanism)
     model = mechanism.model
+    varied = mechanism.varied
     sizes = {"NQ": model.nq, "NV": model.nv, "M": len(mechanism.constraints)}
+    sizes["NP"] = len(varied.names) if varied else 0
     lines = defines(sizes | STATUSES)
+    lines.append(f"#define UK_P {', m->p' if sizes['NP'] else ''} /* parameters behind followed */")
     return "\n".join(lines) + "\n\n" + layout.c_struct()
 
 

@@ -15,6 +15,7 @@ from uk_dynamics.compilation.emit.generate import (
     table,
 )
 from uk_dynamics.compilation.emit.layout import ServoLayout, integrates
+from uk_dynamics.compilation.emit.mechanism_functions import parameters
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import (
     SymbolicTerms,
@@ -25,8 +26,6 @@ from uk_dynamics.compilation.trace.terms import (
 from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
 from uk_dynamics.core.servo import CONTROL_CONSTANTS, MET
 from uk_dynamics.mechanism import Tasks
-
-_STATE = ("q", "v", "followed")
 
 
 def servo_source(tasks: Tasks) -> str:
@@ -59,6 +58,7 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
     pairs = zip(structure.residual, units, strict=True)
     errors = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in pairs]
     levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
+    state = ("q", "v", "followed", *parameters(mechanism))
     count = len(tasks.constraints)
     longest = count + 2 * len(mechanism.actuators)  # rows of a basis
     return "\n".join(
@@ -68,14 +68,14 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
             *defines({"MET": MET} | SEARCH_CONSTANTS),
             table("double", "uk_task_handicap", tie_handicap(longest)),
             *motors(mechanism),
-            function("uk_task_terms", _STATE, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
+            function("uk_task_terms", state, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
             function(
                 "uk_task_errors",
-                _STATE,
+                state,
                 ("residual", "rate"),
                 places(residual=rows.residual, rate=rows.rate),
             ),
-            function("uk_closure_errors", _STATE, ("residual",), places(residual=errors)),
+            function("uk_closure_errors", state, ("residual",), places(residual=errors)),
             f"#define UK_LEVELS {len(set(levels))}",
             table("int", "uk_level", levels),
             part("row_basis.c"),
@@ -97,6 +97,11 @@ def _control_period(tasks: Tasks) -> list[str]:
         f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
         table("double", "uk_task_position", constraints.position_rows),
         table("double", "uk_task_motion", constraints.motion_rows),
-        function("uk_resistance", ("q", "v"), ("tau",), places(tau=trace_resistance(mechanism))),
+        function(
+            "uk_resistance",
+            ("q", "v", *parameters(mechanism)),
+            ("tau",),
+            places(tau=trace_resistance(mechanism)),
+        ),
         part("control_period.c"),
     ]
