@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from uk_dynamics.compilation import Selection
+from uk_dynamics.compilation.runtime import (
+    CompiledForesight,
+    CompiledMotion,
+    ForeignReferenceError,
+)
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.effect_prediction import EffectPrediction
 from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import CompiledController, ControlInC
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 
 
@@ -96,3 +102,44 @@ class DelayCompensation:
     def tracking_error(self, state: State) -> Array:
         """Tracking error of a measured state, (rows,), in m or rad."""
         return self.controller.tracking_error(state)
+
+    def compiled(self) -> ControlInC | str:
+        """Itself in C; otherwise what keeps it in Python."""
+        if not isinstance(self.controller, CompiledController):
+            return f"{type(self.controller).__name__}, an object of Python"
+        inner = self.controller.compiled()
+        if isinstance(inner, str):
+            return inner
+        motion = self.prediction.dynamics.motion()
+        if not isinstance(motion, CompiledMotion):
+            return "joints with several coordinates, or a mechanism that is interpreted"
+        compiled = _InC(self, inner, motion)
+        try:
+            compiled.load()
+        except ForeignReferenceError as error:
+            return str(error)
+        return compiled
+
+
+class _InC:
+    """A :class:`ControlInC`."""
+
+    def __init__(self, owner: DelayCompensation, inner: ControlInC, motion: CompiledMotion) -> None:
+        self._owner, self._inner = owner, inner
+        self._foresight = CompiledForesight(motion, inner.law, owner.prediction.effects)
+        self.law = self._foresight.law
+
+    def load(self) -> None:
+        """See :meth:`ControlInC.load`."""
+        self._inner.load()
+        controller, prediction = self._owner.controller, self._owner.prediction
+        inputs = Inputs(active=controller.active, references=controller.structure, stabilize=False)
+        self._foresight.load(inputs, prediction.predicted, prediction.longest)
+
+    def store(self) -> None:
+        """See :meth:`ControlInC.store`."""
+        self._inner.store()
+
+    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
+        """See :meth:`ControlInC.tracking_errors`."""
+        return self._inner.tracking_errors(t, q, v)

@@ -22,19 +22,19 @@ Automatic Control 24(4), 1979): the closed loop has the poles of the one without
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import replace
 
 import numpy as np
 
 from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.core.integration import rk4_step
+from uk_dynamics.core.servo import SAME_EFFECT
 from uk_dynamics.exceptions import DelayError, InputError
 from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import Dynamics, EffortQueue
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 NEGLIGIBLE = 0.25  # of the control period; a shorter delay is none
-_SAME = 1e-9  # s; two changes of the efforts closer than this are one
 
 
 class EffectPrediction:
@@ -43,6 +43,8 @@ class EffectPrediction:
     Attributes:
         delay: From the instant of a state until the efforts computed from it act, in s.
         longest: Longest delay that is predicted, in s.
+        dynamics: Evaluator of the mechanism.
+        effects: Commands sent, with the instants at which they take effect; the first one acts.
     """
 
     def __init__(
@@ -74,8 +76,8 @@ class EffectPrediction:
         self.longest = longest
         self._negligible = NEGLIGIBLE * (period or 0.0)
         self._matrix = mechanism.actuators.matrix
-        self._dynamics = select_backend(mechanism, backend)
-        self._sent: deque[tuple[float, Array]] = deque()
+        self.dynamics: Dynamics = select_backend(mechanism, backend)
+        self.effects = EffortQueue(len(mechanism.actuators))
 
     @property
     def predicted(self) -> float:
@@ -84,7 +86,7 @@ class EffectPrediction:
 
     def reset(self) -> None:
         """Forget the commands sent so far: before a start, after a pause or a jump of time."""
-        self._sent.clear()
+        self.effects.leave_last(len(self.effects))
 
     def sent(self, t: float, efforts: Array) -> None:
         """Remember a command.
@@ -93,9 +95,9 @@ class EffectPrediction:
             t: Time of the state in which it takes effect, as :meth:`at_effect` gave it, in s.
             efforts: Of the motors, (motors,), in N or N·m.
         """
-        while self._sent and self._sent[-1][0] > t - _SAME:  # replaced before it took effect
-            self._sent.pop()
-        self._sent.append((t, self._matrix @ efforts))
+        later = sum(when > t - SAME_EFFECT for when, _ in self.effects.items())
+        self.effects.leave_last(later)  # replaced before they took effect
+        self.effects.append(t, efforts)
 
     def at_effect(self, state: State, inputs: Inputs | None = None) -> State:
         """The state in which the command for a measured state takes effect.
@@ -109,8 +111,8 @@ class EffectPrediction:
             SimulationError: The loops cannot be closed at the predicted state.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-        while len(self._sent) > 1 and self._sent[1][0] <= state.t + _SAME:
-            self._sent.popleft()
+        past = sum(when <= state.t + SAME_EFFECT for when, _ in self.effects.items())
+        self.effects.leave_first(max(past - 1, 0))
         if not self.predicted:
             return state
         if self.delay > self.longest:
@@ -119,19 +121,20 @@ class EffectPrediction:
         end = state.t + self.delay
         t, q, v = state.t, state.q, state.v
         tau: Array | None = None
-        for change, next_tau in (*self._sent, (end, None)):
+        forces = [(when, self._matrix @ efforts) for when, efforts in self.effects.items()]
+        for change, next_tau in (*forces, (end, None)):
             until = min(change, end)
-            if until > t + _SAME:
+            if until > t + SAME_EFFECT:
                 q, v = self._moved(t, q, v, until - t, tau, inputs)
                 t = until
             tau = next_tau
-        return self._dynamics.project(State(end, q, v), inputs)
+        return self.dynamics.project(State(end, q, v), inputs)
 
     def _moved(
         self, t: float, q: Array, v: Array, h: float, tau: Array | None, inputs: Inputs
     ) -> tuple[Array, Array]:
         """Position and velocity after h seconds under generalized forces; None: unknown ones."""
-        dynamics = self._dynamics
+        dynamics = self.dynamics
         if tau is None:
             return dynamics.space.integrate(q, h * v), v
         acting = replace(inputs, tau=tau)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from uk_dynamics.compilation.runtime import CompiledJointSpace
 from uk_dynamics.control.joint_space_controller import JointSpaceController
 from uk_dynamics.core.equation import position_gains
 from uk_dynamics.exceptions import InputError
@@ -77,6 +78,14 @@ class Hold(JointSpaceController):
         """Forget the past: the next command holds the position it is given."""
         super().reset(efforts)
         self.position = None
+
+    def load(self, law: CompiledJointSpace) -> None:
+        """See :meth:`JointSpaceController.load`."""
+        law.hold((self._damping, self._stiffness), self.position)
+
+    def store(self, law: CompiledJointSpace) -> None:
+        """See :meth:`JointSpaceController.store`."""
+        self.position = law.position.copy() if law.held else None
 
     def _target(self, state: State) -> tuple[State, Array]:
         if self.position is None:

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core.servo import INDEPENDENT, INTERNAL_REACHED
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
-
-_REACHED = 1e-8  # of the desired forces
-_INDEPENDENT = 1e-9  # of the largest row
 
 
 def internal_efforts(
@@ -76,11 +74,11 @@ class InternalEfforts:
         given = np.zeros(len(names), dtype=bool)
         for part in constraints.slices.values():
             given[part] = any(name in forces for name in names[part])
-        self._given = given
-        self._added = np.array([forces.get(name, 0.0) for name in names])
-        self._added /= constraints.reference_scale
+        self.named = given
+        self.added = np.array([forces.get(name, 0.0) for name in names])
+        self.added /= constraints.reference_scale
         limits = mechanism.actuators.effort_limits
-        self._unit = limits if np.isfinite(limits).all() else np.ones(len(limits))
+        self.unit = limits if np.isfinite(limits).all() else np.ones(len(limits))
 
     def added_to(
         self,
@@ -100,13 +98,13 @@ class InternalEfforts:
         structure: Mapping[str, ReferenceSample] | None = None,
     ) -> Array:
         """Efforts at a state, (motors,), in N or N·m."""
-        given, mechanism, unit = self._given, self._mechanism, self._unit
+        given, mechanism, unit = self.named, self._mechanism, self.unit
         acting = mechanism.hierarchy.acting(active)
         inputs = Inputs(active=active, references=structure)
         rows = self._dynamics.terms(state, inputs).A * acting[:, None]
-        desired = -self._added[given] @ rows[given]
+        desired = -self.added[given] @ rows[given]
         left, sizes, _ = np.linalg.svd(rows[~given].T, full_matrices=False)
-        basis = left[:, : int(np.sum(sizes > _INDEPENDENT * sizes.max(initial=0.0)))]
+        basis = left[:, : int(np.sum(sizes > INDEPENDENT * sizes.max(initial=0.0)))]
 
         def unbalanced(vectors: Array) -> Array:
             """The part of generalized forces, (nv, ...), that other constraints do not balance."""
@@ -116,7 +114,7 @@ class InternalEfforts:
         size = float(np.abs(desired).max(initial=0.0))
         if size == 0.0:
             return np.zeros(len(unit))
-        if float(np.abs(demand).max()) <= _REACHED * size:
+        if float(np.abs(demand).max()) <= INTERNAL_REACHED * size:
             raise InputError(
                 f"redundant rows share the force of {', '.join(self.forces)}: efforts do not"
                 " determine it; leave rows out, or choose others",
@@ -125,7 +123,7 @@ class InternalEfforts:
             )
         driven = unbalanced(mechanism.actuators.matrix * unit)
         found = np.asarray(np.linalg.lstsq(driven, demand)[0], dtype=float)
-        if float(np.abs(driven @ found - demand).max(initial=0.0)) > _REACHED * size:
+        if float(np.abs(driven @ found - demand).max(initial=0.0)) > INTERNAL_REACHED * size:
             raise InputError(
                 f"the motors cannot cause internal forces in {', '.join(self.forces)} without"
                 " motion; name other rows of the loop, or add motors",

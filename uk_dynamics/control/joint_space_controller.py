@@ -12,15 +12,21 @@ from itertools import compress
 
 import numpy as np
 
+from uk_dynamics.compilation import select_backend
+from uk_dynamics.compilation.runtime import (
+    CompiledJointSpace,
+    CompiledMotion,
+    ForeignReferenceError,
+)
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.internal_efforts import InternalEfforts
 from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
 from uk_dynamics.control.limits.motor_limits import MotorLimits
-from uk_dynamics.core.servo import motion_efforts
+from uk_dynamics.core.servo import NOTICEABLE, motion_efforts
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import ControlInC, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import (
     ActiveConstraints,
     Allocation,
@@ -29,8 +35,6 @@ from uk_dynamics.mechanism.resolution import (
     State,
     Weights,
 )
-
-_NOTICEABLE = 1e-6  # of the accelerations; a smaller residual is rounding
 
 
 class JointSpaceController(ABC):
@@ -44,6 +48,7 @@ class JointSpaceController(ABC):
         preload: Preferred efforts where several cause the same motion, (motors,), in N or N·m;
             None: zero.
         internal: Additional efforts that cause internal forces; None: none.
+        weights: Diagonal of W, (motors,).
     """
 
     def __init__(
@@ -75,11 +80,23 @@ class JointSpaceController(ABC):
         allocation = Allocation.given(mechanism.actuators, weights, preload)
         self.preload = allocation.preload
         self.internal: InternalEfforts | None = None
-        self._weights = allocation.weights
+        self.weights = allocation.weights
         self._dynamics = InterpretedDynamics(mechanism)
         self.limits = MotorLimits(mechanism, control_period)
         # One row per admissible motion, whose number depends on the state.
         self._allocations: dict[int, LimitedAllocation] = {}
+
+    def compiled(self) -> ControlInC | str:
+        """Itself in C, where the mechanism is; otherwise what keeps it in Python."""
+        motion = select_backend(self.mechanism, "cached").motion()
+        if not isinstance(motion, CompiledMotion):
+            return ""
+        compiled = _InC(self, CompiledJointSpace(motion, self.mechanism))
+        try:
+            compiled.load()
+        except ForeignReferenceError as error:
+            return str(error)
+        return compiled
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -134,7 +151,7 @@ class JointSpaceController(ABC):
             free.qdd,
             actuators.matrix,
             desired,
-            weights=self._weights,
+            weights=self.weights,
             preload=preload,
             rank_tolerance=tolerance,
         )
@@ -144,7 +161,7 @@ class JointSpaceController(ABC):
             rows = len(servo.wanted)
             if rows not in self._allocations:
                 priorities = np.ones(rows, dtype=np.intp)
-                self._allocations[rows] = LimitedAllocation(priorities, self._weights, tolerance)
+                self._allocations[rows] = LimitedAllocation(priorities, self.weights, tolerance)
             efforts = self._allocations[rows].solve(
                 servo.map, servo.wanted, bounds.lower, bounds.upper, servo.efforts
             )
@@ -154,7 +171,7 @@ class JointSpaceController(ABC):
             M @ (desired - free.qdd) - actuators.matrix @ servo.efforts
         )
         size = np.abs(desired).max(initial=0.0) + np.abs(free.qdd).max(initial=0.0) + 1e-3
-        missed = np.abs(residual) > _NOTICEABLE * size
+        missed = np.abs(residual) > NOTICEABLE * size
         return MotorCommand(
             efforts=efforts,
             requested=servo.efforts,
@@ -165,6 +182,47 @@ class JointSpaceController(ABC):
             settled=settled,
         )
 
+    def load(self, law: CompiledJointSpace) -> None:
+        """Hand over to C what the law remembers besides the last command; here nothing."""
+        return
+
+    def store(self, law: CompiledJointSpace) -> None:
+        """Take over what C remembers."""
+        return
+
     @abstractmethod
     def _target(self, state: State) -> tuple[State, Array]:
         """The state at which to evaluate, and the desired acceleration there, (nv,)."""
+
+
+class _InC:
+    """A :class:`ControlInC`."""
+
+    def __init__(self, owner: JointSpaceController, law: CompiledJointSpace) -> None:
+        self._owner, self._compiled = owner, law
+        self.law = law.law
+
+    def load(self) -> None:
+        """See :meth:`ControlInC.load`."""
+        owner, limits, internal = self._owner, self._owner.limits, self._owner.internal
+        inputs = Inputs(active=owner.active, references=owner.structure)
+        if owner.structure and not owner.mechanism.follows_references:
+            raise ForeignReferenceError(", ".join(owner.structure))
+        forces = None
+        if internal is not None:
+            forces = {"named": internal.named, "added": internal.added, "unit": internal.unit}
+        self._compiled.load(inputs, owner.weights, owner.preload, forces)
+        self._compiled.limits.load(limits.effort, limits.power, limits.step, limits.last)
+        owner.load(self._compiled)
+
+    def store(self) -> None:
+        """See :meth:`ControlInC.store`."""
+        if self._owner.limits.has_rate_limits:
+            self._owner.limits.last = self._compiled.limits.last
+        self._owner.store(self._compiled)
+
+    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
+        """See :meth:`ControlInC.tracking_errors`."""
+        self._owner.store(self._compiled)
+        places = map(State, t.tolist(), q, v)
+        return np.array([self._owner.tracking_error(place) for place in places])

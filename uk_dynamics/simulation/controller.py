@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
-from uk_dynamics.mechanism.dynamics import Law
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
 
 
@@ -37,31 +36,6 @@ class Controller(Protocol):
 
     def tracking_error(self, state: State) -> Array:
         """Error of each task row, (mt,), in m or rad; called for every sample."""
-
-
-class ControlInC(Protocol):
-    """A law of control that C evaluates, many periods in a call."""
-
-    @property
-    def law(self) -> Law:
-        """What C calls."""
-
-    def load(self) -> None:
-        """Hand over to C what the controller is set to and remembers."""
-
-    def store(self) -> None:
-        """Take over what C remembers."""
-
-    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
-        """Error of each task row at K states, (K, mt), in m or rad; None: C has none."""
-
-
-@runtime_checkable
-class CompiledController(Protocol):
-    """A controller that may be in C."""
-
-    def compiled(self) -> ControlInC | str:
-        """Itself in C; otherwise what keeps it in Python, empty where it is not to be compiled."""
 
 
 @runtime_checkable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import compress
@@ -13,14 +12,18 @@ import numpy as np
 from uk_dynamics.compilation import Selection, announce, select_backend
 from uk_dynamics.exceptions import InputError, SimulationError, StateError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.dynamics import Backend, Stretch, Switched, project_step, switch
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
-from uk_dynamics.simulation.controller import (
+from uk_dynamics.mechanism.dynamics import (
+    Backend,
     CompiledController,
     ControlInC,
-    Controller,
-    TracksActiveConstraints,
+    EffortQueue,
+    Stretch,
+    Switched,
+    project_step,
+    switch,
 )
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 
 # m, rad and their rates: beyond any motion, and its square does not overflow.
 _HUGE = 1e50
@@ -48,6 +51,7 @@ class Plant:
         *,
         continuous: bool,
         delay: float = 0.0,
+        same: float = 0.0,
         backend: Backend = "cached",
     ) -> None:
         """Start with zero motor efforts.
@@ -59,6 +63,7 @@ class Plant:
             continuous: Whether control is continuous.
             delay: From a state until the efforts computed from it act, in s; not with continuous
                 control.
+            same: Instants that are nearer to one another are one, in s.
             backend: Evaluator of the mechanism.
         """
         # one evaluator from the first step to the last: the numbers must not change midway
@@ -70,15 +75,15 @@ class Plant:
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
         self.active = mechanism.hierarchy.initial
         self.problems: tuple[str, ...] = ()
-        self._delay = delay
-        self._coming: deque[tuple[float, Array]] = deque()  # efforts, by when they take effect
+        self._delay, self._same = delay, same
+        self._coming = EffortQueue(len(mechanism.actuators))
         self.motion = self.dynamics.motion()
-        # C holds the efforts of a period from its beginning
-        self.law = None if self.motion is None or delay else _law(mechanism, controller)
+        self.law = None if self.motion is None else _law(mechanism, controller)
         self._in_c = False  # whether C has what the controller remembers
         self._flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
         if self.motion is not None and self.law is not None:
             self.motion.control_by(self.law.law, continuous=self.continuous)
+            self.motion.delay_by(delay, same, self._coming)
             self._flags += self.law.law.flags
         self._apply(np.zeros(len(mechanism.actuators)))
 
@@ -116,14 +121,21 @@ class Plant:
             *(f"the motors cannot accelerate {row} as desired" for row in command.unreachable),
         )
         if self._delay > 0.0:
-            self._coming.append((state.t + self._delay, efforts))
+            self._coming.append(state.t + self._delay, efforts)
+            self._coming.leave_room()
+            if self.motion is not None and self.law is not None:
+                self.motion.delay_by(self._delay, self._same, self._coming)
         else:
             self._apply(efforts)
 
     def act(self, t: float) -> None:
         """Apply the efforts that have taken effect by a time, in s."""
-        while self._coming and self._coming[0][0] <= t:
-            self._apply(self._coming.popleft()[1])
+        if not len(self._coming):
+            return
+        come = [efforts for when, efforts in self._coming.items() if when <= t + self._same]
+        if come:
+            self._coming.leave_first(len(come))
+            self._apply(come[-1])
 
     def move(
         self, state: State, when: Array, control: Array, sample: Array, *, step: float, euler: bool
@@ -138,12 +150,7 @@ class Plant:
     @property
     def in_charge(self) -> bool:
         """Whether C moves it, and knows the law of control if there is one."""
-        return self.steps_in_c and (self.law is not None or self._controller is None)
-
-    @property
-    def steps_in_c(self) -> bool:
-        """Whether C takes steps; constraints that may jump are left to Python, which judges it."""
-        return self.motion is not None and not self._mechanism.driven_by_time
+        return self.motion is not None and (self.law is not None or self._controller is None)
 
     @property
     def first_problems(self) -> dict[str, float]:

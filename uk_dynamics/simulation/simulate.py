@@ -120,12 +120,14 @@ def simulate(
         step = min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
     began = time.perf_counter()
     continuous = control_period is None
+    same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
     plant = Plant(
         mechanism,
         mechanism.inputs(tau).tau,
         controller,
         continuous=continuous,
         delay=delay,
+        same=same,
         backend=backend,
     )
     tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
@@ -162,6 +164,7 @@ def simulate(
             start, first = found.state, first + found.reached
             if found.phase == "control" and marks.control[first]:
                 control(start)
+                plant.act(start.t)
             if found.phase == "control" and marks.sample[first]:
                 record(start)
             if found.phase != "done":
@@ -196,7 +199,6 @@ def simulate(
     scheduled = _schedule(mechanism, events, state.t, duration)
     samples = _ticks(state.t, duration, sample_period)
     controls = _ticks(state.t, duration, control_period or duration)
-    same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
     current = plant.project(state)
     _require_determined(mechanism, plant, current)
     initial = plant.dynamics.residual(state, plant.inputs).position
@@ -222,7 +224,7 @@ def simulate(
             for start, end in pairwise(between):
                 if start in control_instants:
                     control(current)
-                plant.act(start + same)
+                plant.act(start)
                 if _near(samples, start, same):
                     record(current)
                 inside = samples[(samples > start + same) & (samples < end - same)]

@@ -66,7 +66,7 @@ class Advance:
     def _fixed(self, state: State, stops: Array) -> Iterator[State]:
         one_step, cost = FIXED_METHODS[self.method]  # evaluations of a step
         for stop in stops:
-            if self.plant.steps_in_c and (reached := self._in_c(state, float(stop))):
+            if self.plant.motion is not None and (reached := self._in_c(state, float(stop))):
                 state = reached
                 yield state
                 continue

@@ -287,11 +287,12 @@ def servo_export(
     Raises:
         InputError: Some part cannot be written as C.
     """
+    from uk_dynamics.compilation.emit.c_text import defines, part
     from uk_dynamics.compilation.emit.completion_source import (
         completion_declarations,
         completion_definitions,
     )
-    from uk_dynamics.compilation.emit.generate import closing, defines, part
+    from uk_dynamics.compilation.emit.generate import closing
     from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS
     from uk_dynamics.compilation.emit.servo_source import servo_declarations, servo_definitions
     from uk_dynamics.compilation.trace.terms import trace

@@ -86,19 +86,16 @@ def servo_part(tasks: Tasks) -> str:
 
 
 def is_cached(subject: ResolvedMechanism | Tasks) -> bool:
-    """Whether a mechanism, for single states and batches, or the law of tasks is compiled."""
+    """Whether a mechanism, or the law of tasks, is compiled; batches are when they are needed."""
     compiler = find_compiler()
     if compiler is None or obstacles(subject):
         return False
-    parts: tuple[str, ...] = ("", ".batch")
-    mechanism = subject
+    mechanism, part = subject, ""
     if isinstance(subject, Tasks):
-        mechanism, parts = subject.mechanism, (servo_part(subject),)
+        mechanism, part = subject.mechanism, servo_part(subject)
     assert not isinstance(mechanism, Tasks)
-    if mechanism.local is not None:
-        parts = ("",)
     try:
-        return all(find(mechanism, compiler, part).intact for part in parts)
+        return find(mechanism, compiler, part).intact
     except CompilationError:  # no home directory
         return False
 

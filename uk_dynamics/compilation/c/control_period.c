@@ -87,49 +87,17 @@ static void uk_desire(uk_memory *m, double t) {
   }
 }
 
-/* Effort, power and rate limits as one interval per motor; `most` without the rate. */
-static void uk_limit(uk_memory *m, const double *v, double *most) {
-  for (int j = 0; j < UK_NU; ++j) {
-    double speed = 0.0, later = 0.0;
-    for (int i = 0; i < UK_NV; ++i) {
-      speed += uk_motors[j][i] * v[i];
-      later += uk_motors[j][i] * (2.0 * m->v[i] - v[i]); /* at the end of the period */
-    }
-    speed = fabs(speed), later = fabs(later);
-    if (later > speed) speed = later;
-    if (speed < UK_SLOWEST) speed = UK_SLOWEST;
-    most[j] = m->effort_limit[j];
-    if (m->power_limit[j] / speed < most[j]) most[j] = m->power_limit[j] / speed;
-    m->upper[j] = most[j], m->lower[j] = -most[j];
-    if (m->commanded_known == 0.0) continue;
-    const double lower = m->commanded[j] - m->rate_step[j];
-    const double upper = m->commanded[j] + m->rate_step[j];
-    if (lower > m->lower[j]) m->lower[j] = lower < most[j] ? lower : most[j];
-    if (upper < m->upper[j]) m->upper[j] = upper > -most[j] ? upper : -most[j];
-  }
-}
-
-/* Motors at a limit that is not that of the effort. */
-static void uk_reasons(const uk_memory *m, const double *most, const double *efforts,
-                       double *flags) {
-  for (int j = 0; j < UK_NU; ++j) {
-    const double lower = m->lower[j], upper = m->upper[j], size = fabs(efforts[j]);
-    const double larger = fabs(lower) > fabs(upper) ? fabs(lower) : fabs(upper);
-    const double near = isfinite(upper - lower) ? UK_AT_LIMIT * larger : 0.0;
-    if (lower + near < efforts[j] && efforts[j] < upper - near) continue;
-    if (size < most[j] - near) flags[UK_NU + j] = 1.0;
-    else if (most[j] < m->effort_limit[j]) flags[j] = 1.0;
-  }
-}
-
 /* Efforts, (UK_NU), for a measured state; flags, (UK_FLAGS), may be null. 0; 1 or 2: there are none,
- * as uk_evaluate says, 3: a reference has no value, 4: the search within limits failed. The
+ * as uk_evaluate says, 3: a reference has no value, 4: the search within limits failed, 5: motors
+ * cannot cause the internal forces. The
  * tracking errors are in the memory. Without an answer the same state may be tried again. */
 UK_EXPORT int uk_control(const void *controller, double t, const double *q, const double *v,
                          double *efforts, double *flags) {
   const uk_controller *c = controller;
   uk_memory *m = c->memory;
-  double most[UK_NU];
+  const uk_limits limits = {m->effort_limit, m->power_limit,     m->rate_step,
+                            m->commanded,    &m->commanded_known, m->lower, m->upper};
+  double most[UK_NU], later[UK_NV], preload[UK_NU];
   if (uk_follow(c->tasks, t, UK_MT, m->task_followed)) return 3;
   uk_task_errors(t, q, v, m->task_followed UK_P, m->tracking_error, m->tracking_rate);
   uk_predict(m, t, q, v);
@@ -144,13 +112,22 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
     for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->tau[i];
   }
   m->stabilize = 1.0;
-  const int failed = uk_law(m, 0);
+  memcpy(preload, m->preload, sizeof preload);
+  int failed = 0;
+  if (m->internal != 0.0) {
+    double squeeze[UK_NU];
+    uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+    failed = uk_internal(m, m->internal_row, m->internal_force, m->internal_unit, squeeze);
+    for (int j = 0; j < UK_NU; ++j) m->preload[j] += squeeze[j];
+  }
+  if (!failed) failed = uk_law(m, 0);
+  memcpy(m->preload, preload, sizeof preload);
   if (failed) return failed;
-  uk_limit(m, v, most);
-  int within = 1, reached = 1;
+  for (int i = 0; i < UK_NV; ++i) later[i] = 2.0 * m->v[i] - v[i]; /* at the end of the period */
+  uk_limit(&limits, v, later, most);
+  const int within = uk_within(&limits, m->efforts);
+  int reached = 1;
   for (int r = 0; r < UK_MT; ++r) reached &= m->reachable[r] != 0.0;
-  for (int j = 0; j < UK_NU; ++j)
-    within &= m->lower[j] <= m->efforts[j] && m->efforts[j] <= m->upper[j];
   if (flags != NULL) {
     for (int j = 0; j < 2 * UK_NU; ++j) flags[j] = 0.0;
     for (int r = 0; r < UK_MT; ++r) flags[2 * UK_NU + r] = m->reachable[r] == 0.0;
@@ -160,12 +137,9 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
   } else {
     if (uk_allocate(m)) return 4;
     memcpy(efforts, m->limited, sizeof m->limited);
-    if (flags != NULL) uk_reasons(m, most, efforts, flags);
+    if (flags != NULL) uk_reasons(&limits, most, efforts, flags);
   }
-  if (UK_HAS_RATE_LIMITS) {
-    m->commanded_known = 1.0;
-    memcpy(m->commanded, efforts, sizeof m->commanded);
-  }
+  uk_remember(&limits, efforts);
   return 0;
 }
 

@@ -1,18 +1,6 @@
-/* Constrained acceleration of the inputs in the memory, and forces where they are wanted; 0, or why
- * there is none: 1 the mass matrix is singular, 2 something is not finite. */
-static inline int uk_answer(uk_memory *m, const int forces) {
+/* Constrained acceleration of the terms in the memory, rows pivoted; as uk_answer. */
+static inline int uk_answer_pivoted(uk_memory *m, const int forces) {
   (void)forces;
-  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
-#if UK_REGULAR
-  if (uk_regular(m, forces)) {
-    m->status = UK_OK;
-    m->rank = UK_REGULAR;
-    for (int r = 0; r < UK_M; ++r) m->offends[r] = 0.0;
-    double total = 0.0;
-    for (int i = 0; i < UK_NV; ++i) total += m->qdd[i];
-    if (isfinite(total)) return 0;
-  }
-#endif
   for (int i = 0; i < UK_NV; ++i) m->force[i] += m->tau[i];
   m->status = UK_OK;
   m->rank = 0.0;
@@ -73,6 +61,23 @@ static inline int uk_answer(uk_memory *m, const int forces) {
   if (forces && rank < UK_M) uk_check(m, rank);
 #endif
   return isfinite(sum) ? 0 : 2;
+}
+
+/* Constrained acceleration of the inputs in the memory, and forces where they are wanted; 0, or why
+ * there is none: 1 the mass matrix is singular, 2 something is not finite. */
+static inline int uk_answer(uk_memory *m, const int forces) {
+  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+#if UK_REGULAR
+  if (uk_regular(m, forces)) {
+    m->status = UK_OK;
+    m->rank = UK_REGULAR;
+    for (int r = 0; r < UK_M; ++r) m->offends[r] = 0.0;
+    double total = 0.0;
+    for (int i = 0; i < UK_NV; ++i) total += m->qdd[i];
+    if (isfinite(total)) return 0;
+  }
+#endif
+  return uk_answer_pivoted(m, forces);
 }
 
 UK_EXPORT int uk_evaluate(uk_memory *m) { return uk_answer(m, 1); }

@@ -1,20 +1,44 @@
 /* Fixed steps under a law of control, many periods in a call; see motion.h. */
 
 /* Efforts of the law, within what motors can; 0, or what the law says. Where it is noted, what is
- * up for the first time is. */
-static int uk_drive(uk_memory *m, const uk_motion *c, int noted) {
-  const int failed = c->law(c->controller, m->t, m->q, m->v, c->efforts, c->raised + UK_NU);
+ * up for the first time is. They act at once, or after the delay. */
+static int uk_drive(uk_memory *m, uk_motion *c, int noted) {
+  double found[UK_NU > 0 ? UK_NU : 1];
+  if (c->delay > 0.0 && *c->waiting >= c->places) return 2;
+  const int failed = c->law(c->controller, m->t, m->q, m->v, found, c->raised + UK_NU);
   if (failed) return failed;
   for (int j = 0; j < UK_NU; ++j) {
     const double most = uk_effort_limit[j];
-    if (!isfinite(c->efforts[j])) return 2;
-    if (c->efforts[j] > most) c->efforts[j] = most;
-    if (c->efforts[j] < -most) c->efforts[j] = -most;
-    c->raised[j] = fabs(c->efforts[j]) >= most;
+    if (!isfinite(found[j])) return 2;
+    if (found[j] > most) found[j] = most;
+    if (found[j] < -most) found[j] = -most;
+    c->raised[j] = fabs(found[j]) >= most;
   }
+  double *kept = c->efforts;
+  if (c->delay > 0.0) {
+    kept = c->late + (*c->waiting)++ * (1 + UK_NU);
+    *kept++ = m->t + c->delay;
+  }
+  memcpy(kept, found, sizeof(double) * UK_NU);
   for (long long k = 0; noted && k < UK_NU + c->flags; ++k)
     if (c->raised[k] != 0.0 && m->t < c->seen[k]) c->seen[k] = m->t;
   return 0;
+}
+
+/* Leave out the first of some efforts with their instants. */
+static void uk_leave(double *rows, long long *count, long long gone) {
+  *count -= gone;
+  memmove(rows, rows + gone * (1 + UK_NU), sizeof(double) * (1 + UK_NU) * *count);
+}
+
+/* Let efforts act whose time has come. */
+static void uk_take_effect(const uk_motion *c, double t) {
+  long long come = 0;
+  if (!(c->delay > 0.0)) return;
+  while (come < *c->waiting && c->late[come * (1 + UK_NU)] <= t + c->same) ++come;
+  if (!come) return;
+  memcpy(c->efforts, c->late + (come - 1) * (1 + UK_NU) + 1, sizeof(double) * UK_NU);
+  uk_leave(c->late, c->waiting, come);
 }
 
 static void uk_apply(uk_memory *m, const uk_motion *c) {
@@ -68,16 +92,45 @@ static int uk_fixed_step(uk_memory *m, uk_motion *c, double h) {
   return 0;
 }
 
+static double uk_largest(const double *x, const double *y) {
+  double largest = 0.0;
+  for (int i = 0; i < UK_NV; ++i) {
+    const double size = fabs(x[i] - (y ? y[i] : 0.0));
+    if (!(size <= largest)) largest = size;
+  }
+  return largest;
+}
+
+/* The end of a step on the constraints, unless they jumped within it, as
+ * mechanism/dynamics/step_projection.py has it. */
+static int uk_end_step(uk_memory *m, const uk_motion *c, const double *q, const double *v,
+                       double h) {
+  double moved = UK_LARGEST_CORRECTION, sudden = INFINITY, end_q[UK_NV], end_v[UK_NV];
+  memcpy(end_q, m->q, sizeof end_q);
+  memcpy(end_v, m->v, sizeof end_v);
+  if (!c->sampled_rows) {
+    const double speed = uk_largest(v, NULL) + UK_SUDDEN;
+    const double way = uk_largest(end_q, q) + h * speed;
+    if (way < moved) moved = way;
+    sudden = uk_largest(end_v, v) + speed;
+  }
+  if (uk_follow_structure(m, c) || uk_project(m)) return 1;
+  return !(uk_largest(m->q, end_q) <= moved && uk_largest(m->v, end_v) <= sudden);
+}
+
 /* From one instant to the next. */
 static int uk_go(uk_memory *m, uk_motion *c, double end) {
   const double begin = m->t, parts = ceil((end - begin) / c->step - 1e-9);
   const long long count = parts > 1.0 ? (long long)parts : 1;
   const double h = (end - begin) / count;
+  double q[UK_NV], v[UK_NV];
   uk_apply(m, c);
   for (long long k = 0; k < count; ++k) {
+    memcpy(q, m->q, sizeof q);
+    memcpy(v, m->v, sizeof v);
     if (uk_fixed_step(m, c, h)) return 1;
     m->t = k + 1 == count ? end : begin + (k + 1) * h;
-    if (c->project && (uk_follow_structure(m, c) || uk_project(m))) return 1;
+    if (c->project && uk_end_step(m, c, q, v, h)) return 1;
     ++c->steps;
   }
   return 0;
@@ -103,6 +156,7 @@ UK_EXPORT int uk_move(uk_memory *m, uk_motion *c) {
     const int acts = c->continuous ? samples : c->control && c->control[c->at] != 0.0;
     m->t = c->when[c->at];
     if (acts && c->law && uk_drive(m, c, 1)) return UK_NO_EFFORTS;
+    uk_take_effect(c, m->t);
     if (samples) {
       memcpy(c->q_out + c->sampled * UK_NQ, m->q, sizeof m->q);
       memcpy(c->v_out + c->sampled * UK_NV, m->v, sizeof m->v);

@@ -9,7 +9,7 @@ static int uk_nonnegative(uk_basis *basis, int count, int n, const double *norma
   double size = sqrt(uk_squares(u, 0, n));
   for (int j = 0; j < count; ++j) y[j] = 0.0, in[j] = barred[j] = 0;
   for (int round = 0; round < 10 * count + 1; ++round) {
-    double rest[UK_LENGTH], steepest = 0.0;
+    double rest[UK_LONGEST], steepest = 0.0;
     int next = -1;
     memcpy(rest, u, sizeof(double) * n);
     for (int j = 0; j < count; ++j)
@@ -26,7 +26,7 @@ static int uk_nonnegative(uk_basis *basis, int count, int n, const double *norma
     in[next] = 1;
     for (;;) {
       int place[UK_NU], used = 0, worst = -1;
-      double part[UK_NU], asked[UK_LENGTH], step = 1.0;
+      double part[UK_NU], asked[UK_LONGEST], step = 1.0;
       for (int j = 0; j < count; ++j)
         if (in[j]) {
           memcpy(basis->rows + used * n, normals + j * n, sizeof(double) * n);

@@ -11,16 +11,16 @@ static int uk_correct(uk_memory *m, const double *right, const double *kind, dou
 #if UK_REGULAR
   if (UK_ALL_ROWS_HOLD && tolerance == UK_RANK_TOLERANCE) { /* as if at rest, and drawn there */
     const double stabilize = m->stabilize;
-    double bias[UK_M], force[UK_NV];
+    double bias[UK_M], tau[UK_NV];
     memcpy(bias, m->bias, sizeof bias);
-    memcpy(force, m->force, sizeof force);
-    for (int i = 0; i < UK_NV; ++i) m->force[i] = -m->tau[i];
+    memcpy(tau, m->tau, sizeof tau);
+    for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->force[i]; /* forces may be constants there */
     for (int r = 0; r < UK_M; ++r) m->bias[r] = -right[r];
     m->stabilize = 0.0;
     const int regular = uk_regular(m, 0);
     m->stabilize = stabilize;
     memcpy(m->bias, bias, sizeof bias);
-    memcpy(m->force, force, sizeof force);
+    memcpy(m->tau, tau, sizeof tau);
     if (regular) {
       memcpy(d, m->qdd, sizeof(double) * UK_NV);
       return 0;

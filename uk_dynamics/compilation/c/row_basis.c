@@ -2,12 +2,12 @@
  * evaluator, with the same scales, preferences and tolerance. Reflections as in solve.c. */
 
 #define UK_MOST(a, b) ((a) > (b) ? (a) : (b))
-#define UK_ROWS (UK_MT + 2 * UK_NU) /* most rows of a basis, and their greatest length */
-#define UK_LENGTH UK_MOST(UK_NV, UK_MOST(UK_MT, UK_NU))
+#define UK_ROWS UK_MOST(UK_MT + 2 * UK_NU, UK_MOST(UK_M, UK_NV)) /* most rows of a basis, and */
+#define UK_LONGEST UK_MOST(UK_NV, UK_MOST(UK_MT, UK_NU)) /* their greatest length */
 
 typedef struct {
   int n, count, rank;                /* length of the rows, how many, how many independent */
-  double rows[UK_ROWS * UK_LENGTH];  /* (count, n): R before the diagonal, reflectors behind */
+  double rows[UK_ROWS * UK_LONGEST];  /* (count, n): R before the diagonal, reflectors behind */
   int order[UK_ROWS];                /* independent rows first, in order */
   double inverse_scale[UK_ROWS], beta[UK_ROWS], R[UK_ROWS];
 } uk_basis;
@@ -37,7 +37,7 @@ static void uk_rotate_back(const uk_basis *b, double *x) {
 }
 
 /* Part of x that is orthogonal to the basis, in place. */
-static void uk_orthogonal_part(const uk_basis *b, double *x) {
+static UK_APART void uk_orthogonal_part(const uk_basis *b, double *x) {
   uk_rotate(b, x);
   for (int k = 0; k < b->rank; ++k) x[k] = 0.0;
   uk_rotate_back(b, x);
@@ -45,7 +45,7 @@ static void uk_orthogonal_part(const uk_basis *b, double *x) {
 
 /* Factor the rows that stand in b->rows, which they leave. Without natural sizes each row is as
  * large as it is. */
-static void uk_factor_rows(uk_basis *b, const double *natural, double tolerance) {
+static UK_APART void uk_factor_rows(uk_basis *b, const double *natural, double tolerance) {
   const int n = b->n, count = b->count, most = n < count ? n : count;
   double square[UK_ROWS], reference[UK_ROWS], largest = 0.0;
   for (int r = 0; r < count; ++r) {
@@ -93,7 +93,7 @@ static void uk_factor_rows(uk_basis *b, const double *natural, double tolerance)
 }
 
 /* The x of least norm with which the independent rows give their part of y. */
-static void uk_solve_rows(const uk_basis *b, const double *y, double *x) {
+static UK_APART void uk_solve_rows(const uk_basis *b, const double *y, double *x) {
   for (int i = 0; i < b->n; ++i) x[i] = 0.0;
   for (int k = 0; k < b->rank; ++k) {
     const int r = b->order[k];
@@ -105,7 +105,7 @@ static void uk_solve_rows(const uk_basis *b, const double *y, double *x) {
 }
 
 /* The combination of rows, all of them independent, that is nearest to y, which is lost. */
-static void uk_nearest_combination(const uk_basis *b, double *y, double *x) {
+static UK_APART void uk_nearest_combination(const uk_basis *b, double *y, double *x) {
   uk_rotate(b, y);
   for (int k = b->rank - 1; k >= 0; --k) {
     for (int i = k + 1; i < b->rank; ++i) y[k] -= b->rows[b->order[i] * b->n + k] * y[i];
@@ -116,7 +116,7 @@ static void uk_nearest_combination(const uk_basis *b, double *y, double *x) {
 
 /* The x of least norm, (n,), and of these the one of least |rows x - wanted|; a basis of the rows,
  * (count, n), and, where some of them depend on others, one of what they reach. */
-static void uk_least_solution(uk_basis *basis, uk_basis *range, const double *rows, int count,
+static UK_APART void uk_least_solution(uk_basis *basis, uk_basis *range, const double *rows, int count,
                               int n, const double *natural, double tolerance,
                               const double *wanted, double *x) {
   basis->n = n, basis->count = count;
@@ -129,15 +129,35 @@ static void uk_least_solution(uk_basis *basis, uk_basis *range, const double *ro
   }
   range->count = basis->rank;
   for (int r = 0; r < count; ++r) {
-    double turned[UK_LENGTH];
+    double turned[UK_LONGEST];
     memcpy(turned, rows + r * n, sizeof(double) * n);
     uk_rotate(basis, turned);
     for (int k = 0; k < basis->rank; ++k) range->rows[k * count + r] = turned[k];
   }
   uk_factor_rows(range, NULL, 0.0);
-  double asked[UK_LENGTH];
+  double asked[UK_LONGEST];
   memcpy(asked, wanted, sizeof(double) * count);
   for (int i = 0; i < n; ++i) x[i] = 0.0;
   uk_nearest_combination(range, asked, x);
   uk_rotate_back(basis, x);
+}
+
+/* Coordinates of a generalized force behind those that the structure holds, in place, at the state
+ * that was solved last; the size that it had. */
+static double uk_admissible(const uk_memory *m, int rank, double *x) {
+  uk_whiten(m, x);
+  const double size = sqrt(uk_squares(x, 0, UK_NV));
+#if UK_M > 0
+  for (int k = 0; k < rank; ++k) uk_reflect(m, k, x);
+#endif
+  return size;
+}
+
+/* Back to an acceleration, without the coordinates that the structure holds. */
+static void uk_admitted(const uk_memory *m, int rank, double *x) {
+  for (int i = 0; i < rank; ++i) x[i] = 0.0;
+#if UK_M > 0
+  for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, x);
+#endif
+  uk_unwhiten(m, x);
 }

@@ -2,17 +2,6 @@
  * u^T W u with C u = b_t - A_t a_s, C = A_t N S, and its part toward the preload; see core/servo/servo_law.py.
  * All in coordinates of the admissible motions, which the reflections of solve.c lead to. */
 
-/* Coordinates of a generalized force behind those that the structure holds, in place; the size
- * that it had. */
-static double uk_admissible(const uk_memory *m, int rank, double *x) {
-  uk_whiten(m, x);
-  const double size = sqrt(uk_squares(x, 0, UK_NV));
-#if UK_M > 0
-  for (int k = 0; k < rank; ++k) uk_reflect(m, k, x);
-#endif
-  return size;
-}
-
 /* Which rows the motors can give anything: what is left of them by the range of C is rounding. */
 static void uk_controllable(uk_memory *m, double task[UK_MT][UK_NV], const double *norm,
                             const uk_basis *range, int rank, int motor_rank) {
@@ -103,11 +92,7 @@ static int uk_law(uk_memory *m, int answers) {
   }
   for (int j = 0; j < UK_NU; ++j) sum += m->efforts[j];
   for (int j = 0; answers && j < UK_NU; ++j) { /* N S */
-    for (int i = 0; i < rank; ++i) motor[j][i] = 0.0;
-#if UK_M > 0
-    for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, motor[j]);
-#endif
-    uk_unwhiten(m, motor[j]);
+    uk_admitted(m, rank, motor[j]);
     for (int i = 0; i < UK_NV; ++i) m->response[i * UK_NU + j] = motor[j][i] * root[j];
   }
   return isfinite(sum) ? 0 : 2;
@@ -133,4 +118,13 @@ UK_EXPORT double uk_closure_error(uk_memory *m) {
 UK_EXPORT int uk_errors(uk_memory *m) {
   uk_task_errors(m->t, m->q, m->v, m->task_followed UK_P, m->tracking_error, m->tracking_rate);
   return 0;
+}
+
+/* Efforts within limits at the state of the last uk_servo. 0, or 1: none. */
+UK_EXPORT int uk_allocate(uk_memory *m) {
+  const uk_allocation asked = {
+      UK_LEVELS, UK_MT,     uk_level, m->weights, m->lower,   m->upper,     m->efforts,
+      m->map,    m->wanted, m->last,  &m->warm,   m->limited, &m->finished,
+  };
+  return uk_allocate_efforts(&asked);
 }

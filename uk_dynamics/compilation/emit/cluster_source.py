@@ -6,13 +6,8 @@ rows have the same types.
 
 from __future__ import annotations
 
-from uk_dynamics.compilation.emit.generate import (
-    ATTRIBUTES,
-    OF_THE_PROJECTION,
-    STATUSES,
-    defines,
-    part,
-)
+from uk_dynamics.compilation.emit.c_text import defines, part
+from uk_dynamics.compilation.emit.generate import ATTRIBUTES, OF_THE_PROJECTION, STATUSES
 from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.row_kinds import INPUTS, traced_pair, traced_row

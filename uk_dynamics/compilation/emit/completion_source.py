@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uk_dynamics.compilation.emit.generate import part, table
+from uk_dynamics.compilation.emit.c_text import part, table
 from uk_dynamics.compilation.emit.layout import LoopTables
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import SymbolicTerms

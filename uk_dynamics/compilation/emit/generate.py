@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 
 from uk_dynamics.compilation.emit import reference_codes
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, number
+from uk_dynamics.compilation.emit.c_text import defines, part, table
 from uk_dynamics.compilation.emit.layout import Layout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
+from uk_dynamics.compilation.emit.motor_source import joint_space, motors
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.linalg import rank_rule
+from uk_dynamics.core.servo import SAME_EFFECT
+from uk_dynamics.mechanism.dynamics import JUMP_CONSTANTS
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-_C = Path(__file__).resolve().parent.parent / "c"
 OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")
 
 STATUSES = {"OK": 0, "NEAR_SINGULAR": 1, "INCONSISTENT": 2}
@@ -78,7 +77,9 @@ def _motion(mechanism: ResolvedMechanism) -> list[str]:
         *motors(mechanism),
         *closing(mechanism),
         table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
-        *map(part, ("motion.h", "motion.c")),
+        *defines(JUMP_CONSTANTS | {"SAME_EFFECT": SAME_EFFECT}),
+        *map(part, ("motion.h", "motion.c", "foresight.c")),
+        *joint_space(mechanism),
     ]
 
 
@@ -92,16 +93,6 @@ def closing(mechanism: ResolvedMechanism) -> list[str]:
         "#undef UK_LENGTH",
         f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
         part("projection.c"),
-    ]
-
-
-def motors(mechanism: ResolvedMechanism) -> list[str]:
-    """What motors do to the joints."""
-    actuators = mechanism.actuators
-    columns = ["{" + ", ".join(map(number, column)) + "}" for column in actuators.matrix.T]
-    return [
-        f"#define UK_NU {len(actuators)}",
-        f"static const double uk_motors[][UK_NV] = {{{', '.join(columns) or '{0}'}}};",
     ]
 
 
@@ -203,11 +194,6 @@ def _tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     return "\n".join(parts) + "\n"
 
 
-def part(name: str) -> str:
-    """A file of C that is not generated."""
-    return (_C / name).read_text(encoding="utf-8")
-
-
 def _support(row: Objects, parents: tuple[int, ...]) -> list[int]:
     """Velocities that a row touches and all before them towards the root, last first."""
     found = set()
@@ -217,17 +203,3 @@ def _support(row: Objects, parents: tuple[int, ...]) -> list[int]:
             found.add(j)
             j = parents[j]
     return sorted(found, reverse=True)
-
-
-def defines(values: Mapping[str, float]) -> list[str]:
-    """Constants of Python under the same names in C, ``UK_`` before them."""
-    return [
-        f"#define UK_{name} {value if isinstance(value, int) else number(value)}"
-        for name, value in values.items()
-    ]
-
-
-def table(kind: str, name: str, values: Iterable[Any]) -> str:
-    """Constant numbers as an array of C; a zero where there are none."""
-    texts = [number(x) if kind == "double" else str(int(x)) for x in values] or ["0"]
-    return f"static const {kind} {name}[] = {{{', '.join(texts)}}};"

@@ -155,6 +155,10 @@ class ServoLayout(Layout):
             ("effort_limit", motors, ""),
             ("power_limit", motors, ""),
             ("rate_step", motors, "largest change in a period"),
+            ("internal", 1, "1: motors cause internal forces too, 0: they do not"),
+            ("internal_row", max(self.rows, 1), "1 for rows of constraints with such a force"),
+            ("internal_force", max(self.rows, 1), "to add to their multipliers"),
+            ("internal_unit", motors, "natural efforts"),
         )
         self._add(  # what one period leaves for the next
             ("past_known", 1, "whether there are a last time and velocity"),
@@ -201,5 +205,5 @@ def integrates(mechanism: ResolvedMechanism) -> bool:
 _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
-    *("approach_time", "commanded_known"),
+    *("approach_time", "commanded_known", "internal"),
 )

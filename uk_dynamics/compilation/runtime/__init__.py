@@ -2,6 +2,11 @@
 
 from uk_dynamics.compilation.runtime.compiled_control import CompiledControl
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.compilation.runtime.compiled_laws import (
+    CompiledForesight,
+    CompiledJointSpace,
+    CompiledTransfer,
+)
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.deferred import Deferred
@@ -10,8 +15,11 @@ from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceErro
 __all__ = [
     "CompiledControl",
     "CompiledDynamics",
+    "CompiledForesight",
+    "CompiledJointSpace",
     "CompiledMotion",
     "CompiledServo",
+    "CompiledTransfer",
     "Deferred",
     "ForeignReferenceError",
     "reference_table",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.mechanism.dynamics import Law, Stretch
+from uk_dynamics.mechanism.dynamics import EffortQueue, Law, Stretch
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 _POINTERS = ("when", "control", "sample", "law", "controller", "followed", "active", "tau")
@@ -23,10 +23,13 @@ class MotionCall(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_longlong) for name in ("stops", "flags", "euler", "project")),
-        ("continuous", ctypes.c_longlong),
+        *((name, ctypes.c_longlong) for name in ("continuous", "sampled_rows")),
         *((name, ctypes.c_double) for name in ("step", "stabilize")),
         *((name, ctypes.c_void_p) for name in (*_POINTERS, *_STATE)),
         *((name, ctypes.c_longlong) for name in ("at", "sampled", "steps", "evaluations")),
+        *((name, ctypes.c_double) for name in ("delay", "same")),
+        ("places", ctypes.c_longlong),
+        *((name, ctypes.c_void_p) for name in ("waiting", "late")),
     )
 
 
@@ -37,7 +40,7 @@ class CompiledMotion:
     """A :class:`Motion` in C."""
 
     def __init__(self, path: Path, mechanism: ResolvedMechanism, layout: Layout) -> None:
-        library = ctypes.CDLL(str(path))
+        self._library = library = ctypes.CDLL(str(path))
         self._functions = [
             getattr(library, f"uk_{name}") for name in ("move", "accelerate", "act", "settle")
         ]
@@ -57,6 +60,7 @@ class CompiledMotion:
         self._followed: Array | None = None
         self._known: tuple[object, bool] = (self, True)  # never those of any inputs
         self._law: Law | None = None
+        self._queue = EffortQueue(0)
         self._call = MotionCall(step=1.0, project=1)
         self._at = ctypes.byref(self._call)
         self._place = ctypes.c_void_p(self._memory.ctypes.data)
@@ -64,6 +68,27 @@ class CompiledMotion:
             setattr(self._call, name, getattr(self, f"_{name}").ctypes.data)
         self._call.when = self._t.ctypes.data
         self.control_by(None, continuous=False)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of velocities and motors."""
+        return len(self._v), self._motors
+
+    @property
+    def call_address(self) -> int:
+        """Where the structure of C is."""
+        return ctypes.addressof(self._call)
+
+    @property
+    def memory_address(self) -> int:
+        """Where its memory is."""
+        return int(self._memory.ctypes.data)
+
+    def address_of(self, function: str) -> int:
+        """Where another function of its library is."""
+        found = ctypes.cast(getattr(self._library, f"uk_{function}"), ctypes.c_void_p).value
+        assert found is not None
+        return found
 
     def control_by(self, law: Law | None, *, continuous: bool) -> None:
         """See :meth:`Motion.control_by`."""
@@ -77,6 +102,13 @@ class CompiledMotion:
         call.law, call.controller = (None, None) if law is None else (law.function, law.controller)
         call.continuous = continuous
 
+    def delay_by(self, delay: float, same: float, queue: EffortQueue) -> None:
+        """See :meth:`Motion.delay_by`."""
+        call = self._call
+        self._queue = queue  # lives as long as C may read it
+        call.delay, call.same, call.places = delay, same, len(queue.rows)
+        call.waiting, call.late = queue.count.ctypes.data, queue.rows.ctypes.data
+
     def act(self, inputs: Inputs, efforts: Array, tau: Array) -> None:
         """See :meth:`Motion.act`.
 
@@ -86,6 +118,7 @@ class CompiledMotion:
         self._tau[:] = tau
         self._efforts[: self._motors] = efforts
         self._call.stabilize = inputs.stabilize
+        self._call.sampled_rows = bool(inputs.references)
         known = inputs.active, bool(inputs.references)
         if known[0] is self._known[0] and not (known[1] or self._known[1]):
             return  # samples may change where they stand

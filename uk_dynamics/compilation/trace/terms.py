@@ -101,13 +101,16 @@ def trace_resistance(mechanism: ResolvedMechanism) -> Objects:
 
 
 def as_inputs(terms: SymbolicTerms) -> SymbolicTerms:
-    """The same terms as inputs ``M[i]``, ``F[i]`` …, row by row; constants stay what they are."""
+    """The same terms as inputs ``M[i]``, ``F[i]`` …, row by row; constants stay what they are.
+
+    Only those of the bias do not: projections put other numbers in its place.
+    """
     graph = Graph()
 
     def read(name: str) -> Objects:
         array = getattr(terms, name)
         values = [
-            graph.variable(f"{name}[{i}]") if isinstance(x, Symbol) else x
+            graph.variable(f"{name}[{i}]") if isinstance(x, Symbol) or name == "bias" else x
             for i, x in enumerate(array.reshape(-1))
         ]
         return as_objects(values).reshape(array.shape)

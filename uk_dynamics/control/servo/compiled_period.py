@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from uk_dynamics.compilation.runtime import CompiledControl, CompiledServo
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.control.internal_efforts import InternalEfforts
 from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.bumpless_start import BumplessStart
 from uk_dynamics.control.servo.prediction import Prediction
@@ -25,6 +26,7 @@ class Settings(NamedTuple):
 
     weights: Array
     preload: Array | None
+    internal: InternalEfforts | None
     control_period: float | None
     blend_time: float
     friction: str
@@ -67,6 +69,11 @@ class CompiledPeriod:
         control.follow(settings.structure, settings.active)
         control["weights"] = settings.weights
         control["preload"] = 0.0 if settings.preload is None else settings.preload
+        control["internal"] = settings.internal is not None
+        if settings.internal is not None:
+            control["internal_row"] = settings.internal.named
+            control["internal_force"] = settings.internal.added
+            control["internal_unit"] = settings.internal.unit
         control["period"] = settings.control_period or 0.0
         control["blend_time"] = settings.blend_time
         control["friction"] = settings.friction == "model"

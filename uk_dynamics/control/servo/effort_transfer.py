@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from uk_dynamics.compilation.runtime import CompiledTransfer
 from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.mechanism.resolution import Array
 
@@ -32,6 +33,22 @@ class EffortTransfer:
         """Start a transfer with the next efforts."""
         self._from = None if last is None or duration <= 0.0 else last.copy()
         self._begin, self._duration = None, duration
+
+    def load(self, law: CompiledTransfer) -> None:
+        """Hand over to C."""
+        limits = self.limits
+        law.load(self._from, self._begin, self._offset)
+        law.call.duration = self._duration
+        last = limits.last if limits.has_rate_limits else None
+        law.limits.load(limits.effort, limits.power, limits.step, last)
+
+    def store(self, law: CompiledTransfer) -> None:
+        """Take over what C remembers."""
+        if not law.call.under_way:
+            self._from = None
+        if law.call.begun:
+            self._begin, self._offset = float(law.call.begin), law.offset
+            self.limits.reset(law.limits.last)
 
     def apply(self, efforts: Array, t: float, v: Array) -> Array:
         """Efforts to command, (motors,), in N or N·m."""

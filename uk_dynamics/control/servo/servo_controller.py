@@ -241,8 +241,6 @@ class ServoController:
             return ""
         if servo.call.periods is None:
             return "joints with several coordinates"
-        if self.internal is not None:
-            return "internal forces"
         if self.structure and not self.mechanism.follows_references:
             return f"what {', '.join(self.structure)} follows"
 
@@ -250,6 +248,7 @@ class ServoController:
             return Settings(
                 self.weights,
                 self.preload,
+                self.internal,
                 self.control_period,
                 self.blend_time,
                 self.friction,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from uk_dynamics.compilation import Selection
+from uk_dynamics.compilation import Selection, select_backend
+from uk_dynamics.compilation.runtime import CompiledMotion, CompiledTransfer
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.gravity_compensation import GravityCompensation
@@ -16,6 +17,7 @@ from uk_dynamics.control.servo.effort_transfer import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.dynamics import ControlInC
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, State
 
 TASKS, GRAVITY_COMPENSATION, HOLD = "tasks", "gravity_compensation", "hold"
@@ -196,6 +198,30 @@ class ServoModes:
         self._last = command.efforts
         return command
 
+    def compiled(self) -> ControlInC | str:
+        """The selected law in C, with its transfer; otherwise what keeps it in Python."""
+        law = self._laws[self._mode]
+        law.active, law.structure = self.active, self.structure
+        inner = law.compiled()
+        motion = select_backend(self.mechanism, "cached").motion()
+        if isinstance(inner, str) or not isinstance(motion, CompiledMotion):
+            return inner if isinstance(inner, str) else ""
+        return _InC(self, inner, CompiledTransfer(motion, inner.law))
+
+    def load(self, law: CompiledTransfer) -> None:
+        """Hand over to C what is set and remembered besides the selected law."""
+        chosen = self._laws[self._mode]
+        chosen.active, chosen.structure = self.active, self.structure
+        self._transfer.load(law)
+        law.known[:] = self._last is not None
+        if self._last is not None:
+            law.sent[:] = self._last
+
+    def store(self, law: CompiledTransfer) -> None:
+        """Take over what C remembers."""
+        self._transfer.store(law)
+        self._last = law.sent.copy() if law.known[0] else None
+
     def loop_closure_error(self, state: State) -> float:
         """Largest residual of the loops, in m or rad."""
         law = self.servo or self.hold
@@ -215,3 +241,25 @@ class ServoModes:
         if isinstance(law, ServoController):
             return law.errors(state, references).residual
         return law.tracking_error(state)
+
+
+class _InC:
+    """A :class:`ControlInC`."""
+
+    def __init__(self, owner: ServoModes, inner: ControlInC, transfer: CompiledTransfer) -> None:
+        self._owner, self._inner, self._transfer = owner, inner, transfer
+        self.law = transfer.law
+
+    def load(self) -> None:
+        """See :meth:`ControlInC.load`."""
+        self._owner.load(self._transfer)
+        self._inner.load()
+
+    def store(self) -> None:
+        """See :meth:`ControlInC.store`."""
+        self._owner.store(self._transfer)
+        self._inner.store()
+
+    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
+        """See :meth:`ControlInC.tracking_errors`."""
+        return self._inner.tracking_errors(t, q, v)

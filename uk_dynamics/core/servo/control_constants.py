@@ -5,7 +5,12 @@ from __future__ import annotations
 TOO_SHORT, TOO_LONG = 0.5, 2.5  # periods between states whose velocities are compared
 SLOWEST = 1e-200  # m/s or rad/s: power does not limit a motor that stands still
 AT_LIMIT = 1e-9  # of the interval: a motor this close to its end is at its limit
+SAME_EFFECT = 1e-9  # s; two changes of the efforts closer than this are one
+NOTICEABLE = 1e-6  # of the accelerations; a smaller residual is rounding
+INTERNAL_REACHED = 1e-8  # of the desired internal forces
+INDEPENDENT = 1e-9  # of the largest row of the other constraints
 
+INTERNAL_CONSTANTS = {"INTERNAL_REACHED": INTERNAL_REACHED, "INDEPENDENT": INDEPENDENT}
 CONTROL_CONSTANTS = {
     "TOO_SHORT": TOO_SHORT,
     "TOO_LONG": TOO_LONG,

@@ -12,7 +12,14 @@ from uk_dynamics.mechanism.dynamics.constraint_work import workless
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics, Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.dynamics.motion import Law, Motion, Stretch
+from uk_dynamics.mechanism.dynamics.motion import (
+    CompiledController,
+    ControlInC,
+    EffortQueue,
+    Law,
+    Motion,
+    Stretch,
+)
 from uk_dynamics.mechanism.dynamics.rollout import METHODS, plan, roll_each
 from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
@@ -23,16 +30,20 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     TrackingErrors,
 )
 from uk_dynamics.mechanism.dynamics.solver import Solver
-from uk_dynamics.mechanism.dynamics.step_projection import project_step
+from uk_dynamics.mechanism.dynamics.step_projection import JUMP_CONSTANTS, project_step
 from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 
 __all__ = [
     "BACKENDS",
+    "JUMP_CONSTANTS",
     "METHODS",
     "Backend",
     "Batches",
+    "CompiledController",
+    "ControlInC",
     "Demand",
     "Dynamics",
+    "EffortQueue",
     "InterpretedDynamics",
     "Law",
     "Motion",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+import numpy as np
 
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
@@ -53,6 +55,73 @@ class Stretch:
     evaluations: int
 
 
+class ControlInC(Protocol):
+    """A law of control that C evaluates, many periods in a call."""
+
+    @property
+    def law(self) -> Law:
+        """What C calls."""
+
+    def load(self) -> None:
+        """Hand over to C what the controller is set to and remembers."""
+
+    def store(self) -> None:
+        """Take over what C remembers."""
+
+    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
+        """Error of each task row at K states, (K, mt), in m or rad; None: C has none."""
+
+
+@runtime_checkable
+class CompiledController(Protocol):
+    """A controller that may be in C."""
+
+    def compiled(self) -> ControlInC | str:
+        """Itself in C; otherwise what keeps it in Python, empty where it is not to be compiled."""
+
+
+class EffortQueue:
+    """Motor efforts with the instants at which they take effect, in order; C works on it too.
+
+    Attributes:
+        rows: Instant in s, then efforts in N or N·m, (places, 1 + motors).
+        count: How many rows count, (1,).
+    """
+
+    def __init__(self, motors: int) -> None:
+        self.rows = np.zeros((8, 1 + motors))
+        self.count = np.zeros(1, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return int(self.count[0])
+
+    def append(self, t: float, efforts: Array) -> None:
+        """Add efforts that take effect after all others."""
+        number = len(self)
+        self.leave_room()
+        self.rows[number, 0], self.rows[number, 1:] = t, efforts
+        self.count[0] = number + 1
+
+    def leave_room(self) -> None:
+        """Make room for one more; where there was none, the rows move to another array."""
+        if len(self) == len(self.rows):
+            self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
+
+    def items(self) -> list[tuple[float, Array]]:
+        """All of them, fresh."""
+        return [(float(row[0]), row[1:].copy()) for row in self.rows[: len(self)]]
+
+    def leave_first(self, number: int) -> None:
+        """Remove the first ones."""
+        kept = len(self) - number
+        self.rows[:kept] = self.rows[number : number + kept].copy()
+        self.count[0] = kept
+
+    def leave_last(self, number: int) -> None:
+        """Remove the last ones."""
+        self.count[0] -= number
+
+
 class Motion(Protocol):
     """Moves one state at fixed steps, each projected onto the constraints; not for threads.
 
@@ -67,6 +136,15 @@ class Motion(Protocol):
 
     def control_by(self, law: Law | None, *, continuous: bool) -> None:
         """Let a law drive the motors from now on; None: their efforts stay what they are."""
+
+    def delay_by(self, delay: float, same: float, queue: EffortQueue) -> None:
+        """Let efforts of the law act later.
+
+        Args:
+            delay: From a state until its efforts act, in s; 0: they act at once.
+            same: Instants that are nearer to one another are one, in s.
+            queue: Holds those that do not act yet. Where it is full, the law has no efforts.
+        """
 
     def act(self, inputs: Inputs, efforts: Array, tau: Array) -> None:
         """Set what acts from now on.

@@ -11,6 +11,8 @@ from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
 _SUDDEN = 0.1  # m/s or rad/s: a change of velocity that may come from nothing
 _LARGEST = 0.5  # m or rad: errors of the coarsest steps are smaller
+#: The generated C has them from here.
+JUMP_CONSTANTS = {"SUDDEN": _SUDDEN, "LARGEST_CORRECTION": _LARGEST}
 
 
 def project_step(

@@ -79,11 +79,9 @@ class SimulatedMachine:
         """Take one step; when it fails, the state stays as it was."""
         state = self.state
         t = (self.steps + 1) * self.step_size
-        # what moves constraints may jump, and Python judges that
-        still = not (self.mechanism.driven_by_time or self.inputs.references)
-        if self._motion is None and still:  # until it is compiled
+        if self._motion is None:  # until it is compiled
             self._motion = self.dynamics.motion()
-        if self._motion is not None and still and self._step_in_c(self._motion, t):
+        if self._motion is not None and self._step_in_c(self._motion, t):
             return
         q, v = self._take_step(
             self.mechanism.model, self._acceleration, state.t, state.q, state.v, self.step_size

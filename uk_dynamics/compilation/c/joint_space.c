@@ -1,0 +1,111 @@
+/* Gravity compensation and hold; see control/joint_space_controller.py, whose steps these are, and
+ * core/servo/motion_efforts.py. */
+
+typedef struct {
+  uk_memory *memory;
+  double *structure;               /* table of what structural rows follow; null: zero */
+  double stiffness, damping;       /* of hold */
+  long long holds, held;           /* 1: hold, 0: gravity compensation; whether there is a position */
+  double *position;                /* which is held, (UK_NV) */
+  const double *active;            /* (UK_M): 1 for rows that act */
+  const double *weights, *preload; /* (UK_NU) */
+  const double *named, *added, *unit; /* of internal forces; null: none */
+  uk_limits limits;
+  double *warm, *last;             /* of searches, by rows: (UK_NV + 1), (UK_NV + 1, UK_NU) */
+} uk_joint_space;
+
+static double uk_most(const double *x) {
+  double most = 0.0;
+  for (int i = 0; i < UK_NV; ++i)
+    if (fabs(x[i]) > most) most = fabs(x[i]);
+  return most;
+}
+
+/* Efforts, (UK_NU), for a measured state, as uk_control has them; flags, (2 UK_NU + UK_NV): motors
+ * at a power limit, at a rate limit; velocities that motors cannot serve. */
+UK_EXPORT int uk_stand(const void *controller, double t, const double *q, const double *v,
+                       double *efforts, double *flags) {
+  uk_joint_space *c = (uk_joint_space *)controller;
+  uk_memory *m = c->memory;
+  double M[UK_NV * UK_NV], desired[UK_NV], parts[3][UK_NV];
+  double motor[UK_NU][UK_NV], map[UK_NV][UK_NU], wanted[UK_NV], natural[UK_NV], root[UK_NU];
+  double preferred[UK_NU], u[UK_NU], most[UK_NU], strength = 0.0, finished;
+  m->t = t, m->stabilize = 0.0;
+  for (int i = 0; i < UK_NV; ++i) {
+    if (c->holds && !c->held) c->position[i] = q[i];
+    m->q[i] = q[i], m->v[i] = c->holds ? v[i] : 0.0;
+    desired[i] = c->holds ? -c->damping * v[i] - c->stiffness * (q[i] - c->position[i]) : 0.0;
+  }
+  c->held = 1;
+  for (int r = 0; r < UK_M; ++r) m->active[r] = c->active[r];
+#if UK_FOLLOWS
+  if (uk_follow(c->structure, t, UK_M, m->followed)) return 3;
+#endif
+  uk_resistance(m->t, m->q, m->v UK_P, m->tau);
+  for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->tau[i];
+  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  memcpy(preferred, c->preload, sizeof preferred);
+  if (c->named) {
+    if (uk_internal(m, c->named, c->added, c->unit, u)) return 5;
+    for (int j = 0; j < UK_NU; ++j) preferred[j] += u[j];
+  }
+  for (int i = 0; i < UK_NV; ++i) /* the lower triangle has it, where the tree lets it be nonzero */
+    for (int j = 0; j <= i; ++j) M[i * UK_NV + j] = M[j * UK_NV + i] = 0.0;
+  for (int i = 0; i < UK_NV; ++i)
+    for (int j = i; j >= 0; j = uk_parent[j])
+      M[i * UK_NV + j] = M[j * UK_NV + i] = m->H[i * UK_NV + j];
+  const int failed = uk_answer_pivoted(m, 0);
+  if (failed) return failed;
+  const int rank = (int)m->rank, rows = UK_NV - rank;
+  for (int i = 0; i < UK_NV; ++i) {
+    parts[0][i] = parts[1][i] = parts[2][i] = 0.0;
+    for (int j = 0; j < UK_NV; ++j) {
+      parts[1][i] += M[i * UK_NV + j] * desired[j];
+      parts[2][i] += M[i * UK_NV + j] * m->qdd[j];
+    }
+    parts[0][i] = parts[1][i] - parts[2][i];
+  }
+  uk_admissible(m, rank, parts[0]);
+  for (int i = 0; i < rows; ++i) wanted[i] = parts[0][rank + i];
+  for (int j = 0; j < UK_NU; ++j) {
+    root[j] = sqrt(c->weights[j]);
+    for (int i = 0; i < UK_NV; ++i) motor[j][i] = uk_motors[j][i] / root[j];
+    uk_admissible(m, rank, motor[j]);
+    strength += uk_squares(motor[j], rank, UK_NV);
+  }
+  for (int i = 0; i < rows; ++i) {
+    natural[i] = sqrt(strength);
+    for (int j = 0; j < UK_NU; ++j) map[i][j] = motor[j][rank + i];
+  }
+  uk_basis basis, range;
+  uk_least_solution(&basis, &range, &map[0][0], rows, UK_NU, natural, UK_TASK_RANK_TOLERANCE,
+                    wanted, u);
+  for (int j = 0; j < UK_NU; ++j) preferred[j] *= root[j];
+  uk_orthogonal_part(&basis, preferred);
+  double sum = 0.0;
+  for (int j = 0; j < UK_NU; ++j) sum += efforts[j] = (u[j] += preferred[j]) / root[j];
+  if (!isfinite(sum)) return 2;
+  if (flags != NULL) {
+    const double size = uk_most(desired) + uk_most(m->qdd) + 1e-3;
+    for (int j = 0; j < 2 * UK_NU; ++j) flags[j] = 0.0;
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < UK_NU; ++j) parts[0][rank + i] -= map[i][j] * u[j];
+    uk_admitted(m, rank, parts[0]);
+    for (int i = 0; i < UK_NV; ++i)
+      flags[2 * UK_NU + i] = fabs(parts[0][i]) > UK_NOTICEABLE * size;
+  }
+  uk_limit(&c->limits, v, NULL, most);
+  if (!uk_within(&c->limits, efforts)) {
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < UK_NU; ++j) map[i][j] *= root[j];
+    memcpy(preferred, efforts, sizeof preferred);
+    const uk_allocation asked = {
+        1, rows, NULL, c->weights, c->limits.lower, c->limits.upper, preferred, &map[0][0], wanted,
+        c->last + rows * UK_NU, c->warm + rows, efforts, &finished,
+    };
+    if (uk_allocate_efforts(&asked)) return 4;
+    if (flags != NULL) uk_reasons(&c->limits, most, efforts, flags);
+  }
+  uk_remember(&c->limits, efforts);
+  return 0;
+}

@@ -1,0 +1,73 @@
+"""C of what motors do, can and are asked for, whatever law asks: of tasks, or of joint space."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.compilation.emit.c_source import number
+from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.mechanism_functions import parameters
+from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.trace.terms import trace_resistance
+from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
+from uk_dynamics.core.servo import CONTROL_CONSTANTS, INTERNAL_CONSTANTS, MET, NOTICEABLE
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+
+def motors(mechanism: ResolvedMechanism) -> list[str]:
+    """What motors do to the joints."""
+    actuators = mechanism.actuators
+    columns = ["{" + ", ".join(map(number, column)) + "}" for column in actuators.matrix.T]
+    return [
+        f"#define UK_NU {len(actuators)}",
+        f"static const double uk_motors[][UK_NV] = {{{', '.join(columns) or '{0}'}}};",
+    ]
+
+
+def allocation(mechanism: ResolvedMechanism, rows: int) -> list[str]:
+    """Which efforts serve up to so many rows, and which of them are within limits."""
+    most = max(
+        rows + 2 * len(mechanism.actuators), mechanism.model.nv, len(mechanism.constraints)
+    )  # rows of a basis
+    return [
+        f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
+        *defines({"MET": MET} | SEARCH_CONSTANTS),
+        table("double", "uk_task_handicap", tie_handicap(most)),
+        *map(part, ("row_basis.c", "nonnegative.c", "bounded_search.c", "allocate.c")),
+    ]
+
+
+def limits(mechanism: ResolvedMechanism) -> list[str]:
+    """Limits of the motors, resistance of the joints, and efforts that cause internal forces."""
+    return [
+        *defines(CONTROL_CONSTANTS | INTERNAL_CONSTANTS),
+        f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
+        function(
+            "uk_resistance",
+            ("q", "v", *parameters(mechanism)),
+            ("tau",),
+            places(tau=trace_resistance(mechanism)),
+        ),
+        *map(part, ("limits.c", "internal.c")),
+    ]
+
+
+def joint_space(mechanism: ResolvedMechanism) -> list[str]:
+    """Gravity compensation and hold, and transfers between laws; nothing without motors."""
+    if not len(mechanism.actuators):
+        return []
+    return [
+        "/* optimized further, it would take most of the compiler's time */",
+        "#if defined(__GNUC__) && !defined(__clang__)",
+        "#pragma GCC push_options",
+        '#pragma GCC optimize ("O1")',
+        "#endif",
+        "#define UK_MT UK_NV /* most motions that the structure admits */",
+        *allocation(mechanism, mechanism.model.nv),
+        *limits(mechanism),
+        *defines({"NOTICEABLE": NOTICEABLE}),
+        *map(part, ("joint_space.c", "transfer.c")),
+        "#if defined(__GNUC__) && !defined(__clang__)",
+        "#pragma GCC pop_options",
+        "#endif",
+    ]
