@@ -28,17 +28,19 @@ ATTRIBUTES = """
 #define UK_EXPORT
 #endif
 
-/* functions that are apart because together they would be too long; a compiler for each part of
- * them may say by UK_IN_UNIT which of them it makes */
+/* functions that are apart because together they would be too long */
+#if defined(__GNUC__)
+#define UK_APART __attribute__((noinline))
+#else
+#define UK_APART
+#endif
+
+/* pieces of such functions; of several compilers, each says by UK_IN_UNIT which of them it makes */
 #if defined(UK_IN_UNIT)
 #define UK_PIECE
 #else
 #define UK_IN_UNIT(k) 1
-#if defined(__GNUC__)
-#define UK_PIECE static __attribute__((noinline))
-#else
-#define UK_PIECE static
-#endif
+#define UK_PIECE static UK_APART
 #endif
 """
 
