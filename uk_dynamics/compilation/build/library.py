@@ -78,6 +78,22 @@ def servo_library_of(tasks: Tasks) -> Path:
     return _library(tasks.mechanism, source, servo_part(tasks), "-O2")
 
 
+def crowd_library_of(tasks: Tasks) -> Path:
+    """The library for many closed loops at once; as above, or the compiler knows no vectors.
+
+    Raises:
+        CompilationError: As above.
+    """
+    check(tasks)
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import crowd_source
+
+        return crowd_source.crowd_source(Tasks(tasks.spec, tasks.mechanism.as_filed()))
+
+    return _library(tasks.mechanism, source, servo_part(tasks).replace(".servo", ".crowd"))
+
+
 def servo_part(tasks: Tasks) -> str:
     """What tells the law of these tasks from others of the same mechanism; not its inputs."""
     rows = [replace(task, reference=None) for task in tasks.spec.tasks]

@@ -87,6 +87,8 @@ static void uk_desire(uk_memory *m, double t) {
   }
 }
 
+#if !defined(UK_STEPS_ALONE) /* what else a law needs is there */
+
 /* Efforts, (UK_NU), for a measured state; flags, (UK_FLAGS), may be null. 0; 1 or 2: there are none,
  * as uk_evaluate says, 3: a reference has no value, 4: the search within limits failed, 5: motors
  * cannot cause the internal forces. The
@@ -155,3 +157,5 @@ UK_EXPORT int uk_track(const void *controller, long long count, const double *t,
   }
   return 0;
 }
+
+#endif

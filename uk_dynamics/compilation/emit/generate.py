@@ -87,11 +87,8 @@ def _motion(mechanism: ResolvedMechanism) -> list[str]:
 
 def closing(mechanism: ResolvedMechanism) -> list[str]:
     """The projection of one state onto the loops."""
-    constraints = mechanism.constraints
-    holds = constraints.position_rows & constraints.motion_rows
     return [
         *_projection(mechanism),
-        f"#define UK_ALL_ROWS_HOLD {int(holds.all())}",
         "#undef UK_LENGTH",
         f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
         part("projection.c"),
@@ -140,10 +137,12 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
 
 def _projection(mechanism: ResolvedMechanism) -> list[str]:
     constants = {name: getattr(projection, name) for name in OF_THE_PROJECTION}
-    if not len(mechanism.constraints):
+    constraints = mechanism.constraints
+    if not len(constraints):
         return defines(constants)
+    holds = constraints.position_rows & constraints.motion_rows
     return [
-        *defines(constants),
+        *defines(constants | {"ALL_ROWS_HOLD": int(holds.all())}),
         table("double", "uk_position_row", mechanism.constraints.position_rows),
         table("double", "uk_motion_row", mechanism.constraints.motion_rows),
     ]
