@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism.tasks import Tasks
     from uk_dynamics.simulation.forward_dynamics import forward_dynamics
     from uk_dynamics.simulation.simulate import simulate
+    from uk_dynamics.simulation.simulate_many import simulate_many
     from uk_dynamics.simulation.trajectory import Trajectory
 
 __version__ = "0.1.0"
@@ -46,6 +47,7 @@ _HOMES = {
     "internal_efforts": "uk_dynamics.control.internal_efforts",
     "inverse_dynamics": "uk_dynamics.control.inverse_dynamics",
     "simulate": "uk_dynamics.simulation.simulate",
+    "simulate_many": "uk_dynamics.simulation.simulate_many",
 }
 
 __all__ = [
@@ -68,6 +70,7 @@ __all__ = [
     "internal_efforts",
     "inverse_dynamics",
     "simulate",
+    "simulate_many",
 ]
 
 

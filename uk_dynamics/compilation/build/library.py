@@ -91,7 +91,7 @@ def crowd_library_of(tasks: Tasks) -> Path:
 
         return crowd_source.crowd_source(Tasks(tasks.spec, tasks.mechanism.as_filed()))
 
-    return _library(tasks.mechanism, source, servo_part(tasks).replace(".servo", ".crowd"))
+    return _library(tasks.mechanism, source, crowd_part(tasks))
 
 
 def servo_part(tasks: Tasks) -> str:
@@ -101,14 +101,22 @@ def servo_part(tasks: Tasks) -> str:
     return f".servo-{digest[:12]}"
 
 
-def is_cached(subject: ResolvedMechanism | Tasks) -> bool:
-    """Whether a mechanism, or the law of tasks, is compiled; batches are when they are needed."""
+def crowd_part(tasks: Tasks) -> str:
+    """The same for many closed loops at once."""
+    return servo_part(tasks).replace(".servo", ".crowd")
+
+
+def is_cached(subject: ResolvedMechanism | Tasks, *, crowd: bool = False) -> bool:
+    """Whether a mechanism, or the law of tasks, is compiled; batches are when they are needed.
+
+    crowd: The law of tasks for many closed loops at once.
+    """
     compiler = find_compiler()
     if compiler is None or obstacles(subject):
         return False
     mechanism, part = subject, ""
     if isinstance(subject, Tasks):
-        mechanism, part = subject.mechanism, servo_part(subject)
+        mechanism, part = subject.mechanism, crowd_part(subject) if crowd else servo_part(subject)
     assert not isinstance(mechanism, Tasks)
     try:
         return find(mechanism, compiler, part).intact
