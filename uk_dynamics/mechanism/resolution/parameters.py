@@ -91,7 +91,7 @@ def check_values(known: Mapping[str, Parameter], values: Mapping[str, float], fi
         signed = any(part in _ANY_SIGN for part in name.split(".")[-2:])
         if not math.isfinite(value) or (value < 0.0 and not signed):
             kind = "a finite number" if signed else "a finite number >= 0"
-            raise InputError(f"expected {kind}, found {value}", file=file, place=name)
+            raise InputError(f"found {value}; give {kind}", file=file, place=name)
 
 
 def frame_origins(source: Source) -> dict[str, Any]:
