@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism.tasks import Tasks
     from uk_dynamics.simulation.forward_dynamics import forward_dynamics
     from uk_dynamics.simulation.simulate import simulate
+    from uk_dynamics.simulation.simulate_many import simulate_many
     from uk_dynamics.simulation.trajectory import Trajectory
 
 __version__ = "0.1.0"
@@ -58,6 +59,7 @@ _HOMES = {
     "inverse_dynamics": "uk_dynamics.control.inverse_dynamics",
     "linearize": "uk_dynamics.derivatives.linearization",
     "simulate": "uk_dynamics.simulation.simulate",
+    "simulate_many": "uk_dynamics.simulation.simulate_many",
 }
 
 __all__ = [
@@ -86,6 +88,7 @@ __all__ = [
     "inverse_dynamics",
     "linearize",
     "simulate",
+    "simulate_many",
 ]
 
 

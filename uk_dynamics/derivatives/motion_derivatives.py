@@ -59,6 +59,8 @@ class MotionDerivatives:
                 " loop joints, or a non-ideal force",
                 place=mechanism.name,
             )
+        if mechanism.varied is not None:  # its parameters are constants here
+            mechanism = mechanism.settled()
         self._dynamics = InterpretedDynamics(mechanism)
         self._rows = StructuralRows(mechanism)
         self._constraints = mechanism.constraints

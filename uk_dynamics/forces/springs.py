@@ -17,7 +17,7 @@ from uk_dynamics.constraints.rows import (
     dot,
     skew,
 )
-from uk_dynamics.core.linalg import at_least
+from uk_dynamics.core.linalg import above, at_least, where
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class JointSprings:
         self._stiffness = np.array([spring.stiffness for spring in springs])
         self._rest = np.array([spring.rest for spring in springs])
         self._damping = np.array([spring.damping for spring in springs])
-        self.conservative = not self._damping.any()
+        self.conservative = not (self._damping != 0.0).any()
 
     def force(self, q: Array, v: Array) -> Array:
         """Generalized force at positions (nq,) and velocities (nv,), (nv,), in N or N·m."""
@@ -116,15 +116,15 @@ class LineSprings:
         self._stiffness = np.array([spring.stiffness for spring in springs])
         self._rest = np.array([spring.length for spring in springs])
         self._damping = np.array([spring.damping for spring in springs])
-        self._rounding = np.where(self._rest > 0.0, _ROUNDED * self._rest, 0.0)
-        self.conservative = not self._damping.any()
+        self._rounding = where(above(self._rest, 0.0), _ROUNDED * self._rest, 0.0)
+        self.conservative = not (self._damping != 0.0).any()
 
     def force(self, kinematics: FrameKinematics, v: Array) -> Array:
         """Generalized force, (nv,), in N or N·m."""
         point, line, length = self._lines(kinematics)
         # A spring of rest length zero needs no direction: k (ℓ − 0) / ℓ = k.
-        divisor = np.where(self._rest > 0.0, length, 1.0)
-        part = np.where(self._rest > 0.0, length - self._rest, 1.0)
+        divisor = where(above(self._rest, 0.0), length, 1.0)
+        part = where(above(self._rest, 0.0), length - self._rest, 1.0)
         tension = self._stiffness * part / divisor
         if not self.conservative:
             speed = self._pairs.twist(kinematics, v).linear

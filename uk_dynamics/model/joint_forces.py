@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,6 +127,29 @@ class PassiveForces:
         if self._rubbing:
             force -= self._friction * np.tanh(v / self._friction_velocity)
         return force
+
+    def replaced(self, numbers: Mapping[tuple[str, int], Any]) -> PassiveForces:
+        """The same with some other numbers, which may be symbols.
+
+        Args:
+            numbers: By column, of damping, friction, spring and rest, and index of the velocity.
+        """
+        found = copy.copy(self)
+        found._negative_damping = self._negative_damping.astype(object)
+        found._friction = self._friction.astype(object)
+        found._stiffness = self._stiffness.astype(object)
+        found._rest = self._rest.astype(object)
+        for (column, at), value in numbers.items():
+            match column:
+                case "damping":
+                    found._negative_damping[at] = -value
+                case "friction":
+                    found._friction[at], found._rubbing = value, True
+                case "spring":
+                    found._stiffness[self._spring_v == at] = value
+                case "rest":
+                    found._rest[self._spring_v == at] = value
+        return found
 
     def columns(self) -> dict[str, Array]:
         """The numbers of every joint, (nv,) each, where each joint has one freedom."""

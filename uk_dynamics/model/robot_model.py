@@ -35,6 +35,7 @@ class RobotModel:
     Attributes:
         name: Name of the robot.
         description: The checked description it was built from.
+        attached: The frames besides links.
         warnings: What is legal in the description but probably not meant.
         nq, nv: Number of positions and of velocities; they differ on floating and planar joints.
         is_euclidean: Whether q is a vector space with nq == nv.
@@ -69,6 +70,7 @@ class RobotModel:
         tree.model.gravity.linear = _checked_gravity(gravity)
         self.pinocchio: Any = tree.model
         self.description = description
+        self.attached = tuple(frames)
         self.name = description.name
         self.warnings = description.warnings
         self.mimic: tuple[Mimic, ...] = description.mimics

@@ -2,6 +2,7 @@ from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.simulate import simulate
+from uk_dynamics.simulation.simulate_many import simulate_many
 from uk_dynamics.simulation.time_integration import Advance
 from uk_dynamics.simulation.trajectory import Trajectory
 
@@ -12,4 +13,5 @@ __all__ = [
     "Recorder",
     "Trajectory",
     "simulate",
+    "simulate_many",
 ]

@@ -187,6 +187,11 @@ class Plant:
         return self.motion is not None and (self.law is not None or self._controller is None)
 
     @property
+    def flags(self) -> tuple[str, ...]:
+        """What C notes: motors at their limits, unreachable tasks."""
+        return self._flags
+
+    @property
     def first_problems(self) -> dict[str, float]:
         """When C first met what :attr:`problems` speaks of, in s."""
         if self.motion is None:

@@ -116,8 +116,7 @@ def simulate(
     for name, value in (("atol", atol), ("control_period", control_period), ("step", step)):
         if value is not None:
             _check(method, **{name: value})
-    if step is None:
-        step = min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
+    step = fixed_step(step, control_period)
     began = time.perf_counter()
     continuous = control_period is None
     same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
@@ -215,15 +214,7 @@ def simulate(
     controls = _ticks(state.t, duration, control_period or duration)
     current = plant.project(state)
     _require_determined(mechanism, plant, current)
-    initial = plant.dynamics.residual(state, plant.inputs).position
-    errors = np.abs(initial) * mechanism.hierarchy.rigid
-    if np.max(errors, initial=0.0) > _OPEN * mechanism.size:
-        row = mechanism.row_names[int(np.argmax(errors))]
-        recorder.warn(
-            f"the start was corrected by its loop-closure error of {np.max(errors):.3g} m or rad"
-            f" ({row})",
-            state.t,
-        )
+    warn_of_start(mechanism, plant, recorder, state)
     effects = controls[controls + delay < controls[-1]] + delay if delay else controls[:0]
     instants, changes_at, control_instants = _merge(controls, effects, scheduled, same)
     with live_recording(None if recording is None else Path(recording), recorder, cost):
@@ -253,6 +244,41 @@ def simulate(
             current = switch(current, changes)
         record(current)
     return recorder.trajectory(cost())
+
+
+def warn_of_start(mechanism: Mechanism, plant: Plant, recorder: Recorder, state: State) -> None:
+    """Warn where the initial state was far from the constraints."""
+    initial = plant.dynamics.residual(state, plant.inputs).position
+    errors = np.abs(initial) * mechanism.hierarchy.rigid
+    if np.max(errors, initial=0.0) > _OPEN * mechanism.size:
+        row = mechanism.row_names[int(np.argmax(errors))]
+        recorder.warn(
+            f"the start was corrected by its loop-closure error of {np.max(errors):.3g} m or rad"
+            f" ({row})",
+            state.t,
+        )
+
+
+def fixed_step(step: float | None, control_period: float | None) -> float:
+    """The fixed step, in s, where none may be given."""
+    if step is not None:
+        return step
+    return min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
+
+
+def periods(
+    start: float, duration: float, sample_period: float, control_period: float
+) -> tuple[Array, Array, Array]:
+    """Instants of a motion without events, in s, and marks of commands and samples before its end.
+
+    Returns:
+        Three arrays of one size; the last instant is the end.
+    """
+    samples, controls = (_ticks(start, duration, x) for x in (sample_period, control_period))
+    same = 1e-9 * min(sample_period, control_period)
+    when, marks = _marked(list(controls), samples, frozenset(controls.tolist()), same)
+    before = np.arange(len(when)) < len(when) - 1
+    return np.ascontiguousarray(when), marks.control * before, marks.sample * before
 
 
 def _require_determined(mechanism: Mechanism, plant: Plant, start: State) -> None:

@@ -21,6 +21,7 @@ from uk_dynamics.sweeps.sweep_specification import Point
 Answer = tuple[Row, dict[str, Any] | None]
 
 _MOST_IN_CHUNK = 16  # points
+_SIDE_BY_SIDE = 8  # points: those that fit into the widest vectors
 _CHUNK = 1.0  # s, duration of a chunk, which an interruption loses
 _TASKS_PER_THREAD = 3  # queued, so that no worker idles and the scheduler is not flooded
 
@@ -47,9 +48,12 @@ class _Chunks:
     """Chunks of points, whose size adapts to the time of a simulation."""
 
     def __init__(self, points: list[Point], most: int) -> None:
-        """Start with chunks of one point."""
+        """Start with chunks of one point, or of as many as C moves side by side."""
         self._points, self._most = points, max(1, min(most, _MOST_IN_CHUNK))
-        self._at, self._size = 0, 1
+        # motions under control go side by side
+        together = bool(points) and "control_period" in points[0].simulation
+        self._least = min(self._most, _SIDE_BY_SIDE) if together else 1
+        self._at, self._size = 0, self._least
 
     def take(self) -> list[Point]:
         """The next chunk; empty when there is none."""
@@ -60,7 +64,8 @@ class _Chunks:
     def adapt(self, found: list[Answer]) -> None:
         """Adapt the size to the time of these points."""
         mean = sum(row.get("wall_time", _CHUNK) for row, _ in found) / len(found)
-        self._size = max(1, min(self._most, int(_CHUNK / max(mean, 1e-3))))
+        size = min(self._most, int(_CHUNK / max(mean, 1e-3)))
+        self._size = max(self._least, size - size % self._least)
 
 
 def _results(

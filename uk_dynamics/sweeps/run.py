@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from uk_dynamics.sweeps.distribution import Answer, answers, connect
@@ -12,6 +13,7 @@ from uk_dynamics.sweeps.store import Store
 from uk_dynamics.sweeps.sweep_specification import SweepSpec
 
 _WRITE_EVERY = 5.0  # s
+_WORTH_COMPILING = 100.0  # s of simulated time, for which a library is compiled that is not there
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,10 @@ def sweep(
     known = {point.key for point in points} & rows.keys()
     waiting = list({p.key: p for p in points if p.key not in known}.values())
     collector = _Collector(store, len(known), progress)
+    alike = len({json.dumps(point.mechanism, sort_keys=True) for point in waiting}) == 1
+    simulated = sum(float(point.simulation["duration"]) for point in waiting)
+    if alike and simulated >= _WORTH_COMPILING:
+        waiting = [replace(point, compiles=True) for point in waiting]
     if waiting:
         with connect(scheduler, workers) as client:
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import time
@@ -11,11 +12,14 @@ from typing import Any
 import numpy as np
 import yaml
 
+from uk_dynamics.compilation import Selection
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.files import MechanismSpec, TasksSpec
-from uk_dynamics.simulation import Trajectory, simulate
+from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.simulation import Trajectory, simulate, simulate_many
 from uk_dynamics.sweeps.sweep_specification import Point
 
 Row = dict[str, Any]
@@ -27,7 +31,59 @@ def simulate_points(points: list[Point]) -> list[tuple[Row, dict[str, Any] | Non
     Returns:
         For each point its row, and the columns of its trajectory if they are stored.
     """
-    return [_simulate(point) for point in points]
+    found: dict[int, tuple[Row, dict[str, Any] | None]] = {}
+    for group in _groups(points):
+        found |= _side_by_side(points, group)
+    return [found[k] if k in found else _simulate(point) for k, point in enumerate(points)]
+
+
+def _groups(points: list[Point]) -> list[list[int]]:
+    """Places of points that may go side by side: what they simulate is called the same."""
+    groups: dict[str, list[int]] = {}
+    for k, point in enumerate(points):
+        if point.tasks is not None and "control_period" in point.simulation:
+            data = [point.mechanism, sorted(point.parameters), dict(point.simulation), point.robot]
+            groups.setdefault(json.dumps(data, sort_keys=True), []).append(k)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _side_by_side(
+    points: list[Point], group: list[int]
+) -> dict[int, tuple[Row, dict[str, Any] | None]]:
+    """Rows of several points; those that fail are not among them, and are simulated alone."""
+    begin = time.perf_counter()
+    made = {}
+    for k in group:
+        with contextlib.suppress(Exception):  # alone, it fails with its reason
+            made[k] = _prepared(points[k])
+    options = dict(points[group[0]].simulation)
+    fixed = options.get("method", "rk4") in ("rk4", "semi_implicit_euler")
+    if len(made) < 2 or not fixed or "rtol" in options:
+        return {}
+    duration = options.pop("duration")
+    try:
+        trajectories = simulate_many(
+            [mechanism for mechanism, _, _ in made.values()],
+            [state for _, _, state in made.values()],
+            duration,
+            controllers=[controller for _, controller, _ in made.values() if controller],
+            backend=_backend(points[group[0]]),
+            threads=1,
+            **options,
+        )
+    except Exception:  # noqa: BLE001 one of them; alone, it fails with its reason
+        return {}
+    wall = (time.perf_counter() - begin) / len(made)
+    return {
+        k: _row(points[k], trajectory, wall)
+        for k, trajectory in zip(made, trajectories, strict=True)
+    }
+
+
+def _row(point: Point, trajectory: Trajectory, wall: float) -> tuple[Row, dict[str, Any] | None]:
+    row: Row = {"point": point.key, **point.values}
+    row |= {"status": "ok", "error": "", "wall_time": wall, **_summary(trajectory)}
+    return row, _columns(point.key, trajectory) if point.trajectory else None
 
 
 def _simulate(point: Point) -> tuple[Row, dict[str, Any] | None]:
@@ -40,9 +96,7 @@ def _simulate(point: Point) -> tuple[Row, dict[str, Any] | None]:
     except Exception as error:  # noqa: BLE001 one point must not end the sweep
         place = traceback.extract_tb(error.__traceback__)[-1]
         return _failed(row, f"{error!r} at {place.filename}:{place.lineno}", begin), None
-    row |= {"status": "ok", "error": "", "wall_time": time.perf_counter() - begin}
-    row |= _summary(trajectory)
-    return row, _columns(point.key, trajectory) if point.trajectory else None
+    return _row(point, trajectory, time.perf_counter() - begin)
 
 
 def _failed(row: Row, problem: str, begin: float) -> Row:
@@ -51,20 +105,35 @@ def _failed(row: Row, problem: str, begin: float) -> Row:
 
 
 def _trajectory(point: Point) -> Trajectory:
+    mechanism, controller, state = _prepared(point)
+    options = dict(point.simulation)
+    duration = options.pop("duration")
+    backend = _backend(point)
+    return simulate(mechanism, state, duration, controller=controller, backend=backend, **options)
+
+
+def _backend(point: Point) -> Backend:
+    return "auto" if point.compiles else "cached"
+
+
+def _prepared(point: Point) -> tuple[Mechanism, ServoController | None, State]:
+    """Mechanism, controller and start of a point."""
     file, _, directory = point.files
     mechanism = _mechanism(
         json.dumps(point.mechanism, ensure_ascii=False), file, directory, point.robot
     )
-    options = dict(point.simulation)
-    duration = options.pop("duration")
+    if point.parameters:
+        mechanism = mechanism.with_parameters(point.parameters)
     controller = None
     if point.tasks is not None:
         spec = TasksSpec.from_text(_yaml(point.tasks), file=point.files[1])
         controller = ServoController(
-            mechanism, Tasks(spec, mechanism), control_period=options.get("control_period")
+            mechanism,
+            Tasks(spec, mechanism),
+            control_period=point.simulation.get("control_period"),
+            backend=Selection(_backend(point), unready="wait"),
         )
-    state = mechanism.start(dict(point.positions), dict(point.velocities))
-    return simulate(mechanism, state, duration, controller=controller, **options)
+    return mechanism, controller, mechanism.start(dict(point.positions), dict(point.velocities))
 
 
 @functools.lru_cache(maxsize=8)

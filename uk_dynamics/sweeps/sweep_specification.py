@@ -7,11 +7,12 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError
+from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import (
     MechanismSpec,
     check_schema,
@@ -39,6 +40,8 @@ class Point:
     # names of mechanism and tasks file, and the directory of the mechanism file
     files: tuple[str, str, str]
     trajectory: bool  # whether all samples are stored
+    parameters: Mapping[str, float] = field(default_factory=dict)  # of the mechanism, by name
+    compiles: bool = False  # whether what is not in the cache is compiled first
 
 
 @dataclass(frozen=True)
@@ -86,9 +89,13 @@ class SweepSpec:
             "simulation": self.data["simulation"],
             "positions": {},
             "velocities": {},
+            "parameters": {},
         }
         for address, value in values.items():
             section, _, path = address.partition(".")
+            if section == "mechanism" and isinstance(value, float | int) and path in self._known:
+                parts["parameters"][path] = float(value)
+                continue
             try:
                 parts[section] = _with(parts[section], path.split("."), value)
             except KeyError as error:
@@ -101,6 +108,19 @@ class SweepSpec:
         content = json.dumps([parts, self.files, trajectory], sort_keys=True)
         key = hashlib.sha256(content.encode()).hexdigest()[:20]
         return Point(key=key, values=values, files=self.files, trajectory=trajectory, **parts)
+
+    @functools.cached_property
+    def _known(self) -> frozenset[str]:
+        """Names of the mechanism's parameters; none where it cannot be built."""
+        name, _, folder = self.files
+        text = json.dumps(self.mechanism, ensure_ascii=False)
+        try:
+            mechanism = Mechanism.from_spec(
+                MechanismSpec.from_text(text, file=name, directory=folder)
+            )
+        except UkDynamicsError:
+            return frozenset()
+        return frozenset(mechanism.parameters)
 
     @functools.cached_property
     def _robot(self) -> Callable[[str], str]:

@@ -36,12 +36,16 @@ class Job(NamedTuple):
     spec: MechanismSpec  # of the mechanism
     description: str  # text of its robot
     tasks: TasksSpec | None = None  # tasks whose servo law is wanted; None: the mechanism itself
+    parameters: tuple[str, ...] | None = None  # that stay inputs of the code; None: none
 
     @classmethod
     def of(cls, subject: ResolvedMechanism | Tasks) -> Job:
         """The job of a mechanism, or of the servo law of tasks."""
         if isinstance(subject, Tasks):
-            return cls(*cls.of(subject.mechanism)[:2], subject.spec)
+            return cls.of(subject.mechanism)._replace(tasks=subject.spec)
+        if subject.varied is not None:
+            spec, description = subject.varied.base
+            return cls(spec, description.text, parameters=subject.varied.names)
         return cls(subject.spec, subject.model.description.text)
 
 
@@ -90,6 +94,8 @@ def _compile(job: Job) -> None:
     from uk_dynamics.compilation.build.library import batch_library_of, library_of, servo_library_of
 
     mechanism = ResolvedMechanism(job.spec, read_description(job.spec, job.description))
+    if job.parameters is not None:
+        mechanism = mechanism.with_parameters(job.parameters)
     if job.tasks is not None:
         servo_library_of(Tasks(job.tasks, mechanism))
     else:

@@ -84,7 +84,10 @@ def find(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> En
 def _made_from(mechanism: ResolvedMechanism) -> tuple[str, ...]:
     """What a library depends on: the mechanism, or the types of its rows where tables hold it."""
     if mechanism.local is None:
-        return mechanism.model.description.text, repr(mechanism.spec)
+        varied = mechanism.varied
+        if varied is None:
+            return mechanism.model.description.text, repr(mechanism.spec)
+        return varied.base.description.text, repr(varied.base.spec), repr(varied.names)
     layout = mechanism.local.constraints.layout
     return tuple(sorted({repr(type(family)) for family, _ in layout.families}))
 

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +33,15 @@ _FLAGS = (
     "-fno-signed-zeros",
     "-fassociative-math",
 )
-_LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden")
+_LIBRARY = ("-fPIC", "-fvisibility=hidden")
 _EXPORT = '-DUK_EXPORT=__attribute__((visibility("default")))'
+_WITHIN = "-DUK_EXPORT=static"  # what another unit makes: not used, and therefore left out
+
+# Pieces of a source (emit/pieces.py) are compiled side by side on the processors of this process.
+_LEAST_PIECES = 6  # fewer are not worth a second compiler
+_MOST_UNITS = 4
+# What is no piece takes as long as some of them: the unit with all of it makes fewer pieces.
+_PATTERN = 8
 
 
 class CompilationError(InputError):
@@ -49,17 +57,51 @@ class Compiler:
     optimization: str = "-O3"  # how hard it tries
 
     def build(self, source: Path, library: Path) -> None:
-        """Compile a shared library."""
-        command = [*self.command, self.optimization, *_FLAGS, *_LIBRARY, _EXPORT, *_python()]
-        command += [str(source), "-o", str(library), "-lm"]
-        status, said_all = _run(command, library.parent)
+        """Compile a shared library, in several units where the source has many pieces."""
+        pieces = source.read_text(encoding="utf-8").count("#if UK_IN_UNIT(")
+        units = min(len(os.sched_getaffinity(0)), _MOST_UNITS) if pieces >= _LEAST_PIECES else 1
+        common = [*self.command, self.optimization, *_FLAGS, *_LIBRARY]
+        if units == 1:
+            what = [_EXPORT, *_python(), "-shared", str(source), "-lm", "-o", str(library)]
+            self._run([*common, *what])
+        else:
+            self._build_units(common, units, source, library)
+        if not library.is_file():
+            raise CompilationError(f"the compiler {self.command[0]} has made nothing; {REMEDY}")
+
+    def _build_units(self, common: list[str], units: int, source: Path, library: Path) -> None:
+        objects = [str(library.with_suffix(f".{k}.o")) for k in range(units)]
+
+        def build(unit: int) -> None:
+            shares = [k for k in range(_PATTERN) if _unit_of(k, units) == unit]
+            mine = "||".join(f"(k)%{_PATTERN}=={k}" for k in shares) or "0"
+            what = [_WITHIN] if unit else [_EXPORT, *_python()]
+            what += [f"-DUK_IN_UNIT(k)=({mine})", "-c", str(source), "-o", objects[unit]]
+            self._run([*common, *what])
+
+        with ThreadPoolExecutor(units) as pool:
+            try:
+                for future in [pool.submit(build, unit) for unit in range(units)]:
+                    future.result()
+            except KeyboardInterrupt:  # the others would be waited for
+                end_compilers()
+                raise
+        self._run([*common, "-shared", *objects, "-lm", "-o", str(library)])
+
+    def _run(self, command: list[str]) -> None:
+        output = Path(command[-1])
+        status, said_all = _run(command, output.parent)
         if status != 0:
             lines = (said_all.strip() or "nothing").splitlines()
             said = next((line for line in lines if "error" in line), lines[0])
-            said = said.replace(f"{library.parent}/", "")  # another one each time
+            said = said.replace(f"{output.parent}/", "")  # another one each time
             raise CompilationError(f"the compiler {self.command[0]} failed: {said}; {REMEDY}")
-        if not library.is_file():
-            raise CompilationError(f"the compiler {self.command[0]} has made nothing; {REMEDY}")
+
+
+def _unit_of(share: int, units: int) -> int:
+    """The unit that makes a share of the pieces; the first one makes half as many as others."""
+    first = _PATTERN // (2 * units - 1)
+    return 0 if share < first else 1 + (share - first) % (units - 1)
 
 
 _running: set[subprocess.Popen[str]] = set()

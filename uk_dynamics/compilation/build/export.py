@@ -131,6 +131,7 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     from uk_dynamics.compilation.emit import generate  # only those who export need it
 
     check(mechanism, straight=True)
+    mechanism = mechanism.settled()
     identifier = c_identifier(mechanism.name)
     begin = start(mechanism)
     rolls = integrates(mechanism)

@@ -40,7 +40,7 @@ def library_of(mechanism: ResolvedMechanism) -> Path:
 
         if mechanism.local is not None:
             return cluster_source.cluster_source(mechanism.local.constraints)
-        return generate.source(mechanism)
+        return generate.source(mechanism.as_filed())
 
     return _library(mechanism, source, "")
 
@@ -57,7 +57,7 @@ def batch_library_of(mechanism: ResolvedMechanism) -> Path:
     def source() -> str:
         from uk_dynamics.compilation.emit import generate
 
-        return generate.batch_source(mechanism)
+        return generate.batch_source(mechanism.as_filed())
 
     return _library(mechanism, source, ".batch")
 
@@ -88,10 +88,26 @@ def servo_library_of(tasks: Tasks) -> Path:
     def source() -> str:
         from uk_dynamics.compilation.emit import servo_source
 
-        return servo_source.servo_source(tasks)
+        return servo_source.servo_source(Tasks(tasks.spec, tasks.mechanism.as_filed()))
 
     # half the time of -O3, and not slower: most of it is loops over a few motors
     return _library(tasks.mechanism, source, servo_part(tasks), "-O2")
+
+
+def crowd_library_of(tasks: Tasks) -> Path:
+    """The library for many closed loops at once; as above, or the compiler knows no vectors.
+
+    Raises:
+        CompilationError: As above.
+    """
+    check(tasks)
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import crowd_source
+
+        return crowd_source.crowd_source(Tasks(tasks.spec, tasks.mechanism.as_filed()))
+
+    return _library(tasks.mechanism, source, crowd_part(tasks))
 
 
 def servo_part(tasks: Tasks) -> str:
@@ -101,14 +117,22 @@ def servo_part(tasks: Tasks) -> str:
     return f".servo-{digest[:12]}"
 
 
-def is_cached(subject: ResolvedMechanism | Tasks) -> bool:
-    """Whether a mechanism, or the law of tasks, is compiled; batches are when they are needed."""
+def crowd_part(tasks: Tasks) -> str:
+    """The same for many closed loops at once."""
+    return servo_part(tasks).replace(".servo", ".crowd")
+
+
+def is_cached(subject: ResolvedMechanism | Tasks, *, crowd: bool = False) -> bool:
+    """Whether a mechanism, or the law of tasks, is compiled; batches are when they are needed.
+
+    crowd: The law of tasks for many closed loops at once.
+    """
     compiler = find_compiler()
     if compiler is None or obstacles(subject):
         return False
     mechanism, part = subject, ""
     if isinstance(subject, Tasks):
-        mechanism, part = subject.mechanism, servo_part(subject)
+        mechanism, part = subject.mechanism, crowd_part(subject) if crowd else servo_part(subject)
     assert not isinstance(mechanism, Tasks)
     try:
         return find(mechanism, compiler, part).intact

@@ -44,6 +44,19 @@ static inline void uk_store_one(double *to, uk_lanes from, long long first, int 
   else UK_EACH(l, lanes) to[first + l] = from[l];
 }
 
+/* Parameters of the states, or those that all of them have. */
+static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long long stride,
+                                      long long first, int lanes) {
+#if UK_NP > 0
+  UK_EACH(l, UK_WIDTH) {
+    const double *own = p + (first + (l < lanes ? l : lanes - 1)) * stride;
+    UK_EACH(i, UK_NP) m->p[i][l] = own[i];
+  }
+#else
+  (void)m, (void)p, (void)stride, (void)first, (void)lanes;
+#endif
+}
+
 /* 0; 1 where there is no memory. */
 UK_EXPORT int uk_evaluate_batch(const uk_batch *c) {
   uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
@@ -57,6 +70,7 @@ UK_EXPORT int uk_evaluate_batch(const uk_batch *c) {
   for (long long first = 0; first < c->count; first += UK_WIDTH) {
     const long long left = c->count - first;
     const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
+    uk_load_parameters(m, c->p, c->p_stride, first, lanes);
     if (c->t_stride) uk_load(&m->t, c->t + first, 1, lanes);
     uk_load(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
     uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);

@@ -87,6 +87,8 @@ static void uk_desire(uk_memory *m, double t) {
   }
 }
 
+#if !defined(UK_STEPS_ALONE) /* what else a law needs is there */
+
 /* Efforts, (UK_NU), for a measured state; flags, (UK_FLAGS), may be null. 0; 1 or 2: there are none,
  * as uk_evaluate says, 3: a reference has no value, 4: the search within limits failed, 5: motors
  * cannot cause the internal forces. The
@@ -99,7 +101,7 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
                             m->commanded,    &m->commanded_known, m->lower, m->upper};
   double most[UK_NU], later[UK_NV], preload[UK_NU];
   if (uk_follow(c->tasks, t, UK_MT, m->task_followed)) return 3;
-  uk_task_errors(t, q, v, m->task_followed, m->tracking_error, m->tracking_rate);
+  uk_task_errors(t, q, v, m->task_followed UK_P, m->tracking_error, m->tracking_rate);
   uk_predict(m, t, q, v);
   uk_desire(m, t);
   if (uk_follow(c->tasks, m->t, UK_MT, m->task_followed)) return 3;
@@ -108,7 +110,7 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
 #endif
   memset(m->tau, 0, sizeof m->tau);
   if (m->friction == 0.0) {
-    uk_resistance(m->t, m->q, m->v, m->tau);
+    uk_resistance(m->t, m->q, m->v UK_P, m->tau);
     for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->tau[i];
   }
   m->stabilize = 1.0;
@@ -116,7 +118,7 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
   int failed = 0;
   if (m->internal != 0.0) {
     double squeeze[UK_NU];
-    uk_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+    uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
     failed = uk_internal(m, m->internal_row, m->internal_force, m->internal_unit, squeeze);
     for (int j = 0; j < UK_NU; ++j) m->preload[j] += squeeze[j];
   }
@@ -150,8 +152,10 @@ UK_EXPORT int uk_track(const void *controller, long long count, const double *t,
   uk_memory *m = c->memory;
   for (long long k = 0; k < count; ++k) {
     if (uk_follow(c->tasks, t[k], UK_MT, m->task_followed)) return 3;
-    uk_task_errors(t[k], q + k * UK_NQ, v + k * UK_NV, m->task_followed, errors + k * UK_MT,
+    uk_task_errors(t[k], q + k * UK_NQ, v + k * UK_NV, m->task_followed UK_P, errors + k * UK_MT,
                    m->tracking_rate);
   }
   return 0;
 }
+
+#endif

@@ -66,7 +66,7 @@ static inline int uk_answer_pivoted(uk_memory *m, const int forces) {
 /* Constrained acceleration of the inputs in the memory, and forces where they are wanted; 0, or why
  * there is none: 1 the mass matrix is singular, 2 something is not finite. */
 static inline int uk_answer(uk_memory *m, const int forces) {
-  uk_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
 #if UK_REGULAR
   if (uk_regular(m, forces)) {
     m->status = UK_OK;

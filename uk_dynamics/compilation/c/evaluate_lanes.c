@@ -1,17 +1,6 @@
-/* Constrained accelerations; `failed` as what uk_evaluate returns, by lane. */
-static void uk_lanes_evaluate(uk_lanes_memory *m) {
+/* Constrained accelerations of the terms in the memory, rows pivoted; as uk_lanes_evaluate. */
+static void uk_lanes_pivoted(uk_lanes_memory *m) {
   const uk_lanes zero = uk_all(0.0);
-  uk_lanes_update(m);
-#if UK_REGULAR
-  /* One irregular lane decides for all: rows are then pivoted in all of them. */
-  if (!uk_any(~uk_lanes_regular(m))) {
-    uk_lanes total = zero;
-    UK_EACH(i, UK_NV) total += m->qdd[i];
-    m->status = m->failed = zero;
-    m->rank = uk_all(UK_REGULAR);
-    if (!uk_any(~uk_finite(total))) return;
-  }
-#endif
   m->status = m->rank = zero;
   uk_lanes_factor_mass(m);
   UK_EACH(i, UK_NV) m->qdd[i] = m->force[i] += m->tau[i];
@@ -59,4 +48,21 @@ static void uk_lanes_evaluate(uk_lanes_memory *m) {
   }
 #endif
   m->failed = uk_pick(m->singular, uk_all(1.0), uk_pick(uk_finite(sum), zero, uk_all(2.0)));
+}
+
+/* Constrained accelerations; `failed` as what uk_evaluate returns, by lane. */
+static void uk_lanes_evaluate(uk_lanes_memory *m) {
+  const uk_lanes zero = uk_all(0.0);
+  uk_lanes_update(m);
+#if UK_REGULAR
+  /* One irregular lane decides for all: rows are then pivoted in all of them. */
+  if (!uk_any(~uk_lanes_regular(m))) {
+    uk_lanes total = zero;
+    UK_EACH(i, UK_NV) total += m->qdd[i];
+    m->status = m->failed = zero;
+    m->rank = uk_all(UK_REGULAR);
+    if (!uk_any(~uk_finite(total))) return;
+  }
+#endif
+  uk_lanes_pivoted(m);
 }

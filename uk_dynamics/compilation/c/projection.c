@@ -62,7 +62,7 @@ static int uk_project(uk_memory *m) {
   double best[UK_NV], right[UK_M], d[UK_NV], smallest = INFINITY;
   for (int step = 0;; ++step) {
     double size = 0.0, total = 0.0;
-    uk_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+    uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
     for (int r = 0; r < UK_M; ++r) {
       right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
       if (fabs(right[r]) > size) size = fabs(right[r]);
@@ -89,7 +89,7 @@ static int uk_project(uk_memory *m) {
   if (!(smallest <= UK_REACHED)) return 3;
   if (memcmp(best, m->q, sizeof best)) {
     memcpy(m->q, best, sizeof best);
-    uk_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+    uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
   }
   for (int r = 0; r < UK_M; ++r) right[r] = uk_motion_row[r] * m->active[r] * m->rate[r];
   const int failed = uk_correct(m, right, uk_motion_row, UK_RANK_TOLERANCE, d);

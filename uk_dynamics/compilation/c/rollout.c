@@ -13,6 +13,33 @@ static void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes 
   uk_lanes_eliminate(m, tolerance);
 }
 
+/* The d of least d^T M d with A d = right, at the terms in the memory; as uk_correct. */
+static void uk_lanes_correct(uk_lanes_memory *m, const uk_lanes *right, const double *kind,
+                             uk_lanes tolerance, uk_lanes *d) {
+#if UK_REGULAR
+  if (UK_ALL_ROWS_HOLD && !uk_any(tolerance != uk_all(UK_RANK_TOLERANCE))) {
+    const double stabilize = m->stabilize;
+    const int forces = m->forces;
+    uk_lanes bias[UK_M], tau[UK_NV];
+    memcpy(bias, m->bias, sizeof bias);
+    memcpy(tau, m->tau, sizeof tau);
+    UK_EACH(i, UK_NV) m->tau[i] = -m->force[i];
+    UK_EACH(r, UK_M) m->bias[r] = -right[r];
+    m->stabilize = m->forces = 0;
+    const uk_mask regular = uk_lanes_regular(m);
+    m->stabilize = stabilize, m->forces = forces;
+    memcpy(m->bias, bias, sizeof bias);
+    memcpy(m->tau, tau, sizeof tau);
+    if (!uk_any(~regular)) {
+      memcpy(d, m->qdd, sizeof(uk_lanes) * UK_NV);
+      return;
+    }
+  }
+#endif
+  uk_lanes_linearize(m, kind, tolerance);
+  uk_lanes_correction(m, right, d);
+}
+
 /* Newton steps of least d^T M d until residuals are rounding, then the nearest velocity. Off the
  * constraints a redundant row looks independent by about its violation: the tolerance follows. */
 static uk_mask uk_lanes_project(uk_lanes_memory *m) {
@@ -41,18 +68,16 @@ static uk_mask uk_lanes_project(uk_lanes_memory *m) {
     if (!uk_any(~done) || step == UK_NEWTON_STEPS) break;
     const uk_lanes part = size / UK_LENGTH;
     const uk_lanes loose = uk_pick(part > UK_LOOSEST, uk_all(UK_LOOSEST), part);
-    uk_lanes_linearize(m, uk_position_row,
-                       uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)));
-    uk_lanes_correction(m, m->residual, d);
+    uk_lanes_correct(m, m->residual, uk_position_row,
+                     uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)), d);
     UK_EACH(i, UK_NV) m->q[i] += uk_pick(done, zero, d[i]);
   }
   uk_mask moved = (uk_mask)zero;
   UK_EACH(i, UK_NV) moved |= m->q[i] != best[i];
   UK_EACH(i, UK_NV) m->q[i] = best[i];
   if (uk_any(moved)) uk_lanes_update(m);
-  uk_lanes_linearize(m, uk_motion_row, uk_all(UK_RANK_TOLERANCE));
   UK_EACH(r, UK_M) m->rate[r] *= uk_motion_row[r] * m->active[r];
-  uk_lanes_correction(m, m->rate, d);
+  uk_lanes_correct(m, m->rate, uk_motion_row, uk_all(UK_RANK_TOLERANCE), d);
   UK_EACH(i, UK_NV) m->v[i] -= d[i];
   return ~(smallest <= UK_REACHED);
 }
@@ -140,6 +165,7 @@ UK_EXPORT int uk_rollout(const uk_trajectories *c) {
     const long long left = c->count - first;
     const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
     UK_EACH(l, UK_WIDTH) states[l] = first + (l < lanes ? l : lanes - 1);
+    uk_load_parameters(m, c->p, c->p_stride, first, lanes);
     uk_load(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
     uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
     uk_lanes stopped = uk_all(0.0), reason = uk_all(0.0), q[UK_NV], v[UK_NV];

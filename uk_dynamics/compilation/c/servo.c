@@ -29,7 +29,7 @@ static int uk_law(uk_memory *m, int answers) {
   double task[UK_MT][UK_NV], motor[UK_NU][UK_NV], C[UK_MT][UK_NU], root[UK_NU];
   double norm[UK_MT], task_size[UK_MT], attainable[UK_MT];
   double largest = 0.0, strength = 0.0;
-  uk_task_terms(m->t, m->q, m->v, m->task_followed, m->A_t, m->bias_t);
+  uk_task_terms(m->t, m->q, m->v, m->task_followed UK_P, m->A_t, m->bias_t);
   for (int r = 0; r < UK_MT; ++r) {
     memcpy(task[r], m->A_t + r * UK_NV, sizeof task[r]);
     task_size[r] = uk_admissible(m, rank, task[r]);
@@ -105,7 +105,7 @@ UK_EXPORT double uk_closure_error(uk_memory *m) {
   double largest = 0.0;
 #if UK_M > 0
   double residual[UK_M];
-  uk_closure_errors(m->t, m->q, m->v, UK_FOLLOWED, residual);
+  uk_closure_errors(m->t, m->q, m->v, UK_FOLLOWED UK_P, residual);
   for (int r = 0; r < UK_M; ++r) {
     const double size = fabs(residual[r]);
     if (m->active[r] != 0.0 && !(size <= largest)) largest = size;
@@ -116,7 +116,7 @@ UK_EXPORT double uk_closure_error(uk_memory *m) {
 
 /* How far the tasks are from being done: residuals and rates. */
 UK_EXPORT int uk_errors(uk_memory *m) {
-  uk_task_errors(m->t, m->q, m->v, m->task_followed, m->tracking_error, m->tracking_rate);
+  uk_task_errors(m->t, m->q, m->v, m->task_followed UK_P, m->tracking_error, m->tracking_rate);
   return 0;
 }
 

@@ -7,6 +7,9 @@
 
 typedef struct {
   uk_lanes t, q[UK_NQ], v[UK_NV], tau[UK_NV], active[UK_ROWS], followed[3 * UK_ROWS];
+#if UK_NP > 0
+  uk_lanes p[UK_NP];
+#endif
   double stabilize;
   int forces;
   uk_lanes qdd[UK_NV], violation[UK_ROWS], ideal_force[UK_NV], multipliers[UK_ROWS];
@@ -303,6 +306,6 @@ static void uk_lanes_check(uk_lanes_memory *m) {
 #endif
 
 static inline void uk_lanes_update(uk_lanes_memory *m) {
-  uk_lanes_terms(m->t, m->q, m->v, m->followed, m->H, m->force, m->A, m->bias, m->residual,
-                 m->rate);
+  uk_lanes_terms(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
+                 m->residual, m->rate);
 }

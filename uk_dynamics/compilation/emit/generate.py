@@ -38,6 +38,14 @@ ATTRIBUTES = """
 #else
 #define UK_APART
 #endif
+
+/* pieces of such functions; of several compilers, each says by UK_IN_UNIT which of them it makes */
+#if defined(UK_IN_UNIT)
+#define UK_PIECE
+#else
+#define UK_IN_UNIT(k) 1
+#define UK_PIECE static UK_APART
+#endif
 """
 
 
@@ -45,8 +53,11 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
     """What a C program needs to know: sizes, and the memory."""
     layout = layout or Layout(mechanism)
     model = mechanism.model
+    varied = mechanism.varied
     sizes = {"NQ": model.nq, "NV": model.nv, "M": len(mechanism.constraints)}
+    sizes["NP"] = len(varied.names) if varied else 0
     lines = defines(sizes | STATUSES)
+    lines.append(f"#define UK_P {', m->p' if sizes['NP'] else ''} /* parameters behind followed */")
     return "\n".join(lines) + "\n\n" + layout.c_struct()
 
 
@@ -97,11 +108,8 @@ def _coefficients() -> list[str]:
 
 def closing(mechanism: ResolvedMechanism) -> list[str]:
     """The projection of one state onto the loops."""
-    constraints = mechanism.constraints
-    holds = constraints.position_rows & constraints.motion_rows
     return [
         *_projection(mechanism),
-        f"#define UK_ALL_ROWS_HOLD {int(holds.all())}",
         "#undef UK_LENGTH",
         f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
         part("projection.c"),
@@ -150,10 +158,12 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
 
 def _projection(mechanism: ResolvedMechanism) -> list[str]:
     constants = {name: getattr(projection, name) for name in OF_THE_PROJECTION}
-    if not len(mechanism.constraints):
+    constraints = mechanism.constraints
+    if not len(constraints):
         return defines(constants)
+    holds = constraints.position_rows & constraints.motion_rows
     return [
-        *defines(constants),
+        *defines(constants | {"ALL_ROWS_HOLD": int(holds.all())}),
         table("double", "uk_position_row", mechanism.constraints.position_rows),
         table("double", "uk_motion_row", mechanism.constraints.motion_rows),
     ]

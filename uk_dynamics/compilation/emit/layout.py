@@ -41,6 +41,9 @@ class Layout:
         )
         if self.followed:
             self._add(("followed", 3 * m, "references of the rows: values, rates, accelerations"))
+        self.parameters = np.zeros(0) if mechanism.varied is None else mechanism.varied.values
+        if len(self.parameters):
+            self._add(("p", len(self.parameters), "parameters"))
         self._add(
             ("status", 1, "UK_OK, UK_NEAR_SINGULAR or UK_INCONSISTENT"),
             ("rank", 1, "number of independent rows"),
@@ -81,6 +84,14 @@ class Layout:
             self.fields[name] = Field(count, self.size, comment)
             self.size += count
         return slice(first, self.size)
+
+    def memory(self) -> Array:
+        """Fresh memory: all rows act and are stabilised, parameters are those of the mechanism."""
+        memory = np.zeros(self.size)
+        memory[self["stabilize"]] = memory[self["active"]] = 1.0
+        if len(self.parameters):
+            memory[self["p"]] = self.parameters
+        return memory
 
     def __getitem__(self, name: str) -> slice:
         """Where a field is."""

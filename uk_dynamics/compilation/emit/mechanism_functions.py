@@ -36,12 +36,17 @@ _LONGEST_REDUNDANCY = 50_000
 _FORCES = ("ideal_force", "multipliers", "determined", "violation")
 
 
+def parameters(mechanism: ResolvedMechanism) -> tuple[str, ...]:
+    """What functions of a state are given behind the references that rows follow."""
+    return ("p",) if mechanism.varied and mechanism.varied.names else ()
+
+
 def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
     """``uk_terms`` or ``uk_lanes_terms``: M, F, A, bias, residual and rate at a state."""
     many = dialect is LANES
     return ("" if many else SINE_AND_COSINE) + function(
         "uk_lanes_terms" if many else "uk_terms",
-        ("q", "v", "followed"),
+        ("q", "v", "followed", *parameters(mechanism)),
         ("M", "F", "A", "bias", "residual", "rate"),
         _targets(terms, mechanism.model.velocity_parents),
         dialect,

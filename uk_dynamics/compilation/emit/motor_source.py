@@ -6,6 +6,7 @@ import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import number
 from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.mechanism_functions import parameters
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import trace_resistance
 from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
@@ -41,7 +42,12 @@ def limits(mechanism: ResolvedMechanism) -> list[str]:
     return [
         *defines(CONTROL_CONSTANTS | INTERNAL_CONSTANTS),
         f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
-        function("uk_resistance", ("q", "v"), ("tau",), places(tau=trace_resistance(mechanism))),
+        function(
+            "uk_resistance",
+            ("q", "v", *parameters(mechanism)),
+            ("tau",),
+            places(tau=trace_resistance(mechanism)),
+        ),
         *map(part, ("limits.c", "internal.c")),
     ]
 

@@ -19,9 +19,19 @@ LONGEST = 800  # statements
 SHARED = "shared"  # the array
 
 _PIECE = """
-static {keep}void {name}({parameters}) {{
+static void {name}({parameters}) {{
   {unused}
 {body}}}
+"""
+
+# one that is called from one place would be put there again
+_APART = """
+UK_PIECE void {name}({parameters});
+#if UK_IN_UNIT({number})
+UK_PIECE void {name}({parameters}) {{
+  {unused}
+{body}}}
+#endif
 """
 
 
@@ -53,10 +63,10 @@ def in_pieces(
         numbers = range(first, len(pieces))
         calls.append("".join(f"  {name}_{k}({', '.join(types)});\n" for k in numbers))
     places = _crossing(pieces, reserved)
+    form = _APART if len(pieces) > len(blocks) else _PIECE
     functions = [
-        _PIECE.format(
-            # one that is called from one place would be put there again
-            keep="UK_APART " if len(pieces) > len(blocks) else "",
+        form.format(
+            number=k,
             name=f"{name}_{k}",
             parameters=", ".join(f"{kind} {x}" for x, kind in types.items()),
             unused=" ".join(f"(void){x};" for x in types),

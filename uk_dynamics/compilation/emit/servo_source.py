@@ -7,12 +7,11 @@ import numpy as np
 from uk_dynamics.compilation.emit.c_text import part, table
 from uk_dynamics.compilation.emit.generate import declarations, definitions, following
 from uk_dynamics.compilation.emit.layout import ServoLayout, integrates
+from uk_dynamics.compilation.emit.mechanism_functions import parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.mechanism import Tasks
-
-_STATE = ("q", "v", "followed")
 
 
 def servo_source(tasks: Tasks) -> str:
@@ -45,18 +44,19 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
     pairs = zip(structure.residual, units, strict=True)
     errors = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in pairs]
     levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
+    state = ("q", "v", "followed", *parameters(mechanism))
     return "\n".join(
         [
             definitions(mechanism, structure, pivoted=True),
             *motors(mechanism),
-            function("uk_task_terms", _STATE, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
+            function("uk_task_terms", state, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
             function(
                 "uk_task_errors",
-                _STATE,
+                state,
                 ("residual", "rate"),
                 places(residual=rows.residual, rate=rows.rate),
             ),
-            function("uk_closure_errors", _STATE, ("residual",), places(residual=errors)),
+            function("uk_closure_errors", state, ("residual",), places(residual=errors)),
             f"#define UK_LEVELS {len(set(levels))}",
             table("int", "uk_level", levels),
             *allocation(mechanism, len(tasks.constraints)),

@@ -55,7 +55,7 @@ class JaxDynamics(Fallback):
         self._follows = mechanism.follows_references
         names = [("q", model.nq), ("v", model.nv), ("followed", 3 * m * self._follows)]
         inputs = ["t", *(f"{name}[{i}]" for name, count in names for i in range(count))]
-        terms = trace(mechanism)
+        terms = trace(mechanism.settled())
         self.tape = record(inputs, {name: getattr(terms, name) for name in _TERMS})
         self.block = max(_FEWEST, 2 ** int(np.log2(_MEMORY / (8 * self.tape.size))))
         solver = mechanism.spec.solver

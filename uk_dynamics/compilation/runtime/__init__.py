@@ -1,6 +1,7 @@
 """The compiled evaluator."""
 
 from uk_dynamics.compilation.runtime.compiled_control import CompiledControl
+from uk_dynamics.compilation.runtime.compiled_crowd import CompiledCrowd, Crowd
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.compilation.runtime.compiled_laws import (
     CompiledForesight,
@@ -14,12 +15,14 @@ from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceErro
 
 __all__ = [
     "CompiledControl",
+    "CompiledCrowd",
     "CompiledDynamics",
     "CompiledForesight",
     "CompiledJointSpace",
     "CompiledMotion",
     "CompiledServo",
     "CompiledTransfer",
+    "Crowd",
     "Deferred",
     "ForeignReferenceError",
     "reference_table",

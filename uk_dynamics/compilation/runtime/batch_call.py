@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from uk_dynamics.mechanism.dynamics import StructuralRows
 from uk_dynamics.mechanism.resolution import Array, Inputs, Plan, States
 
-_POINTERS = ("t", "q", "v", "tau", "active", "followed")
+_POINTERS = ("t", "q", "v", "tau", "active", "followed", "p")
 _ANSWERS = (
     "qdd",
     "violation",
@@ -27,7 +27,10 @@ _ANSWERS = (
     "failed",
 )
 
-_COUNTS = ("count", "steps", "every", "tau_state", "tau_step", "euler", "project")
+_COUNTS = (
+    *("count", "steps", "every", "tau_state", "tau_step", "euler", "project"),
+    "p_stride",
+)
 
 
 class BatchCall(ctypes.Structure):
@@ -37,6 +40,7 @@ class BatchCall(ctypes.Structure):
         ("count", ctypes.c_longlong),
         ("t_stride", ctypes.c_longlong),
         ("followed_stride", ctypes.c_longlong),
+        ("p_stride", ctypes.c_longlong),
         ("stabilize", ctypes.c_double),
         *((name, ctypes.c_void_p) for name in (*_POINTERS, *_ANSWERS)),
     )
@@ -48,7 +52,7 @@ class TrajectoriesCall(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_longlong) for name in _COUNTS),
         *((name, ctypes.c_double) for name in ("t", "dt", "stabilize")),
-        *((name, ctypes.c_void_p) for name in ("q", "v", "tau", "active", "followed")),
+        *((name, ctypes.c_void_p) for name in ("q", "v", "tau", "active", "p", "followed")),
         *((name, ctypes.c_void_p) for name in ("q_out", "v_out", "stopped", "reason")),
     )
 
@@ -59,6 +63,7 @@ class CommonInputs(NamedTuple):
     stabilize: bool  # whether b contains the stabilisation
     active: Array  # 1 for rows that act, (m,)
     followed: Array | None  # values, rates, accelerations of references, (1 or K, 3 m)
+    parameters: Array | None = None  # of the mechanism, (parameters,)
 
     @classmethod
     def sample(
@@ -112,6 +117,7 @@ def batch_call(
         "stabilize": common.stabilize,
         "t": _address(given.t, first if many else 0),
         "active": _address(common.active),
+        "p": _address(common.parameters),
     }
     for name in ("q", "v", "tau"):
         values[name] = _address(getattr(given, name), first)
@@ -144,6 +150,7 @@ def trajectories_call(
         "v": _address(given.v, first),
         "tau": _address(given.tau, first if states > 1 else 0),
         "active": _address(common.active),
+        "p": _address(common.parameters),
         "followed": _address(common.followed),
     }
     for name, array in outputs.items():

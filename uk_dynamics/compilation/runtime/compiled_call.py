@@ -30,13 +30,13 @@ class CompiledCall:
         self._layout = layout
         self._clusters = None if tables is None else ClusterMemory(library, tables)
         if self._clusters is None:
-            self.memory = np.zeros(layout.size)
+            self.memory = layout.memory()
             self._address = ctypes.c_void_p(self.memory.ctypes.data)
         else:
             self.memory = self._clusters.numbers
             self._address = ctypes.c_void_p(int(self._clusters.address[0]))
-        self.memory[layout["stabilize"]] = 1.0
-        self.memory[layout["active"]] = 1.0
+            self.memory[layout["stabilize"]] = 1.0
+            self.memory[layout["active"]] = 1.0
         self._answered = self.memory[: layout.answered]
         self._q, self._v = self.memory[layout["q"]], self.memory[layout["v"]]
         self._tau = self.memory[layout["tau"]]

@@ -202,9 +202,10 @@ class CompiledDynamics(Fallback):
         return inputs.nonideal is not None or bool(inputs.references and not self.layout.followed)
 
     def _common(self, times: Array, inputs: Inputs) -> CommonInputs:
-        return CommonInputs.sample(
+        common = CommonInputs.sample(
             self._structure.rows, times, inputs, follows=self.layout.followed
         )
+        return common._replace(parameters=self.layout.parameters)
 
     def call(self) -> int:
         """The C function alone, on the inputs of the last evaluation; 0 when it has answers."""

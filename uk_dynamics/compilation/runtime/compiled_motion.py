@@ -66,7 +66,7 @@ class CompiledMotion:
         self._move, self._accelerate, self._act, self._settle = self._functions
         self._mechanism = mechanism
         self._motors = len(mechanism.actuators)
-        self._memory = np.zeros(layout.size)
+        self._memory = layout.memory()
         self._qdd = self._memory[layout["qdd"]]
         nq, nv = mechanism.model.nq, mechanism.model.nv
         self._q, self._v, self._t = np.zeros(nq), np.zeros(nv), np.zeros(1)

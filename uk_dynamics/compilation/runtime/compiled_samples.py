@@ -41,7 +41,7 @@ class CompiledSamples:
         self._function.restype = None
         self._mechanism, self._structure = mechanism, structure
         self._layout: Layout = structure.layout
-        self._memory = np.zeros(self._layout.size)
+        self._memory = self._layout.memory()
 
     def samples(self, given: States, inputs: Inputs, otherwise: Dynamics) -> Samples:
         """Samples; those that C does not answer come from another evaluator."""

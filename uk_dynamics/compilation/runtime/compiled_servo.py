@@ -42,9 +42,7 @@ class ServoCall:
         if hasattr(library, "uk_control"):
             self.periods = library.uk_control, library.uk_track
         self._layout = layout
-        self.memory = np.zeros(layout.size)
-        self.memory[layout["stabilize"]] = 1.0
-        self.memory[layout["active"]] = 1.0
+        self.memory = layout.memory()
         self._address = ctypes.c_void_p(self.memory.ctypes.data)
         #: The same functions of C where it reads arrays itself, else those that never answer.
         self._quick: Sequence[Callable[..., Any]] = [_never] * len(names)

@@ -64,9 +64,7 @@ class _Trace:
         graph = self.x.graph
         self.qdd = graph.variables("qdd", self.model.nv)
         self.multipliers = graph.variables("multipliers", len(constraints))
-        self.tree = TreeTangents(
-            self.x.tree, cast(Objects, self.x.v), self.qdd, self.model.gravity, self.model.armature
-        )
+        self.tree = TreeTangents(self.x.tree, cast(Objects, self.x.v), self.qdd)
 
     @cached_property
     def tangents(self) -> Tangents:

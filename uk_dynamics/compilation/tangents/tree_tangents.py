@@ -26,7 +26,7 @@ import numpy as np
 
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, add_multiple, is_zero
 from uk_dynamics.compilation.trace.symbolic_joints import cross, motions, skew, zeros
-from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree, inertia_of
+from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
 
 
@@ -79,8 +79,6 @@ class TreeTangents:
         tree: SymbolicTree,
         velocity: Objects,
         acceleration: Objects,
-        gravity: np.ndarray,
-        armature: np.ndarray,
     ) -> None:
         self._tree, self._bodies, self._J = tree, tree.bodies, tree.jacobian
         self._columns = [
@@ -88,9 +86,9 @@ class TreeTangents:
         ]
         self._body_of = [i for i, columns in enumerate(self._columns) for _ in columns]
         self.twist, self.acceleration = self._motion(velocity, acceleration)
-        self._falling = np.concatenate([as_objects((-gravity).tolist()), zeros(3)])
+        self._falling = np.concatenate([as_objects((-tree.gravity).tolist()), zeros(3)])
         loads = self._loads()
-        rotor = acceleration * armature
+        rotor = acceleration * tree.armature
         J = self._J
         self.effort = as_objects(
             [J[:, k] @ loads[i].force + rotor[k] for k, i in enumerate(self._body_of)]
@@ -217,7 +215,7 @@ class TreeTangents:
         loads = []
         for i, body in enumerate(self._bodies):
             place = self._tree.places[i]
-            own = inertia_of(body)
+            own = self._tree.inertias[i]
             mass, R, p = own.mass, place.rotation, place.translation
             moment = R @ own.moment
             inertia = R @ own.matrix @ R.T

@@ -7,6 +7,7 @@ Algorithms*, tables 5.1 and 6.2); Jacobians in world axes at the world's origin,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,15 +26,15 @@ from uk_dynamics.model.kinematics import Body, BodyFrame
 
 
 @dataclass(frozen=True)
-class _Inertia:
+class Inertia:
     """Of a body or several, in its frame: mass, first moment m c, inertia about the origin."""
 
     mass: float
     moment: Objects
     matrix: Objects
 
-    def __add__(self, other: _Inertia) -> _Inertia:
-        return _Inertia(
+    def __add__(self, other: Inertia) -> Inertia:
+        return Inertia(
             self.mass + other.mass, self.moment + other.moment, self.matrix + other.matrix
         )
 
@@ -44,14 +45,14 @@ class _Inertia:
             self.matrix @ angular + cross(self.moment, linear),
         )
 
-    def seen_from(self, place: Placement) -> _Inertia:
+    def seen_from(self, place: Placement) -> Inertia:
         """The same in the parent's frame."""
         R, p = place.local, place.offset
         moment = R @ self.moment
         matrix = R @ self.matrix @ R.T
         # about another origin: −m[p]² − [p][mc] − [mc][p]
         matrix = matrix - skew(p) @ skew(moment) - skew(moment + p * self.mass) @ skew(p)
-        return _Inertia(self.mass, moment + p * self.mass, matrix)
+        return Inertia(self.mass, moment + p * self.mass, matrix)
 
 
 class SymbolicTree:
@@ -65,10 +66,13 @@ class SymbolicTree:
         v: Objects,
         gravity: np.ndarray,
         armature: np.ndarray,
+        inertias: Sequence[Inertia] | None = None,
     ) -> None:
         self.bodies = bodies
+        self.inertias = inertias or [inertia_of(body) for body in bodies]
         self.places = placements(bodies, q)
         self.body_of_frame = [frame.body for frame in frames]
+        self.gravity, self.armature = gravity, armature
         self._motions = [motions(body) for body in bodies]
         self.jacobian, self.jacobian_rate = self._jacobians(v)
         self.mass = self._mass(armature)  # M(q) with armature, (nv, nv)
@@ -98,7 +102,7 @@ class SymbolicTree:
 
     def _mass(self, armature: np.ndarray) -> Objects:
         bodies, places = self.bodies, self.places
-        composite = [inertia_of(body) for body in bodies]
+        composite = list(self.inertias)
         for i in reversed(range(len(bodies))):
             parent = bodies[i].parent
             if parent >= 0:
@@ -116,8 +120,8 @@ class SymbolicTree:
                         break
                     force, couple = _to_parent(places[at], force, couple)
                     at = bodies[at].parent
-        for k, rotor in enumerate(armature):
-            M[k, k] = M[k, k] + float(rotor)
+        for k, rotor in enumerate(armature.tolist()):
+            M[k, k] = M[k, k] + rotor
         return M
 
     def _bias(self, v: Objects, gravity: np.ndarray) -> Objects:
@@ -138,7 +142,7 @@ class SymbolicTree:
             linear = linear + cross(spin, own_flow) + cross(flow, own_spin)
             angular = angular + cross(spin, own_spin)
             flow, spin = flow + own_flow, spin + own_spin
-            inertia = inertia_of(body)
+            inertia = self.inertias[i]
             momentum, angular_momentum = inertia.times(flow, spin)
             force, couple = inertia.times(linear, angular)
             force = force + cross(spin, momentum)
@@ -168,11 +172,11 @@ class SymbolicTree:
         return rotation, translation
 
 
-def inertia_of(body: Body) -> _Inertia:
-    """Of a body alone, in its frame."""
+def inertia_of(body: Body) -> Inertia:
+    """Of a body in its frame."""
     c = body.center
     about_origin = body.inertia + body.mass * (np.dot(c, c) * np.eye(3) - np.outer(c, c))
-    return _Inertia(
+    return Inertia(
         body.mass, as_objects((body.mass * c).tolist()), as_objects(about_origin.tolist())
     )
 

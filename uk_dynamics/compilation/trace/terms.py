@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
+from uk_dynamics.compilation.trace.symbolic_robot import (
+    symbolic_forces,
+    symbolic_passive,
+    symbolic_robot,
+)
 from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import FrameKinematics
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, Varied, with_values
 from uk_dynamics.model import RobotModel
 
 
 class SymbolicTerms(NamedTuple):
-    """Symbols in the inputs ``t``, ``q[i]``, ``v[i]`` and ``followed[i]``."""
+    """Symbols in the inputs ``t``, ``q[i]``, ``v[i]``, ``followed[i]`` and, varied, ``p[i]``."""
 
     M: Objects  # mass matrix, (nv, nv)
     F: Objects  # all forces but motors, (nv,)
@@ -40,13 +45,22 @@ class StateInputs:
     Rows and forces are written over plain arrays: they do not see what the arrays hold.
     """
 
-    def __init__(self, model: RobotModel, rows: int) -> None:
+    def __init__(self, model: RobotModel, rows: int, varied: Varied | None = None) -> None:
         graph = self.graph = Graph()
         self.t = cast(float, graph.variable("t"))
         q, v = graph.variables("q", model.nq), graph.variables("v", model.nv)
-        self.tree = SymbolicTree(
-            model.bodies, model.body_frames, q, v, model.gravity, model.armature
-        )
+        self.source = None
+        if varied is None:
+            self.tree = SymbolicTree(
+                model.bodies, model.body_frames, q, v, model.gravity, model.armature
+            )
+        else:
+            symbols = graph.variables("p", len(varied.names))
+            self.source = with_values(varied.base, dict(zip(varied.names, symbols, strict=True)))
+            robot = symbolic_robot(model, self.source)
+            self.tree = SymbolicTree(
+                robot.bodies, robot.frames, q, v, robot.gravity, robot.armature, robot.inertias
+            )
         self.kinematics = cast(FrameKinematics, self.tree)
         self.q, self.v = cast(Array, q), cast(Array, v)
         self.reference = None
@@ -57,11 +71,16 @@ class StateInputs:
 
 def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
     """Run the interpreted code once on symbols, where nothing hinders compiling."""
-    constraints = mechanism.constraints
-    x = StateInputs(mechanism.model, mechanism.follows_references * len(constraints))
+    constraints, passive, forces = mechanism.constraints, mechanism.passive, mechanism.forces
+    x = StateInputs(
+        mechanism.model, mechanism.follows_references * len(constraints), mechanism.varied
+    )
+    if x.source is not None:
+        passive = symbolic_passive(mechanism, x.source)
+        forces = symbolic_forces(mechanism, x.source)
     rows = constraints.evaluate(x.kinematics, x.t, x.q, x.v, x.reference)
-    force = mechanism.passive.force(x.q, x.v) - cast(Array, x.tree.bias)
-    mechanism.forces.add_to(force, x.kinematics, x.t, x.q, x.v)
+    force = passive.force(x.q, x.v) - cast(Array, x.tree.bias)
+    forces.add_to(force, x.kinematics, x.t, x.q, x.v)
     found = (force, rows.A, rows.bias, rows.residual, rows.rate)
     F, A, bias, residual, rate = cast(tuple[Objects, ...], found)
     return SymbolicTerms(x.tree.mass, F, A, bias, residual, rate, x.graph)
@@ -69,15 +88,18 @@ def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
 
 def trace_tasks(tasks: Tasks) -> SymbolicTasks:
     """The same for task rows."""
-    x = StateInputs(tasks.model, len(tasks.constraints))
+    x = StateInputs(tasks.model, len(tasks.constraints), tasks.mechanism.varied)
     found = tasks.constraints.evaluate(x.kinematics, x.t, x.q, x.v, x.reference)
     return SymbolicTasks(*(cast(Objects, part) for part in found))
 
 
 def trace_resistance(mechanism: ResolvedMechanism) -> Objects:
     """What friction and damping of the joints oppose to their motion, (nv,)."""
-    x = StateInputs(mechanism.model, 0)
-    return cast(Objects, mechanism.passive.resistance(x.v))
+    x = StateInputs(mechanism.model, 0, mechanism.varied)
+    passive = mechanism.passive
+    if x.source is not None:
+        passive = symbolic_passive(mechanism, x.source)
+    return cast(Objects, passive.resistance(x.v))
 
 
 def as_inputs(terms: SymbolicTerms) -> SymbolicTerms:

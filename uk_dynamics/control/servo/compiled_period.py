@@ -48,15 +48,22 @@ class CompiledPeriod:
 
     Attributes:
         law: What C calls.
+        tasks: Whose law it is.
     """
 
     def __init__(
         self, servo: CompiledServo, tasks: Tasks, steps: Steps, settings: Callable[[], Settings]
     ) -> None:
         self._control = CompiledControl(servo, tasks)
+        self.tasks = tasks
         self._steps, self._settings = steps, settings
         self._scale = tasks.constraints.reference_scale
         self.law = self._control.law
+
+    @property
+    def alike(self) -> bool:
+        """Whether nothing but its own references and settings tells it from others of its tasks."""
+        return not self._settings().structure and not self.tasks.mechanism.hierarchy.switchable
 
     def load(self) -> None:
         """Hand over settings and what the last periods left.

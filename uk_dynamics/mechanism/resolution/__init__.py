@@ -2,11 +2,19 @@
 
 from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.mechanism.resolution.allocation import Allocation, Weights
+from uk_dynamics.mechanism.resolution.force_resolution import resolve_forces
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.local_structure import (
     LEAST_INTERPRETED,
     LEAST_VELOCITIES,
     local_structure,
+)
+from uk_dynamics.mechanism.resolution.parameters import (
+    Parameter,
+    Source,
+    Varied,
+    frame_origins,
+    with_values,
 )
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.robot_resolution import read_description
@@ -38,15 +46,21 @@ __all__ = [
     "Energy",
     "Hierarchy",
     "Inputs",
+    "Parameter",
     "Plan",
     "Residual",
     "ResolvedMechanism",
     "Rollout",
+    "Source",
     "State",
     "States",
     "Stopped",
+    "Varied",
     "Weights",
+    "frame_origins",
     "local_structure",
     "read_description",
     "reference_of_pose",
+    "resolve_forces",
+    "with_values",
 ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +36,14 @@ from uk_dynamics.mechanism.resolution.local_structure import (
 )
 from uk_dynamics.mechanism.resolution.measurements import Measurements
 from uk_dynamics.mechanism.resolution.natural_scale import natural_row_scale
+from uk_dynamics.mechanism.resolution.parameters import (
+    Parameter,
+    Varied,
+    check_values,
+    parameters_of,
+    plain,
+    with_values,
+)
 from uk_dynamics.mechanism.resolution.robot_resolution import (
     attached_frames,
     build_model,
@@ -42,6 +52,8 @@ from uk_dynamics.mechanism.resolution.robot_resolution import (
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, NonidealFunction, State
 from uk_dynamics.model import PassiveForces, RobotModel, machine_size
 from uk_dynamics.model.urdf import AttachedFrame, RobotDescription
+
+Self = TypeVar("Self", bound="ResolvedMechanism")
 
 _ROUNDING = 1e-13  # of residuals, in m or rad: no tolerance is smaller
 
@@ -65,6 +77,7 @@ class ResolvedMechanism:
         local: Clusters of joints of a large mechanism with local loops, None for others.
         natural_scale: Whitened size of each row if nothing in it cancelled, (m,).
         initial_guess: Configuration near which the loops close, (nq,).
+        varied: Which parameters differ from those of its files; None: none.
     """
 
     def __init__(
@@ -73,6 +86,7 @@ class ResolvedMechanism:
         description: RobotDescription,
         *,
         nonideal: NonidealFunction | None = None,
+        varied: Varied | None = None,
     ) -> None:
         """Resolve a specification against a robot description.
 
@@ -82,10 +96,12 @@ class ResolvedMechanism:
             nonideal: Gives c of the servo paper's (12) from a state and the solution it leads to,
                 (nv,), in N or N·m; it is iterated until both agree. Such a mechanism cannot be
                 compiled.
+            varied: As in :meth:`with_parameters`, which gives it.
 
         Raises:
             InputError: Names that do not exist, with file and place.
         """
+        self.varied = varied
         self.spec = spec = with_loops(spec, description)
         self.name = spec.name
         self._description = description
@@ -131,6 +147,51 @@ class ResolvedMechanism:
                 length=spec.model.length,
                 whiten=spec.solver.method in WHITENING and self.local is None,
             )
+
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """Numbers that can be varied, by name, with their units and values."""
+        return parameters_of(plain(self.spec, self._description))
+
+    def with_parameters(self: Self, values: Mapping[str, float] | Iterable[str]) -> Self:
+        """The same mechanism with other numbers; one compiled library serves all their values.
+
+        Args:
+            values: New values by the names of :attr:`parameters`; or names alone, whose values
+                stay. What is not named stays as it is.
+
+        Raises:
+            UnknownNameError: There is no such parameter.
+            InputError: A value is not possible.
+        """
+        known = self.parameters
+        if not isinstance(values, Mapping):
+            names = tuple(values)
+            check_values(known, dict.fromkeys(names, 0.0), self.spec.file)
+            values = {name: known[name].value for name in names}
+        check_values(known, values, self.spec.file)
+        before: dict[str, float] = {}
+        base = plain(self.spec, self._description)
+        if self.varied is not None:
+            base = self.varied.base
+            before = dict(zip(self.varied.names, self.varied.values.tolist(), strict=True))
+        changed = before | {name: float(value) for name, value in values.items()}
+        names = tuple(sorted(changed))
+        varied = Varied(base, names, np.array([changed[name] for name in names]))
+        return type(self)(*with_values(base, changed), nonideal=self.nonideal, varied=varied)
+
+    def settled(self: Self) -> Self:
+        """The same with all of its numbers as constants, where code has no parameters."""
+        found = copy.copy(self)
+        found.varied = None
+        return found
+
+    def as_filed(self: Self) -> Self:
+        """The same with the values of its files, and the same parameters named."""
+        if self.varied is None:
+            return self
+        known = parameters_of(self.varied.base)
+        return self.with_parameters({name: known[name].value for name in self.varied.names})
 
     @cached_property
     def size(self) -> float:

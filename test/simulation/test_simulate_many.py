@@ -1,0 +1,101 @@
+"""Closed loops side by side are those that are simulated one at a time."""
+
+import numpy as np
+import pytest
+from support.mechanism_builder import shipped
+
+from uk_dynamics.control.servo import ServoController
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.files import MechanismSpec, find_file
+from uk_dynamics.simulation import simulate, simulate_many
+
+TOLERANCE = 1e-10  # of q, v and, in parts of the largest, efforts
+PERIOD = 1e-3
+# A redundant row and a motor beyond its limit; rows of velocities
+CASES = {
+    "five_bar": ("five_bar_sweep", 0.04),
+    "differential_drive": ("differential_drive_wheels", 1.0),
+}
+
+
+def _mechanism(name):
+    if name != "five_bar":
+        return shipped(name)
+    found, _ = find_file(name, "mechanism")
+    text = found.read_text().replace("axes: [x, z]", "axes: [x, y, z]")
+    mechanism = Mechanism.from_spec(
+        MechanismSpec.from_text(text, file="redundant.yaml", directory=found.parent)
+    )
+    assert len(mechanism.constraints) == 6
+    return mechanism
+
+
+def _runs(name, tasks, limit, count):
+    """Mechanisms of other masses, starts and controllers of other gains, and how to make those."""
+    rng = np.random.default_rng(5)
+    base = _mechanism(name)
+    masses = [parameter for parameter in base.parameters if parameter.endswith(".mass")][:3]
+    runs = []
+    for _ in range(count):
+        mechanism = base.with_parameters(
+            {mass: base.parameters[mass].value * rng.uniform(0.7, 1.3) for mass in masses}
+        )
+        made = Tasks.from_file(tasks, mechanism)
+        state = mechanism.start()
+        factor, blend = rng.uniform(0.5, 1.5), float(rng.choice([0.0, 0.05]))
+
+        def controller(mechanism=mechanism, made=made, factor=factor, blend=blend):
+            found = ServoController(
+                mechanism, made, control_period=PERIOD, blend_time=blend, backend="compiled"
+            )
+            found.gains.stiffness = found.gains.stiffness * factor
+            found.limits.effort = found.limits.effort * limit
+            return found
+
+        runs.append((mechanism, state, controller))
+    return runs
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_side_by_side_as_one_at_a_time(name):
+    tasks, limit = CASES[name]
+    runs = _runs(name, tasks, limit, 9)  # more than the lanes of any vector, and not a multiple
+    duration = 0.2
+    together = simulate_many(
+        [run[0] for run in runs],
+        [run[1] for run in runs],
+        duration,
+        controllers=[run[2]() for run in runs],
+        control_period=PERIOD,
+        backend="compiled",
+    )
+    for k in (0, 3, 8):
+        mechanism, state, controller = runs[k]
+        single = simulate(
+            mechanism,
+            state,
+            duration,
+            controller=controller(),
+            control_period=PERIOD,
+            backend="compiled",
+        )
+        found = together[k]
+        assert np.array_equal(found.t, single.t)
+        assert np.abs(found.q - single.q).max() <= TOLERANCE
+        assert np.abs(found.v - single.v).max() <= TOLERANCE
+        largest = np.abs(single.efforts).max()
+        assert np.abs(found.efforts - single.efforts).max() <= TOLERANCE * largest
+        assert found.warnings == single.warnings
+        assert found.statistics.steps == single.statistics.steps
+        if limit < 1.0:  # the case is one of limits
+            most = limit * mechanism.actuators.effort_limits
+            assert (np.abs(single.efforts) >= most * (1.0 - 1e-12)).any()
+    assert np.abs(together[0].q[-1] - together[1].q[-1]).max() > 1e-9  # each its own motion
+
+
+def test_what_does_not_fit_together_is_refused():
+    mechanism, state, controller = _runs("five_bar", "five_bar_sweep", 1.0, 1)[0]
+    one = controller()
+    with pytest.raises(InputError, match="a controller of its own"):
+        simulate_many(mechanism, [state, state], 0.1, controllers=[one, one], control_period=PERIOD)

@@ -1,0 +1,65 @@
+"""The whole C source of closed loops in lanes: a mechanism, and the servo law of its tasks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.compilation.emit.c_source import LANES, number
+from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.generate import (
+    batch_declarations,
+    batch_definitions,
+    following,
+)
+from uk_dynamics.compilation.emit.mechanism_functions import parameters
+from uk_dynamics.compilation.emit.motor_source import motors
+from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.emit.servo_source import servo_declarations
+from uk_dynamics.compilation.trace.terms import trace_resistance, trace_tasks
+from uk_dynamics.core.servo import CONTROL_CONSTANTS, MET
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import JUMP_CONSTANTS
+
+
+def crowd_source(tasks: Tasks) -> str:
+    """C source of ``uk_move_crowd``."""
+    mechanism, rows, constraints = tasks.mechanism, trace_tasks(tasks), tasks.constraints
+    given = parameters(mechanism)
+    state = ("q", "v", "followed", *given)
+    errors = places(residual=rows.residual, rate=rows.rate)
+    return "\n".join(
+        [
+            "#include <math.h>\n",
+            servo_declarations(tasks),
+            batch_declarations(mechanism),
+            part("crowd.h"),
+            batch_definitions(mechanism),
+            *motors(mechanism),
+            table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
+            f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
+            *defines({"MET": MET} | CONTROL_CONSTANTS | JUMP_CONSTANTS),
+            f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
+            *following(mechanism),
+            table("double", "uk_task_position", constraints.position_rows),
+            table("double", "uk_task_motion", constraints.motion_rows),
+            function(
+                "uk_lanes_task_terms",
+                state,
+                ("A", "bias"),
+                places(A=rows.A, bias=rows.bias),
+                LANES,
+            ),
+            function("uk_lanes_task_errors", state, ("residual", "rate"), errors, LANES),
+            function(
+                "uk_lanes_resistance",
+                ("q", "v", *given),
+                ("tau",),
+                places(tau=trace_resistance(mechanism)),
+                LANES,
+            ),
+            part("limits.c"),
+            "#define UK_STEPS_ALONE",
+            part("control_period.c"),
+            part("crowd.c"),
+        ]
+    )

@@ -1,0 +1,163 @@
+"""Many closed loops side by side in the lanes of vectors, in C."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.compilation.build.library import crowd_library_of, servo_library_of
+from uk_dynamics.compilation.runtime.compiled_batch import in_parts
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import Law
+from uk_dynamics.mechanism.resolution import Array
+
+_INPUTS = ("when", "control", "sample", "active", "tau", "p", "controllers", "law", "allocate")
+_OUTPUTS = ("q", "v", "efforts", "q_out", "v_out", "efforts_out", "seen", "stopped")
+
+
+class CrowdCall(ctypes.Structure):
+    """``uk_crowd`` of crowd.h."""
+
+    _fields_ = (
+        *((name, ctypes.c_longlong) for name in ("count", "stops", "samples", "euler", "p_stride")),
+        ("step", ctypes.c_double),
+        *((name, ctypes.c_void_p) for name in (*_INPUTS, *_OUTPUTS)),
+        *((name, ctypes.c_longlong) for name in ("steps", "alone")),
+    )
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What became of K motions.
+
+    Attributes:
+        q: At the last instant, (K, nq).
+        v: (K, nv).
+        efforts: Of the motors, (K, motors), in N or N·m.
+        sampled_q: (K, samples, nq).
+        sampled_v: (K, samples, nv).
+        sampled_efforts: (K, samples, motors).
+        seen: When motors were first at their effort limit and flags of the law first up, (K, n),
+            in s; infinite: never.
+        stopped: Where a motion has to be done by itself, (K,).
+        steps: Integration steps of all.
+        alone: Control periods that the law of a single motion decided, of all.
+    """
+
+    q: Array
+    v: Array
+    efforts: Array
+    sampled_q: Array
+    sampled_v: Array
+    sampled_efforts: Array
+    seen: Array
+    stopped: Array
+    steps: int
+    alone: int
+
+
+class CompiledCrowd:
+    """The library for closed loops of some tasks, side by side."""
+
+    def __init__(self, tasks: Tasks) -> None:
+        """Load the library; compile it when it is not in the cache.
+
+        Raises:
+            CompilationError: Some part cannot be compiled, or there is no compiler.
+        """
+        self._library = ctypes.CDLL(str(crowd_library_of(tasks)))
+        self._servo = ctypes.CDLL(str(servo_library_of(tasks)))
+        self._move = self._library.uk_move_crowd
+        self._move.argtypes, self._move.restype = (ctypes.c_void_p,), ctypes.c_int
+        #: Motions per vector.
+        self.width: int = self._library.uk_width()
+        self._rows = max(1, len(tasks.mechanism.constraints))
+        self._motors = len(tasks.mechanism.actuators)
+
+    def move(
+        self,
+        laws: Sequence[Law],
+        q: Array,
+        v: Array,
+        when: Array,
+        control: Array,
+        sample: Array,
+        *,
+        tau: Array,
+        parameters: Array | None,
+        active: Array,
+        step: float,
+        euler: bool,
+        threads: int | None = None,
+    ) -> Crowd:
+        """Move all of them from the first instant to the last.
+
+        Args:
+            laws: Of ``uk_control``, loaded, (K,).
+            q: Starts, on the constraints, (K, nq).
+            v: (K, nv).
+            when: Instants common to all, in s.
+            control: 1 where the laws act.
+            sample: 1 where states are kept.
+            tau: Forces besides those of motors, (K, nv), in N or N·m.
+            parameters: Of the mechanisms, (K, parameters); None: there are none.
+            active: 1 for constraint rows that act, (m,).
+            step: Longest step, in s.
+            euler: Semi-implicit Euler instead of the classical Runge-Kutta method.
+            threads: At most so many; None: one for each processor.
+        """
+        count, samples, flags = len(laws), int(np.count_nonzero(sample)), len(laws[0].flags)
+        found = {
+            "q": np.array(q),
+            "v": np.array(v),
+            "efforts": np.zeros((count, self._motors)),
+            "q_out": np.empty((count, samples, q.shape[1])),
+            "v_out": np.empty((count, samples, v.shape[1])),
+            "efforts_out": np.empty((count, samples, self._motors)),
+            "seen": np.full((count, self._motors + flags), np.inf),
+            "stopped": np.zeros(count),
+        }
+        controllers = np.array([law.controller for law in laws], dtype=np.uintp)
+        rows = np.ones(self._rows)
+        rows[: len(active)] = active
+        common = {"when": when, "control": control, "sample": sample, "active": rows}
+        each = {"tau": tau, "controllers": controllers} | found
+        if parameters is not None:
+            each["p"] = np.ascontiguousarray(parameters)
+        calls: list[CrowdCall] = []
+
+        def run(first: int, end: int) -> None:
+            call = CrowdCall(
+                count=end - first,
+                stops=len(when),
+                samples=samples,
+                euler=euler,
+                p_stride=0 if parameters is None else parameters.shape[1],
+                step=step,
+                law=ctypes.cast(self._servo.uk_control, ctypes.c_void_p).value,
+                allocate=ctypes.cast(self._servo.uk_allocate, ctypes.c_void_p).value,
+            )
+            for name, array in common.items():
+                setattr(call, name, array.ctypes.data)
+            for name, array in each.items():
+                setattr(call, name, array.ctypes.data + first * array.strides[0])
+            calls.append(call)
+            if self._move(ctypes.addressof(call)):
+                raise MemoryError("not enough memory for motions")
+
+        in_parts(run, count, threads, self.width, self.width)
+        return Crowd(
+            found["q"],
+            found["v"],
+            found["efforts"],
+            found["q_out"],
+            found["v_out"],
+            found["efforts_out"],
+            found["seen"],
+            found["stopped"] != 0.0,
+            sum(call.steps for call in calls),
+            sum(call.alone for call in calls),
+        )

@@ -1,0 +1,204 @@
+"""Many simulations under control at once, side by side in the lanes of vectors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, cast, runtime_checkable
+
+import numpy as np
+
+from uk_dynamics.compilation import announce
+from uk_dynamics.compilation.build import CompilationError, is_cached
+from uk_dynamics.compilation.runtime import CompiledCrowd, Crowd
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.dynamics import Backend, ControlInC
+from uk_dynamics.mechanism.resolution import Array, State, States
+from uk_dynamics.simulation.controller import Controller
+from uk_dynamics.simulation.plant import Plant
+from uk_dynamics.simulation.recorder import Recorder
+from uk_dynamics.simulation.recording.trajectory_data import Statistics
+from uk_dynamics.simulation.simulate import fixed_step, periods, simulate, warn_of_start
+from uk_dynamics.simulation.trajectory import Trajectory
+
+_METHODS = {"rk4": 4, "semi_implicit_euler": 1}  # evaluations of a step
+
+
+@runtime_checkable
+class _LawOfTasks(ControlInC, Protocol):
+    """A servo law in C."""
+
+    tasks: Tasks
+
+    @property
+    def alike(self) -> bool:
+        """Whether nothing but its own references and settings tells it from others."""
+
+
+class _Motion(NamedTuple):
+    """One of the simulations."""
+
+    mechanism: Mechanism
+    state: State
+    controller: Controller
+    plant: Plant
+    recorder: Recorder
+    start: State
+
+
+def simulate_many(
+    mechanisms: Mechanism | Sequence[Mechanism],
+    states: Sequence[State],
+    duration: float,
+    *,
+    controllers: Sequence[Controller],
+    control_period: float,
+    method: str = "rk4",
+    step: float | None = None,
+    sample_period: float = 0.01,
+    backend: Backend = "cached",
+    threads: int | None = None,
+) -> list[Trajectory]:
+    """Simulate many motions under control: of Monte Carlo studies, tuning, learning.
+
+    The results are those of :func:`simulate` to rounding. Controllers of the same tasks whose
+    mechanisms differ in nothing but parameters (:meth:`Mechanism.with_parameters`) are moved in C
+    side by side; gains, limits, weights, initial states, and values of references may differ. What
+    cannot be done so is simulated one after the other.
+
+    Args:
+        mechanisms: What moves, K of them or one for all.
+        states: Initial states, (K,), at one time.
+        duration: In s.
+        controllers: A controller for each, made for its mechanism; none may serve two motions.
+        control_period: Efforts are held for this time, in s.
+        method: ``rk4`` or ``semi_implicit_euler``.
+        step: Fixed step, in s; None: as of :func:`simulate`.
+        sample_period: Time between samples, in s.
+        backend: As of :func:`simulate`.
+        threads: At most so many; None: one for each processor.
+
+    Returns:
+        K trajectories.
+
+    Raises:
+        InputError: Numbers of mechanisms, states and controllers differ; or as of :func:`simulate`.
+        SimulationError: As of :func:`simulate`.
+    """
+    each = [mechanisms] * len(states) if isinstance(mechanisms, Mechanism) else list(mechanisms)
+    counts = {len(each), len(states), len(controllers)}
+    if len(counts) != 1 or len({id(controller) for controller in controllers}) != len(controllers):
+        raise InputError(
+            "expected a controller of its own for each of as many states and mechanisms, found"
+            f" {len(each)} mechanisms, {len(states)} states, {len(controllers)} controllers"
+        )
+
+    def alone(k: int) -> Trajectory:
+        return simulate(
+            each[k],
+            states[k],
+            duration,
+            controller=controllers[k],
+            control_period=control_period,
+            method=method,
+            step=step,
+            sample_period=sample_period,
+            backend=backend,
+        )
+
+    if len(states) < 2 or method not in _METHODS or len({state.t for state in states}) > 1:
+        return [alone(k) for k in range(len(states))]
+    motions = [_prepared(*one, backend) for one in zip(each, states, controllers, strict=True)]
+    crowd = _crowd(motions, backend)
+    if crowd is None:
+        return [alone(k) for k in range(len(states))]
+    began = time.perf_counter()
+    instants = periods(states[0].t, duration, sample_period, control_period)
+    when, _, sample = instants
+    size = fixed_step(step, control_period)
+    found = _moved(crowd, motions, instants, size, method=method, threads=threads)
+    wall = (time.perf_counter() - began) / len(motions)
+    steps = found.steps // len(motions)
+    statistics = Statistics(steps, steps * _METHODS[method], wall)
+    times = np.append(when[np.flatnonzero(sample)], when[-1])
+    return [
+        alone(k) if found.stopped[k] else _recorded(motion, found, k, times, statistics)
+        for k, motion in enumerate(motions)
+    ]
+
+
+def _prepared(
+    mechanism: Mechanism, state: State, controller: Controller, backend: Backend
+) -> _Motion:
+    plant = Plant(mechanism, None, controller, continuous=False, backend=backend)
+    recorder = Recorder(mechanism, plant.dynamics, plant.task_rows)
+    start = plant.project(state)
+    warn_of_start(mechanism, plant, recorder, state)
+    return _Motion(mechanism, state, controller, plant, recorder, start)
+
+
+def _crowd(motions: Sequence[_Motion], backend: Backend) -> CompiledCrowd | None:
+    """What moves all of them; None: they differ too much, or are not compiled."""
+    laws = [motion.plant.law for motion in motions]
+    if not all(isinstance(law, _LawOfTasks) and law.alike for law in laws):
+        return None
+    alike = cast("list[_LawOfTasks]", laws)
+    if len({law.law.function for law in alike}) > 1:  # their libraries differ
+        return None
+    tasks = alike[0].tasks
+    if backend == "cached" and not is_cached(tasks, crowd=True):
+        return None
+    try:
+        return CompiledCrowd(tasks)
+    except CompilationError as error:
+        announce(f"closed loops are not compiled side by side: {error}")
+        return None
+
+
+def _moved(
+    crowd: CompiledCrowd,
+    motions: Sequence[_Motion],
+    instants: tuple[Array, Array, Array],
+    step: float,
+    *,
+    method: str,
+    threads: int | None,
+) -> Crowd:
+    laws = [law for motion in motions if (law := motion.plant.law) is not None]
+    for law in laws:
+        law.load()
+    varied = [motion.mechanism.varied for motion in motions]
+    values = [one.values for one in varied if one is not None]
+    mechanism = motions[0].mechanism
+    found = crowd.move(
+        [law.law for law in laws],
+        np.array([motion.start.q for motion in motions]),
+        np.array([motion.start.v for motion in motions]),
+        *instants,
+        tau=np.zeros((len(motions), mechanism.model.nv)),
+        parameters=np.array(values) if values and len(values[0]) else None,
+        active=np.ones(len(mechanism.constraints)),
+        step=step,
+        euler=method == "semi_implicit_euler",
+        threads=threads,
+    )
+    for k, law in enumerate(laws):
+        if not found.stopped[k]:  # else it begins again, with what Python remembers
+            law.store()
+    return found
+
+
+def _recorded(
+    motion: _Motion, found: Crowd, k: int, times: Array, statistics: Statistics
+) -> Trajectory:
+    plant, recorder = motion.plant, motion.recorder
+    q = np.concatenate((found.sampled_q[k], found.q[k : k + 1]))
+    v = np.concatenate((found.sampled_v[k], found.v[k : k + 1]))
+    efforts = np.concatenate((found.sampled_efforts[k], found.efforts[k : k + 1]))
+    states = States(times, q, v, plant.forces(efforts))
+    recorder.add_many(states, plant.inputs, efforts, plant.tracking_errors(times, q, v))
+    for flag, t in zip(plant.flags, found.seen[k].tolist(), strict=True):
+        if t < np.inf:
+            recorder.warn(flag, t)
+    return recorder.trajectory(statistics)
