@@ -35,7 +35,7 @@ ROOMS = (
     *("mechanism/files", "mechanism/resolution", "mechanism/dynamics", "mechanism/tasks"),
     *("mechanism/assembly", "mechanism/analysis", "mechanism"),
     *("compilation/trace", "compilation/tangents", "compilation/emit", "compilation/build"),
-    *("compilation/runtime", "compilation/jax", "compilation"),
+    *("compilation/runtime", "compilation/derivatives", "compilation/jax", "compilation"),
     "derivatives",
     *("simulation/recording", "simulation/plots", "simulation"),
     *("control/limits", "control/estimation", "control", "control/servo"),

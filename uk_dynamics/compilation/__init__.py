@@ -1,8 +1,8 @@
 """A mechanism as C: its terms traced through symbols, compiled once, kept in the user's cache."""
 
 from uk_dynamics.compilation.build.library import announce, derivatives_are_cached
-from uk_dynamics.compilation.runtime.compiled_derivatives import CompiledDerivatives
-from uk_dynamics.compilation.runtime.equation_slopes import (
+from uk_dynamics.compilation.derivatives.compiled_derivatives import CompiledDerivatives
+from uk_dynamics.compilation.derivatives.equation_slopes import (
     EquationSlopes,
     SlopeSource,
     TracedSlopes,

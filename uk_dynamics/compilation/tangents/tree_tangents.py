@@ -213,9 +213,7 @@ class TreeTangents:
 
     def _loads(self) -> list[_Load]:
         loads = []
-        for i, body in enumerate(self._bodies):
-            place = self._tree.places[i]
-            own = self._tree.inertias[i]
+        for i, (place, own) in enumerate(zip(self._tree.places, self._tree.inertias, strict=True)):
             mass, R, p = own.mass, place.rotation, place.translation
             moment = R @ own.moment
             inertia = R @ own.matrix @ R.T

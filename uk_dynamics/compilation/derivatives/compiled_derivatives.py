@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.build.library import derivative_library_of
+from uk_dynamics.compilation.derivatives.equation_slopes import EquationSlopes
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
-from uk_dynamics.compilation.runtime.equation_slopes import EquationSlopes
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
@@ -43,7 +43,7 @@ class CompiledDerivatives:
         *,
         stabilize: bool,
     ) -> EquationSlopes:
-        """See :class:`~uk_dynamics.compilation.runtime.equation_slopes.SlopeSource`."""
+        """See :class:`~uk_dynamics.compilation.derivatives.equation_slopes.SlopeSource`."""
         self._set(state, reference, stabilize)
         self._fields["qdd"][:] = qdd
         self._fields["multipliers"][: self._rows] = multipliers

@@ -1,0 +1,1 @@
+"""Derivatives of the equations of motion as numbers, and of the motion in C."""
