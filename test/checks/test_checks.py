@@ -12,9 +12,9 @@ from support.mechanism_builder import pinned_arm as pinned
 from uk_dynamics.checks.checklist import check, check_file
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import AssemblyError
-from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.resources import shipped_files
 
 # A four-bar: two links of an arm, a rocker beside it; the pin joins their ends.
 ROCKER = link("rocker", com="0.5 0 0") + joint("j3", "base", "rocker", xyz="1 0 0")

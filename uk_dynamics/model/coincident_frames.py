@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from uk_dynamics.model.kinematics.workspace import Workspace
 from uk_dynamics.model.robot_model import RobotModel
@@ -58,6 +57,8 @@ def coincident_frames(
         q: Configuration, (nq,).
         within: Largest distance as a fraction of the machine's size.
     """
+    from scipy.spatial import cKDTree
+
     workspace = model.workspace()
     workspace.update_positions(q)
     count = len(model.link_names)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import BSpline, make_interp_spline
 
 from uk_dynamics.constraints.references.references import Array, ReferenceSample
 from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
 
 Boundary = Literal["clamped", "natural", "periodic"]
 
@@ -64,6 +66,8 @@ class Spline:
             InputError: Times that do not increase, sizes that do not fit, a periodic spline that
                 does not return to its first value.
         """
+        from scipy.interpolate import make_interp_spline
+
         knots, points = _checked(times, values, degree, boundary)
         if boundary == "periodic":
             # Rounding in the file must not fail the exact comparison.

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 import uk_dynamics.constraints.references.polynomials as polynomials
 from uk_dynamics.constraints.references.references import Array, ReferenceSample
@@ -121,6 +120,8 @@ class Trajectory:
 
 def _smooth(times: list[float], states: list[ReferenceSample]) -> list[ReferenceSample]:
     """Rates that make the cubics a spline, from the first state's rate to rest."""
+    from scipy.interpolate import CubicSpline
+
     values = np.array([state.value for state in states])
     ends: Any = ((1, states[0].rate), (1, np.zeros(values.shape[1])))
     rates = CubicSpline(times, values, bc_type=ends)(times, 1)

@@ -8,11 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import DOP853, RK23, RK45, Radau
 
 from uk_dynamics.core.integration.fixed_step import Acceleration, ConfigurationSpace
 from uk_dynamics.exceptions import ExpressionValueError, SimulationError
@@ -22,7 +21,7 @@ Projection = Callable[[float, Array, Array], tuple[Array, Array]]
 AdaptiveMethod = Literal["DOP853", "RK45", "RK23", "Radau"]
 
 # One-step methods only: the others remember points in a chart that has moved on.
-ADAPTIVE_METHODS: dict[str, Any] = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau}
+ADAPTIVE_METHODS: tuple[AdaptiveMethod, ...] = get_args(AdaptiveMethod)
 
 # Their error estimate takes a trial that is no number for a step that was too long.
 _FORGIVING = ("DOP853", "RK45", "RK23")
@@ -89,6 +88,8 @@ class AdaptiveStepper:
         Raises:
             SimulationError: The acceleration at the start is not finite.
         """
+        from scipy import integrate
+
         limits = tolerances or Tolerances()
         self._space = space
         self._acceleration = acceleration
@@ -102,7 +103,7 @@ class AdaptiveStepper:
         self._trying = False  # within a step whose trials may go too far
         self._beyond: ExpressionValueError | None = None
         self.t, self.q, self.v = float(t), self._base, np.array(v, dtype=float)
-        self._solver: Any = ADAPTIVE_METHODS[method](
+        self._solver: Any = getattr(integrate, method)(
             self._rates,
             self.t,
             np.concatenate((np.zeros(self._nv), self.v)),

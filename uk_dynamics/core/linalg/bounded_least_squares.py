@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_TASK_RANK_TOLERANCE
 from uk_dynamics.core.linalg.row_basis import RowBasis, least_solution
@@ -174,6 +173,8 @@ def _within_cone(uphill: Array, motions: Array, held: Flags, outward: Array) -> 
 
     outward: Sign of the way out of the bounds, (n,), zero inside.
     """
+    from scipy.optimize import nnls
+
     push = np.zeros(len(held))
     at = np.flatnonzero(held)
     if not len(at):

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import lsq_linear
 
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
@@ -139,6 +138,8 @@ class Search:
         self, q: Array, A: Array, residual: Array, damping: float, within_limits: bool
     ) -> Array:
         """The δ of least |A δ + ψ|² + damping |δ|² that stays inside the limits, (nv,)."""
+        from scipy.optimize import lsq_linear
+
         nv = self._model.nv
         step = np.zeros(nv)
         count = len(self._free)

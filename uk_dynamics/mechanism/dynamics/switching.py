@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import root
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import ActivationError, SimulationError
@@ -77,6 +76,8 @@ def switch(
 
 def present_values(mechanism: ResolvedMechanism, state: State, name: str) -> Array:
     """What the rows of a constraint have now, in the units of their reference, (rows,)."""
+    from scipy.optimize import root
+
     constraints = mechanism.constraints
     rows = constraints.slices[name]
     unit = constraints.position_rows[rows] / constraints.reference_scale[rows]

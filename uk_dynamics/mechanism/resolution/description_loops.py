@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from scipy.spatial.transform import Rotation
-
 from uk_dynamics.constraints.kinds import kind_called, words_of
 from uk_dynamics.exceptions import InputError, UrdfError
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
@@ -75,6 +73,8 @@ def _data(joint: LoopJoint, source: str, place: str) -> dict[str, Any]:
 
 
 def _frame(link: str, pose: Pose) -> dict[str, Any]:
+    from scipy.spatial.transform import Rotation
+
     return {
         "link": link,
         "xyz": pose.translation.tolist(),
