@@ -431,3 +431,19 @@ def test_positions_are_held(capsys):
     assert main(["check", "five_bar", "--set", "crank=0", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert "singular_start" in {finding["check"] for finding in facts["findings"]}
+
+
+def test_of_very_many_names_some_are_listed(capsys, tmp_path):
+    """Forty times the same loop: one warning of a few lines; JSON has all names."""
+    pins = "".join(FRAME_PIN.partition("pin:")[2].join((f"  pin{n}:", "")) for n in range(40))
+    robot = arm([1.0, 1.0]) + ROCKER
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r">{robot}</robot>')
+    file = tmp_path / "many.yaml"
+    file.write_text(f"schema: 1\nmodel: {{urdf: robot.urdf}}\nconstraints:\n{pins}{GUESS}{MOTOR}")
+    assert main(["check", str(file)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "1 warning" in text
+    assert "pin11 and 28 more: are duplicates" in text
+    assert main(["check", str(file), "--json"]) == 0
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert len(finding["subject"]) == 40
