@@ -24,6 +24,8 @@ def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
     Raises:
         MechanismFileError: There is no such package or shipped file.
     """
+    if not isinstance(name, str | os.PathLike):
+        raise MechanismFileError(f"expected a path or a name, found {type(name).__name__}")
     given = os.fspath(name)
     if "://" in given:
         try:
