@@ -22,7 +22,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from uk_dynamics import Mechanism, ServoController, Tasks
-from uk_dynamics.mechanism.files.file_location import shipped_files
+from uk_dynamics.resources import shipped_files
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import MechanismView
 from uk_dynamics.viewing.server import address, close_server, open_server

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import signal
+import json
 import subprocess
 import sys
-import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+from support import interrupted_everywhere
 from support.mechanism_builder import arm, joint, link, mechanism, shipped
 
+from uk_dynamics import Hold, Mechanism, forward_dynamics, inverse_dynamics
 from uk_dynamics.cli.main import main
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.exceptions import InputError
@@ -66,15 +68,18 @@ def test_positions_have_the_unit_of_their_joint(tmp_path, capsys):
     assert "slide 0.2 m, swing 1 rad" in text
 
 
-@pytest.mark.parametrize("after", [0.03, 0.1, 0.2, 0.4, 0.8])
-def test_ctrl_c_at_any_moment_is_quiet(after):
-    command = [sys.executable, "-m", "uk_dynamics", "simulate", "five_bar", "--duration", "1000"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        time.sleep(after)  # the moment is what is tried
-        process.send_signal(signal.SIGINT)
-        err = process.communicate(timeout=60)[1].decode()
-    assert "uk_dynamics/cli" not in err  # only Python itself may still be starting
-    assert process.returncode in (130, -signal.SIGINT, 1)
+def test_ctrl_c_at_any_moment_is_quiet(tmp_path):
+    program = Path(interrupted_everywhere.__file__)
+    report = tmp_path / "report"
+    # every 60th import and every 100,000th call: some thirty moments
+    command = [sys.executable, program, report, "60", "100000", "simulate", "four_bar"]
+    options = ["--duration", "0.01", "--backend", "interpreted"]
+    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
+    ends = [json.loads(line) for line in report.read_text().splitlines()]
+    assert len(ends) > 20
+    assert [
+        (moment, status, said) for moment, status, said in ends if (status, said) != (130, "")
+    ] == []
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -149,6 +154,10 @@ def test_reprs_say_something():
     machine = shipped("five_bar")
     motion = simulate(machine, machine.start(), 0.02)
     assert repr(machine) == "<Mechanism five_bar: 4 joints, 4 constraint rows, 1 motor>"
+    tasks = Tasks.through(machine, [0.0, 1.0], crank=[0.6, 0.7])
+    said = "<ServoController crank of five_bar, every 0.001 s>"
+    assert repr(ServoController(machine, tasks, control_period=0.001)) == said
+    assert repr(Hold(machine)) == "<Hold of five_bar>"
     assert repr(motion) == "<Trajectory five_bar: 3 samples from 0 to 0.02 s>"
 
 
@@ -158,3 +167,97 @@ def test_wrong_types_are_named():
         simulate(machine, machine.assemble(), 1.0)
     with pytest.raises(InputError, match=r"mechanism: expected a Mechanism.*found str"):
         simulate("five_bar", machine.start(), 1.0)
+    tasks = Tasks.from_file("five_bar_sweep", machine)
+    doors = {
+        "path or a name, found int": lambda: Mechanism.from_file(5),
+        "spec: expected a MechanismSpec": lambda: Mechanism("five_bar", "five_bar"),
+        "mechanism: expected a ResolvedMechanism": lambda: Tasks.from_file("five_bar_sweep", "x"),
+        "tasks: expected a Tasks": lambda: ServoController(machine, "five_bar_sweep"),
+        "mechanism: expected a Mechanism": lambda: ServoController("five_bar", tasks),
+        "of a Mechanism|expected a Mechanism": lambda: Hold("five_bar"),
+        "state: expected a State": lambda: forward_dynamics(machine, machine.assemble()),
+        "state: expected a State.*found tuple": lambda: inverse_dynamics(machine, (0.0,), [1.0]),
+        "duration: expected a positive number, found '1'": lambda: simulate(
+            machine, machine.start(), "1"
+        ),
+        "data: expected a dict": lambda: Tasks.from_data("tasks: {}", machine),
+        "found object; valid": lambda: Tasks.from_data({"tasks": object()}, machine),
+        "point in it.*found": lambda: machine.pose(("coupler_link", 1, 2)),
+        "point in coupler_link: expected 3": lambda: machine.pose(("coupler_link", (1, 2))),
+        "wrench on coupler_link": lambda: machine.wrench_forces({"coupler_link": [1, 2]}),
+    }
+    for text, wrong in doors.items():
+        with pytest.raises(InputError, match=text):
+            wrong()
+
+
+# Two links on a pin each, whose ends meet: a triangle with the ground.
+ROBOT = link("base") + link("boom") + link("tube") + link("rod")
+ROBOT += joint("lift", "base", "boom", xyz="0 0 0.5") + joint(
+    "swing", "base", "tube", xyz="0.3 0 0"
+)
+ROBOT += joint("stroke", "tube", "rod", kind="prismatic", axis="0 0 1", limits=(0.3, 0.9))
+LOOP = {
+    "actuators": {"cylinder": {"joint": "stroke", "effort_limit": 500.0}},
+    "constraints": {
+        "pin": {
+            "type": "frame",
+            "axes": ("x", "z"),
+            "parent": {"link": "rod"},
+            "child": {"link": "boom", "xyz": np.array([0.6, 0.0, 0.1])},
+        }
+    },
+    "initial_guess": {"stroke": np.float64(0.6)},
+}
+
+
+def test_a_mechanism_and_its_tasks_without_a_file():
+    machine = Mechanism.from_data(
+        LOOP, robot_description=f'<robot name="r">{ROBOT}</robot>', name="lifter"
+    )
+    assert (machine.name, machine.constraints.names) == ("lifter", ("pin",))
+    closed = machine.start()
+    here = machine.pose("rod", closed.q)[0] - machine.pose(("boom", (0.6, 0.0, 0.1)), closed.q)[0]
+    assert np.abs(here[[0, 2]]).max() < 1e-9  # the closure tolerance, of a machine of 1 m
+    begin = float(closed.q[machine.model.position_names.index("stroke")])
+    tasks = Tasks.through(machine, [0.0, 0.5], stroke=[begin, begin + 0.05])
+    controller = ServoController(machine, tasks, control_period=0.001)
+    motion = simulate(machine, closed, 0.5, controller=controller, control_period=0.001)
+    # the law is exact in the middle of each period: the error is of the order of its square
+    assert abs(motion.position("stroke")[-1] - begin - 0.05) < 1e-5
+    with pytest.raises(InputError, match="strok"):
+        Tasks.through(machine, [0.0, 1.0], strok=[0.5, 0.6])
+    with pytest.raises(InputError, match='pin: the key "parent"'):
+        Mechanism.from_data({**LOOP, "constraints": {"pin": {"type": "frame", "axes": 3}}})
+
+
+def test_forces_on_links_do_the_work_of_their_points():
+    """Σ τ·v is F·(velocity of the point) + T·ω, for every motion."""
+    machine = shipped("stewart_platform")
+    q = machine.assemble()
+    point = ("platform", (0.1, -0.2, 0.05))
+    force, torque = np.array([1.0, -2.0, 3.0]), np.array([0.3, 0.2, -0.1])
+    tau = machine.wrench_forces({point: [*force, *torque]}, q)
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        v, h = rng.standard_normal(machine.model.nv), 1e-6
+        (ahead, turned), (behind, before) = (
+            machine.pose(point, machine.model.integrate(q, step * v)) for step in (h, -h)
+        )
+        velocity = (ahead - behind) / (2.0 * h)
+        spin = (turned - before) @ turned.T / (2.0 * h)
+        omega = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
+        # central differences: h² times third derivatives, and rounding 1e-16 / h
+        assert abs(tau @ v - force @ velocity - torque @ omega) < 1e-6
+    assert np.array_equal(
+        machine.wrench_forces({point: force}, q),
+        machine.wrench_forces({point: [*force, 0.0, 0.0, 0.0]}, q),
+    )
+
+
+def test_points_of_links_see_each_other():
+    machine = shipped("five_bar")
+    place, _ = machine.pose(
+        ("coupler_link", (0.2, 0.0, 0.0)), relative_to=("coupler_link", (0.05, 0.0, 0.0))
+    )
+    np.testing.assert_allclose(place, [0.15, 0.0, 0.0], rtol=0.0, atol=1e-15)  # rounding

@@ -101,6 +101,22 @@ def test_changelog_knows_the_version(build: dict[str, Any]) -> None:
     assert versions[0] in ("Forthcoming", build["version"])
 
 
+def test_release_tools_read_manifest_and_changelog(build: dict[str, Any]) -> None:
+    """What bloom reads, once ``catkin_prepare_release`` has given the changes a version."""
+    changelogs = pytest.importorskip("catkin_pkg.changelog")
+    packages = pytest.importorskip("catkin_pkg.package")
+    assert packages.parse_package(str(ROOT / "package.xml")).name == build["name"]
+    text = (ROOT / "CHANGELOG.rst").read_text()
+    today = f"{build['version']} (2026-01-01)"
+    text = text.replace("Forthcoming\n-----------", f"{today}\n{'-' * len(today)}")
+    log = changelogs.Changelog()
+    changelogs.populate_changelog_from_rst(log, text)
+    (release,) = log.foreach_version()
+    version, _, (changes,) = release
+    assert version == build["version"]
+    assert len(changes.bullets) == text.count("\n* ")
+
+
 @pytest.mark.parametrize("directory", ["uk_dynamics", "launch"])
 def test_every_import_is_declared_for_rosdep(directory: str, manifest: ET.Element) -> None:
     keys = {entry.text for entry in manifest.iter("exec_depend")}

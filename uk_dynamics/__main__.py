@@ -1,5 +1,6 @@
 """``python -m uk_dynamics`` is the command ``uk_dynamics``."""
 
+import signal
 import sys
 
 
@@ -11,6 +12,9 @@ def run() -> int:
         return main()
     except KeyboardInterrupt:
         return 130  # 128 + SIGINT, as shells report it
+    finally:
+        # while Python winds up there is nothing left to catch it
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 if __name__ == "__main__":

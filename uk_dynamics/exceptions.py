@@ -61,6 +61,13 @@ class InputError(UkDynamicsError):
         return moved
 
 
+def expect(place: str, found: object, kind: type, such: str) -> None:
+    """Refuse an argument of a wrong type by name, with an example of a right one."""
+    if not isinstance(found, kind):
+        problem = f"expected a {kind.__name__}, such as {such}, found {type(found).__name__}"
+        raise InputError(problem, place=place)
+
+
 class UnknownNameError(InputError):
     """A name that does not exist was used.
 

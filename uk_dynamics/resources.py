@@ -22,6 +22,7 @@ from uk_dynamics.exceptions import InputError
 PACKAGE = "uk_dynamics"
 _SIMILAR = 0.65  # as difflib counts: one letter of three may be another
 _SHORTEST = 3  # letters that name a longer name by a part of it
+_SHIPPED = {"mechanism": "config", "tasks": "config/tasks"}
 _INDEX = Path("share", "ament_index", "resource_index", "packages")
 
 
@@ -48,6 +49,12 @@ def share_directory() -> Path:
     raise InputError(
         f"{PACKAGE} was installed without its share directory; install it with pip or colcon"
     )
+
+
+def shipped_files(kind: str) -> dict[str, Path]:
+    """Mechanism or tasks files that come with this package, by name, in alphabetical order."""
+    folder = share_directory() / _SHIPPED[kind]
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
 def package_directory(package: str) -> Path:

@@ -12,9 +12,9 @@ from support.mechanism_builder import pinned_arm as pinned
 from uk_dynamics.checks.checklist import check, check_file
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import AssemblyError
-from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.resources import shipped_files
 
 # A four-bar: two links of an arm, a rocker beside it; the pin joins their ends.
 ROCKER = link("rocker", com="0.5 0 0") + joint("j3", "base", "rocker", xyz="1 0 0")
@@ -431,3 +431,19 @@ def test_positions_are_held(capsys):
     assert main(["check", "five_bar", "--set", "crank=0", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert "singular_start" in {finding["check"] for finding in facts["findings"]}
+
+
+def test_of_very_many_names_some_are_listed(capsys, tmp_path):
+    """Forty times the same loop: one warning of a few lines; JSON has all names."""
+    pins = "".join(FRAME_PIN.partition("pin:")[2].join((f"  pin{n}:", "")) for n in range(40))
+    robot = arm([1.0, 1.0]) + ROCKER
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r">{robot}</robot>')
+    file = tmp_path / "many.yaml"
+    file.write_text(f"schema: 1\nmodel: {{urdf: robot.urdf}}\nconstraints:\n{pins}{GUESS}{MOTOR}")
+    assert main(["check", str(file)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "1 warning" in text
+    assert "pin11 and 28 more: are duplicates" in text
+    assert main(["check", str(file), "--json"]) == 0
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert len(finding["subject"]) == 40

@@ -48,7 +48,7 @@ def test_the_gripper_of_the_documentation(here, capsys):
     assert (facts["mobility"], facts["actuation"]) == (1, "fully actuated")
     assert set(facts["constraints"]) == {"upper_finger_pin", "lower_finger_pin"}
     assert facts["constraints"]["upper_finger_pin"]["axes"] == ["x", "z"]
-    assert facts["motors"] == ["upper_crank_motor"]
+    assert facts["motors"] == ["upper_crank"]
     assert main(["describe", "four_bar_gripper.yaml"]) == 0
     mechanism = Mechanism.from_file(here / "four_bar_gripper.yaml")
     q = mechanism.model.positions_by_name(mechanism.assemble(upper_crank=0.3))
@@ -60,7 +60,7 @@ def test_the_gripper_of_the_documentation(here, capsys):
 def test_every_guess_is_marked(here):
     assert main(["init", GRIPPER]) == 0
     lines = (here / "four_bar_gripper.yaml").read_text().splitlines()
-    for start in ("  upper_crank_motor:", "  gravity:", "  root:", "# upper_crank "):
+    for start in ("  upper_crank:", "  gravity:", "  root:", "# upper_crank "):
         (line,) = [line for line in lines if line.startswith(start)]
         assert "guess" in line
     for name in ("upper_finger_pin", "lower_finger_pin"):
@@ -125,7 +125,7 @@ def test_transmissions_and_ros2_control_name_the_motors(here, capsys):
     text = (here / "own.yaml").read_text()
     mechanism = Mechanism.from_file(here / "own.yaml")
     limits = dict(zip(mechanism.actuators.names, mechanism.actuators.effort_limits, strict=True))
-    assert limits == {"j2_motor": 7.5, "motor_a": np.inf}
+    assert limits == {"j2": 7.5, "Motor_A": np.inf}
     assert "reduction of 50" in text
 
 
@@ -133,8 +133,8 @@ def test_without_tags_all_joints_are_offered_as_motors(here):
     urdf = write(here / "own.urdf", arm([1.0, 1.0]))
     assert main(["init", urdf]) == 0
     text = (here / "own.yaml").read_text()
-    assert "#   # j1_motor" not in text
-    assert "  # j1_motor: {joint: j1}" in text
+    assert "#   # j1" not in text
+    assert "  # j1: {joint: j1}" in text
     assert len(Mechanism.from_file(here / "own.yaml").actuators) == 0
 
 
@@ -162,13 +162,31 @@ def test_near_frames_are_mentioned_and_not_closed(here, capsys):
     assert "5 mm apart" in " ".join((here / "own.yaml").read_text().split())
 
 
-def test_markers_named_alike_are_mentioned(here, capsys):
+@pytest.mark.parametrize(("a", "b"), [("loop_1A", "loop_1B"), ("pin_a", "pin_b")])
+def test_markers_named_alike_are_closed_from_an_open_pose(a, b, here, capsys):
+    """0.3 m apart at zero; the file begins where they meet."""
+    parts = two_arms().replace("left_tip", a).replace("right_tip", b)
+    assert main(["init", write(here / "own.urdf", parts), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["constraints"] == {
+        b: {"type": "frame", "axes": ["x", "z"], "parent": {"link": a}, "child": {"link": b}}
+    }
+    mechanism = Mechanism.from_file(here / "own.yaml")
+    first, second = (mechanism.pose(name)[0] for name in (a, b))
+    assert np.abs(first - second).max() < 1e-3  # the file has four decimals, of 4 m
+    assert np.abs(mechanism.assemble() - mechanism.initial_guess).max() < 1e-3
+
+
+def test_markers_named_alike_that_cannot_meet_are_mentioned(here, capsys):
     parts = two_arms().replace("left_tip", "loop_1A").replace("right_tip", "loop_1B")
+    parts = parts.replace('xyz="1 0 0.3"', 'xyz="9 0 0.3"')
     assert main(["init", write(here / "own.urdf", parts), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["constraints"] == {}
-    assert list(facts["suggestions"]) == ["loop_1b"]
-    assert "  #   child: {link: loop_1B}" in (here / "own.yaml").read_text()
+    assert list(facts["suggestions"]) == ["loop_1B"]
+    text = (here / "own.yaml").read_text()
+    assert "  #   child: {link: loop_1B}" in text
+    assert "the mechanism does not close" in " ".join(text.split())
 
 
 def test_a_ball_joint_in_space(here, capsys):
@@ -254,14 +272,12 @@ def test_a_cut_in_space_has_the_type_that_the_motors_tell(here, capsys, driven, 
 def test_effort_limits_tell_the_motors_where_no_tag_does(here, capsys):
     parts = ring_in_space(2)
     assert main(["init", write(here / "own.urdf", parts), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["motors"] == ["j0_motor", "j1_motor"]
-    assert (
-        "j0_motor: {joint: j0}  # guess: it has an effort limit" in (here / "own.yaml").read_text()
-    )
+    assert json.loads(capsys.readouterr().out)["motors"] == ["j0", "j1"]
+    assert "j0: {joint: j0}  # guess: it has an effort limit" in (here / "own.yaml").read_text()
     tag = '<ros2_control name="x" type="system"><joint name="j5"><command_interface name="effort"/>'
     urdf = write(here / "own.urdf", parts + tag + "</joint></ros2_control>")
     assert main(["init", urdf, "--json", "--force"]) == 0
-    assert json.loads(capsys.readouterr().out)["motors"] == ["j5_motor"]
+    assert json.loads(capsys.readouterr().out)["motors"] == ["j5"]
     assert main(["init", write(here / "own.urdf", ring_in_space(7)), "--json", "--force"]) == 0
     assert json.loads(capsys.readouterr().out)["motors"] == []  # limits are there because they must
 

@@ -38,6 +38,7 @@ def press(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["completion", "bash"]) == 0
     script = capsys.readouterr().out
     (tmp_path / "rocker.yaml").touch()
+    (tmp_path / "rocker.urdf").touch()
     (tmp_path / "rocker.txt").touch()
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path, "SCRIPT": script}
@@ -56,7 +57,7 @@ def press(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     [
         ("uk_dynamics des", {"describe"}),
         ("uk_dynamics describe four_b", {"four_bar"}),
-        ("uk_dynamics describe rock", {"rocker.yaml"}),
+        ("uk_dynamics describe rock", {"rocker.yaml", "rocker.urdf"}),
         (
             "uk_dynamics init package://uk_dynamics/urdf/four_bar_gripper.urdf --at upper_w",
             {"upper_wrist="},
@@ -69,6 +70,25 @@ def press(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 )
 def test_what_is_offered(press, line, expected):
     assert press(line) == expected
+
+
+@pytest.mark.parametrize("line", ["uk_dynamics des", "uk_dynamics view five", "uk_dynamics init "])
+def test_it_waits_for_no_library(line, tmp_path):
+    """Numerical libraries take several times as long to load as all the rest of an answer."""
+    answer = tmp_path / "answer"
+    request = {
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+        "COMP_TYPE": "9",
+    }
+    command = [sys.executable, "-X", "importtime", "-m", "uk_dynamics"]
+    done = subprocess.run(command, env={**os.environ, **request}, capture_output=True, text=True)
+    assert answer.read_text()
+    imported = {entry.rpartition("|")[2].strip() for entry in done.stderr.splitlines()}
+    assert "uk_dynamics.cli.main" in imported
+    assert not imported & {"numpy", "scipy", "pinocchio", "yaml", "jsonschema", "rclpy"}
 
 
 def test_every_shell_gets_a_script(capsys):

@@ -141,7 +141,7 @@ def test_hinges_of_cad_exporters_are_given_at_zero(tmp_path):
     q = machine.assemble(a=0.3)
     np.testing.assert_allclose(q, [0.3, -0.3, 0.3], rtol=0, atol=1e-9)  # tolerance of assemble
     assert machine.report(q).mobility == 1
-    assert machine.actuators.names == ("a_motor",)
+    assert machine.actuators.names == ("a",)
     for old, new, said in (
         ("link_b: right", "link_b: rigth", r'closures\[0\]\.link_b: no link "rigth"'),
         ("[2, 1, 0]", "[2, one, 0]", r"closures\[0\]\.point: expected three numbers"),

@@ -140,7 +140,7 @@ def test_what_cannot_be_carried_over_is_named(tmp_path):
         assert lost[subject]
         assert subject in found.mechanism  # and at the top of the file
     assert "stiffness" in lost["tendon rope"]
-    assert "off_now" in changed["constraint Off-Now"]
+    assert "Off_Now" in changed["constraint Off-Now"]
     assert "ball_x, ball_y, ball_z" in changed["joint ball"]
     motors = machine.actuators
     assert motors.names == ("push", "pull", "servo")
@@ -149,7 +149,7 @@ def test_what_cannot_be_carried_over_is_named(tmp_path):
     columns = dict(zip(motors.names, motors.matrix.T, strict=True))
     at = machine.model.velocity_index
     assert (columns["push"][at("yaw")], columns["pull"][at("spin")]) == (3.0, -2.0)
-    assert machine.hierarchy.switchable["off_now"].active is False
+    assert machine.hierarchy.switchable["Off_Now"].active is False
 
 
 def test_a_free_body_alone_is_a_floating_root(tmp_path):

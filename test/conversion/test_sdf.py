@@ -302,7 +302,7 @@ def test_what_cannot_be_carried_over_is_named(tmp_path):
     assert all(subject in found.mechanism for subject in lost)
     machine = found.load()
     assert machine.model.gravity[2] == -1.6
-    assert machine.actuators.names == ("j_motor",)
+    assert machine.actuators.names == ("j",)
     assert "guess: the plugin" in found.mechanism
 
 
@@ -356,7 +356,7 @@ def test_a_driven_joint_stays_a_coordinate(tmp_path):
     assert read(tmp_path, bars + joints).load().joint_names == ("one", "two", "pin")
     machine = read(tmp_path, bars + joints + driven).load()
     assert "three" in machine.joint_names
-    assert machine.actuators.names == ("three_motor",)
+    assert machine.actuators.names == ("three",)
 
 
 def test_the_model_is_placed_by_a_frame_of_its_own(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from support.repository import DOCS
 
 from uk_dynamics.cli.main import build_parser
-from uk_dynamics.mechanism.files.file_location import shipped_files
+from uk_dynamics.resources import shipped_files
 
 PAGE = (DOCS / "mechanisms.md").read_text(encoding="utf-8")
 COMMANDS = [

@@ -14,7 +14,9 @@ from uk_dynamics.cli.main import build_parser, main
 from uk_dynamics.conversion.gepetto import read_gepetto
 
 PAGE = (ROOT / "docs" / "own_robot.md").read_text(encoding="utf-8")
-PATH = PAGE.split("## What `init` guesses")[0]
+SCRATCH = "## From scratch: an ankle"
+PATH = PAGE.split(SCRATCH)[0]
+ANKLE = PAGE.split(SCRATCH)[1].split("## What `init` guesses")[0]
 NOT_RUN = "not run"
 
 
@@ -51,6 +53,19 @@ def test_from_a_urdf_to_servo_control_in_ten_commands(here, capsys):
     # the last one is servo control: the fingers follow, within what 5 ms of holding efforts cost
     (error,) = re.findall(r"largest tracking error +(\S+) m", text)
     assert float(error) < 1e-5
+
+
+def test_an_ankle_from_scratch_in_eight_commands(here, capsys):
+    assert len(commands(ANKLE)) + len(commands(ANKLE, run=False)) <= 8
+    for arguments in commands(ANKLE):
+        assert main(arguments) == 0, arguments
+    captured = capsys.readouterr()
+    assert captured.err == ""  # nothing is left to be explained
+    assert "2, fully actuated" in captured.out
+    assert "ankle.yaml: no findings" in captured.out
+    # 2 ms of holding efforts; the page says 1e-6 rad
+    (error,) = re.findall(r"largest tracking error +(\S+) m", captured.out)
+    assert float(error) < 1e-6
 
 
 def test_the_other_commands_exist():

@@ -22,8 +22,8 @@ from support import docs_blocks
 from support.docs_blocks import Block
 
 from uk_dynamics.cli.main import build_parser, main
-from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.resources import shipped_files
 
 SLOW = {"sweeps", "mechanisms"}  # thirty simulations on a cluster of one's own; twenty machines
 SHELL = ("sh", "bash")

@@ -1,9 +1,10 @@
 """Model validation: checks of a mechanism, with remedies."""
 
 from uk_dynamics.checks.checklist import check_file
-from uk_dynamics.checks.subject import Finding
+from uk_dynamics.checks.subject import Finding, listed
 
 __all__ = [
     "Finding",
     "check_file",
+    "listed",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from uk_dynamics.checks.duplicates import duplicates
 from uk_dynamics.checks.references import references
-from uk_dynamics.checks.subject import Finding, Subject
+from uk_dynamics.checks.subject import Finding, Subject, listed
 from uk_dynamics.core.equation import Solution, Status
 
 
@@ -52,14 +52,14 @@ def redundancy(subject: Subject) -> Iterator[Finding]:
             "vanish at the start: there they constrain nothing, and do not say which motion begins",
             "start with an initial_velocity that they admit",
         )
-    redundant = tuple(row for row in facts.redundant_rows if row not in explained)
+    redundant = tuple(sorted(set(facts.redundant_rows) - explained, key=names.index))
     if redundant:
         shared = [name for name in _shared(solution, names) if name not in explained]
         yield Finding(
             "redundancy",
             "note",
             redundant,
-            f"redundant rows; the forces of {', '.join(shared)} are not unique, but their sum is",
+            f"redundant rows; the forces of {listed(shared)} are not unique, but their sum is",
             "none is needed for motion and efforts. For unique loop forces omit these rows, or give"
             " the joint a compliance",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -21,6 +21,15 @@ from uk_dynamics.model.kinematics import Workspace
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+_MANY = 30  # names that nobody reads
+_SHOWN = 12
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as text; of very many the first ones, and how many more there are."""
+    if len(names) <= _MANY:
+        return ", ".join(names)
+    return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
 
 
 @dataclass(frozen=True)

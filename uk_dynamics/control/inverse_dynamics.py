@@ -17,7 +17,7 @@ from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.core.linalg import NEGLIGIBLE_ACCELERATION, coordinate_scale
 from uk_dynamics.core.servo import ServoSolution, motion_efforts
-from uk_dynamics.exceptions import InputError, StateError
+from uk_dynamics.exceptions import InputError, StateError, expect
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import (
@@ -95,7 +95,8 @@ def inverse_dynamics(
         state: Positions and velocities that satisfy the constraints, as from ``mechanism.start``.
         qdd: Accelerations: all of them, (nv,), or by joint name as many as determine the others
             through the loops, in m/s² or rad/s².
-        tau: Other known forces, by joint name or (nv,), in N or N·m.
+        tau: Other known forces, by joint name or (nv,), in N or N·m. Of forces on links:
+            ``mechanism.wrench_forces({link: force}, state.q)``.
         weights: Redundant motors minimise Σ weight·(effort − preload)²: ``limits`` 1/limit²,
             ``equal`` one each, or by motor name.
         preload: Preferred efforts where several cause the same motion, by motor name.
@@ -111,6 +112,8 @@ def inverse_dynamics(
         InputError: The mechanism has no motors, or names do not exist.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
+    expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
+    expect("state", state, State, "mechanism.start()")
     actuators = mechanism.actuators
     if not len(actuators):
         problem = "the mechanism has no motors; add actuators"

@@ -24,7 +24,7 @@ from uk_dynamics.control.internal_efforts import InternalEfforts
 from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
 from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.core.servo import NOTICEABLE, motion_efforts
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import ControlInC, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import (
@@ -71,6 +71,7 @@ class JointSpaceController(ABC):
         Raises:
             InputError: The mechanism has no motors, or there is a rate limit and no period.
         """
+        expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
         if not len(mechanism.actuators):
             problem = "the mechanism has no motors; add actuators"
             raise InputError(problem, file=mechanism.spec.file, place="actuators")
@@ -97,6 +98,9 @@ class JointSpaceController(ABC):
         except ForeignReferenceError as error:
             return str(error)
         return compiled
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.mechanism.name}>"
 
     @property
     def row_names(self) -> tuple[str, ...]:

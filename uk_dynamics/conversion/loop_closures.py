@@ -57,7 +57,7 @@ def read_loop_closures(path: Path, data: dict[str, Any], urdf: Path) -> tuple[Im
                 "joint", str(joint_name), known, file=path.name, place="independent"
             )
         why = "guess: an independent joint of the closed loops"
-        robot.add_actuator(f"{joint_name}_motor", {"joint": joint_name}, why)
+        robot.add_actuator(joint_name, {"joint": joint_name}, why)
     for key in data.keys() - {"closures", "independent", "dependent"}:
         robot.lost(f"key {key}", "is unknown")
     return robot, description.text

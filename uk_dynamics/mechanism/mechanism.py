@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from numpy.typing import ArrayLike
 
+from uk_dynamics.exceptions import expect
 from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
 from uk_dynamics.mechanism.analysis.linear_system import LinearSystem
 from uk_dynamics.mechanism.analysis.report import MechanismReport, report
@@ -65,7 +68,32 @@ class Mechanism(ResolvedMechanism):
         nonideal: NonidealFunction | None = None,
     ) -> Mechanism:
         """Build a mechanism from a specification; see :meth:`from_file`."""
+        expect("spec", spec, MechanismSpec, 'MechanismSpec.from_file("five_bar")')
         return cls(spec, read_description(spec, robot_description), nonideal=nonideal)
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        robot_description: str | None = None,
+        name: str = "mechanism",
+        nonideal: NonidealFunction | None = None,
+    ) -> Mechanism:
+        """Build a mechanism without a file.
+
+        Args:
+            data: What a mechanism file would contain, as Python's dicts and lists; ``schema`` may
+                be left out.
+            robot_description: URDF text, instead of ``model.urdf``.
+            name: Of the mechanism.
+            nonideal: As for :meth:`from_file`.
+
+        Raises:
+            InputError: As for a file, with the place.
+        """
+        spec = replace(MechanismSpec.from_data(data), name=name)
+        return cls.from_spec(spec, robot_description=robot_description, nonideal=nonideal)
 
     def assembly(
         self,

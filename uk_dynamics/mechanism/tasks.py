@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
+from uk_dynamics.exceptions import expect
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.resolution.allocation import Allocation
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
@@ -41,6 +43,8 @@ class Tasks:
         Raises:
             InputError: Names that do not exist, with file and place.
         """
+        expect("spec", spec, TasksSpec, "TasksSpec.from_text(...)")
+        expect("mechanism", mechanism, ResolvedMechanism, 'Mechanism.from_file("five_bar")')
         self.spec = spec
         self.mechanism = mechanism
         frames = attached_frames(spec.tasks, mechanism.model.link_names, spec.file, "tasks")
@@ -79,6 +83,48 @@ class Tasks:
             InputError: Names that do not exist, with file and place.
         """
         return cls(spec, mechanism)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], mechanism: ResolvedMechanism) -> Tasks:
+        """Build tasks from what a tasks file would contain, as Python's dicts and lists.
+
+        Args:
+            data: With the key ``tasks``, as in a file; ``schema`` may be left out.
+            mechanism: The mechanism they are for.
+
+        Raises:
+            InputError: As for a file, with the place.
+        """
+        return cls(TasksSpec.from_data(data), mechanism)
+
+    @classmethod
+    def through(
+        cls,
+        mechanism: ResolvedMechanism,
+        times: ArrayLike,
+        waypoints: Mapping[str, ArrayLike] | None = None,
+        *,
+        boundary: Literal["clamped", "natural", "periodic"] = "clamped",
+        **joints: ArrayLike,
+    ) -> Tasks:
+        """Tasks that move joints through waypoints, on splines of degree 5.
+
+        Args:
+            mechanism: The mechanism they are for.
+            times: When each waypoint is reached, (k,), increasing, in s.
+            waypoints: Positions at these times, (k,), in m or rad, by joint.
+            boundary: ``clamped``: at rest at both ends; ``natural``; or ``periodic``.
+            **joints: Further waypoints, by keyword: ``crank=[0.6, 1.0, 0.6]``.
+
+        Raises:
+            InputError: Unknown joints, or numbers that do not fit.
+        """
+        along = {"type": "spline", "degree": 5, "times": times, "boundary": boundary}
+        tasks = {
+            joint: {"type": "joint", "joint": joint, "reference": {**along, "values": values}}
+            for joint, values in {**(waypoints or {}), **joints}.items()
+        }
+        return cls.from_data({"tasks": tasks}, mechanism)
 
     def __repr__(self) -> str:
         return f"<Tasks {', '.join(self.names)} of {self.mechanism.name}>"

@@ -57,8 +57,9 @@ def coincident_frames(
         q: Configuration, (nq,).
         within: Largest distance as a fraction of the machine's size.
     """
+    from scipy.spatial import cKDTree
+
     workspace = model.workspace()
-    from scipy.spatial import cKDTree  # takes long to import
 
     workspace.update_positions(q)
     count = len(model.link_names)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from numpy.typing import ArrayLike
 
 from uk_dynamics.core.equation import Solution
+from uk_dynamics.exceptions import expect
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import State
@@ -22,10 +23,13 @@ def forward_dynamics(
     Args:
         mechanism: What moves.
         state: Positions, velocities and time.
-        tau: Generalized forces by joint name or (nv,), in N or N·m; None is zero.
+        tau: Generalized forces by joint name or (nv,), in N or N·m; None is zero. Of forces on
+            links: ``mechanism.wrench_forces({link: force}, state.q)``.
 
     Raises:
         InputError: Unknown joints, wrong sizes or non-finite values.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
+    expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
+    expect("state", state, State, "mechanism.start()")
     return InterpretedDynamics(mechanism).evaluate(state, mechanism.inputs(tau))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.core.integration import Tolerances
-from uk_dynamics.exceptions import InputError, SimulationError
+from uk_dynamics.exceptions import InputError, SimulationError, expect
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.analysis import vanishing_rows
 from uk_dynamics.mechanism.dynamics import Backend, Stretch
@@ -98,14 +98,9 @@ def simulate(
         SimulationError: The loops cannot be kept closed or the step size vanishes.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
-    for place, found, kind, such in (
-        ("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")'),
-        ("state", state, State, "mechanism.start()"),
-    ):
-        if not isinstance(found, kind):
-            problem = f"expected a {kind.__name__}, such as {such}, found {type(found).__name__}"
-            raise InputError(problem, place=place)
-    if not (np.isfinite(delay) and delay >= 0.0):
+    expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
+    expect("state", state, State, "mechanism.start()")
+    if not (_is_finite(delay) and delay >= 0.0):
         raise InputError(f"expected a time in s, found {delay}", place="delay")
     if delay and control_period is None:
         raise InputError(
@@ -384,5 +379,9 @@ def _check(method: str, **numbers: float) -> None:
     if method not in METHODS:
         raise InputError(f'no method "{method}"; there are: {", ".join(METHODS)}', place="method")
     for name, value in numbers.items():
-        if not (np.isfinite(value) and value > 0.0):
-            raise InputError(f"expected a positive number, found {value}", place=name)
+        if not (_is_finite(value) and value > 0.0):
+            raise InputError(f"expected a positive number, found {value!r}", place=name)
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))

@@ -9,9 +9,9 @@ from support.mechanism_builder import arm, mechanism, near, shipped
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.servo.servo_controllability import servo_controllability
 from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.resources import shipped_files
 
 
 def controller(machine, tasks):

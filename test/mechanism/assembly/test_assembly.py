@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from support.mechanism_builder import arm, joint, link, mechanism, shipped
 
 from uk_dynamics.exceptions import AssemblyError, InputError, StateError, UnknownNameError
-from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.resources import shipped_files
 
 # Loops are closed to rounding: lengths of some metres times 1e-16, a few times.
 CLOSED = 1e-13

@@ -5,7 +5,7 @@ import pytest
 from support.mechanism_builder import arm, closed_states, mechanism, shipped
 
 from uk_dynamics.mechanism.dynamics.constraint_work import workless
-from uk_dynamics.mechanism.files.file_location import shipped_files
+from uk_dynamics.resources import shipped_files
 
 TURNED = """
 constraints:

@@ -27,9 +27,9 @@ from uk_dynamics.core.equation.solution import (
     Status,
 )
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
-from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.resources import shipped_files
 
 METHODS = ("auto", *forms.METHODS)
 

@@ -12,8 +12,8 @@ from support.mechanism_builder import closed_states, shipped
 
 from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
 from uk_dynamics.core.equation.solution import Status
-from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.mechanism.resolution.state import Inputs
+from uk_dynamics.resources import shipped_files
 
 STATES = 1000
 CLOSED = 1e-12  # m or rad

@@ -57,8 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _rows(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    from uk_dynamics.checks import listed
+
     for finding in findings:
-        about = f"{', '.join(finding.subject)}: " if finding.subject else ""
+        about = f"{listed(finding.subject)}: " if finding.subject else ""
         yield finding.severity, f"[{finding.check}] {about}{finding.problem}"
         yield "", f"-> {finding.remedy}"
 

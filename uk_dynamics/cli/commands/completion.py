@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from uk_dynamics.cli.options.arguments import Commands, add_command
 from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.resources import shipped_files
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism import Mechanism
@@ -32,6 +33,8 @@ examples:
 
 # Commands whose FILE is not a mechanism.
 _OTHER_FILES = ("plot", "replay", "init", "import")
+# Robot descriptions may stand in the place of a mechanism file.
+_ROBOTS = ("urdf", "xacro")
 
 
 def register(commands: Commands) -> None:
@@ -78,7 +81,7 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.A
 def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[str]] | None:
     """Completer of an argument; None: the default of argcomplete."""
     if action.dest in ("file", "files") and command not in _OTHER_FILES:
-        return _shipped_or_files("sweep" if command == "sweep" else "mechanism")
+        return _yaml_files if command == "sweep" else _shipped_or_files("mechanism", _ROBOTS)
     if action.dest == "tasks" and action.metavar == "FILE":
         return _shipped_or_files("tasks")
     if action.dest == "paper":
@@ -92,16 +95,21 @@ def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[
     return None
 
 
-def _shipped_or_files(kind: Literal["mechanism", "tasks", "sweep"]) -> Callable[..., Iterable[str]]:
+def _yaml_files(prefix: str, *, endings: Sequence[str] = (), **_: Any) -> Iterable[str]:
+    """Names of local files that are YAML or have another ending."""
+    from argcomplete.completers import FilesCompleter
+
+    files: Iterable[str] = FilesCompleter(allowednames=("yaml", "yml", *endings))(prefix)
+    return files
+
+
+def _shipped_or_files(
+    kind: Literal["mechanism", "tasks"], endings: Sequence[str] = ()
+) -> Callable[..., Iterable[str]]:
     """Names of shipped files, and of local ones."""
 
     def offered(prefix: str, **_: Any) -> Iterable[str]:
-        from argcomplete.completers import FilesCompleter
-
-        from uk_dynamics.mechanism.files import shipped_files
-
-        files: Iterable[str] = FilesCompleter(allowednames=("yaml", "yml"))(prefix)
-        return [*shipped_files(kind), *files]
+        return [*shipped_files(kind), *_yaml_files(prefix, endings=endings)]
 
     return offered
 

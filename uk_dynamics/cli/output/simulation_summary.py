@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from uk_dynamics.cli.output.printing import table
 
 if TYPE_CHECKING:
@@ -35,14 +33,14 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
         "largest_projection": statistics.largest_projection,
         "largest_violation": violation,
         "largest_violation_row": row,
-        "energy_change": float(np.max(np.abs(trajectory.energy - trajectory.energy[0]))),
-        "energy_range": float(np.ptp(trajectory.kinetic)),
+        "energy_change": float(abs(trajectory.energy - trajectory.energy[0]).max()),
+        "energy_range": float(trajectory.kinetic.max() - trajectory.kinetic.min()),
         "energy_should_be_constant": conservative,
         "largest_tracking_error": error,
         "largest_tracking_error_row": task_row,
         "final_tracking_error": _final(trajectory.tracking_error),
-        "lowest_rank": int(np.min(trajectory.rank)),
-        "highest_rank": int(np.max(trajectory.rank)),
+        "lowest_rank": int(trajectory.rank.min()),
+        "highest_rank": int(trajectory.rank.max()),
         "statuses": {
             status: trajectory.status.count(status) for status in sorted(set(trajectory.status))
         },
@@ -89,15 +87,15 @@ def _largest(values: Array, names: tuple[str, ...]) -> tuple[float, str]:
     if not values.size:
         return 0.0, ""
     # missing values of a recording are NaN
-    worst = np.max(np.abs(values), axis=0, where=~np.isnan(values), initial=0.0)
-    column = int(np.argmax(worst))
+    worst = abs(values).max(axis=0, where=values == values, initial=0.0)
+    column = int(worst.argmax())
     return float(worst[column]), names[column]
 
 
 def _final(values: Array) -> float:
     """Largest number of the last complete sample."""
-    complete = values[~np.isnan(values).any(axis=1)]
-    return float(np.max(np.abs(complete[-1:]), initial=0.0))
+    complete = values[(values == values).all(axis=1)]
+    return float(abs(complete[-1:]).max(initial=0.0))
 
 
 def _worst(summary: dict[str, Any], key: str) -> str:

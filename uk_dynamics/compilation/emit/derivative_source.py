@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from uk_dynamics.compilation.emit.generate import declarations, definitions, part
+from uk_dynamics.compilation.emit.c_text import part
+from uk_dynamics.compilation.emit.generate import declarations, definitions
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
 from uk_dynamics.compilation.emit.pieces import Targets, function
 from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents

@@ -18,7 +18,7 @@ from uk_dynamics.control.estimation.loop_continuation import (
     LoopRows,
 )
 from uk_dynamics.core.servo import Split, free_motions, undetermined
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 
@@ -70,6 +70,7 @@ class StateCompletion:
             InputError: The measured joints do not determine all others; these are named.
             AssemblyError: The loops do not close at the initial guess.
         """
+        expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
         self.mechanism = mechanism
         self.jump = jump
         self.largest_misfit = largest_misfit

@@ -20,7 +20,7 @@ from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.core.servo import ServoSolution
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.dynamics import Demand, TrackingErrors
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
@@ -91,6 +91,8 @@ class ServoController:
                 a rate limit and no control period, or an option is invalid.
             CompilationError: With ``compiled``: something cannot be compiled.
         """
+        expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
+        expect("tasks", tasks, Tasks, 'Tasks.from_file("five_bar_sweep", mechanism)')
         if tasks.mechanism is not mechanism:
             raise InputError("the tasks were made for another mechanism", file=tasks.spec.file)
         if not len(mechanism.actuators):
@@ -129,6 +131,11 @@ class ServoController:
             self.prediction = Prediction(mechanism.model, control_period)
         self.limits = MotorLimits(mechanism, control_period)
         self._ranked = len(np.unique(tasks.priorities)) > 1
+
+    def __repr__(self) -> str:
+        period = self.control_period
+        when = "continuous" if period is None else f"every {period:g} s"
+        return f"<ServoController {', '.join(self.tasks.names)} of {self.mechanism.name}, {when}>"
 
     @property
     def row_names(self) -> tuple[str, ...]:

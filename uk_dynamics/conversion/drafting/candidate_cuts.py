@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,11 +36,12 @@ class CandidateCut:
     reasons: tuple[str, ...]  # why this is guessed, a sentence each
     closed: bool  # whether the frames coincide; otherwise they are near each other
     spatial: bool = False  # whether it may also be a hinge or weld of the frames as they stand
+    named: bool = False  # whether the names of two markers say that they belong together
 
     @property
     def likely(self) -> bool:
         """Whether to close it until told otherwise: one frame is there for nothing else."""
-        return self.closed and self.coincidence.marked
+        return self.named or (self.closed and self.coincidence.marked)
 
 
 def candidate_cuts(model: RobotModel, q: Array) -> tuple[CandidateCut, ...]:
@@ -59,8 +60,15 @@ def candidate_cuts(model: RobotModel, q: Array) -> tuple[CandidateCut, ...]:
     cuts: list[CandidateCut] = []
     for pair in (*closed, *near, *alike):
         name = identifier(_name(model, pair), [cut.name for cut in cuts])
-        cuts.append(_cut(model, q, name, pair, pair in closed))
+        named = pair in alike or _stem(pair.parent) == _stem(pair.child) != ""
+        cuts.append(replace(_cut(model, q, name, pair, pair in closed), named=named))
     return tuple(cuts)
+
+
+def _stem(marker: str) -> str:
+    """What ``pin_A`` and ``pin_B`` have in common; empty for other names."""
+    ending = _ENDING.fullmatch(marker)
+    return ending.group(1) if ending else ""
 
 
 def _named_alike(model: RobotModel, q: Array) -> Iterator[Coincidence]:
@@ -69,11 +77,8 @@ def _named_alike(model: RobotModel, q: Array) -> Iterator[Coincidence]:
     workspace.update_positions(q)
     first: dict[str, str] = {}
     for name in marker_links(model):
-        ending = _ENDING.fullmatch(name)
-        if ending is None:
-            continue
-        other = first.setdefault(ending.group(1), name)
-        if other != name:
+        other = first.setdefault(_stem(name), name)
+        if other != name and _stem(name):
             frames = model.frame_index(other), model.frame_index(name)
             yield coincidence(model, workspace, *frames, marked=True)
 
@@ -91,6 +96,8 @@ def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool
     else:
         apart = f"{1e3 * pair.distance:.3g} mm apart here; if they belong together, take this in."
         reasons = [f"guess: {pair.parent} and {pair.child} are {apart}"]
+    if _stem(pair.parent) == _stem(pair.child) != "":
+        reasons = [f"guess: {pair.parent} and {pair.child} belong together by their names."]
     workspace = model.workspace()
     workspace.update_positions(q)
     frames = model.frame_index(pair.parent), model.frame_index(pair.child)

@@ -65,6 +65,8 @@ def draft(
         report = drafter.examine(chosen)
     others = [cut for cut in cuts if cut not in chosen]
     closed, report = choose_types(chosen, report, len(drafter.motors), drafter.examine)
+    if not all(cut.closed for cut in closed):
+        drafter.start_closed(closed)
     text = drafter.text(closed, others, doubtful, report)
     return Draft(text, closed, tuple(others), tuple(drafter.motors), report)
 
@@ -98,7 +100,7 @@ class _Drafter:
         self.description = description
         self.model = model
         self.directory = directory
-        self.guess = guess
+        self.guess = dict(guess)
         self.motors = motor_guesses(description)
 
     def examine(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
@@ -114,6 +116,12 @@ class _Drafter:
         """The cut with the largest loop-closure error left."""
         errors = self._mechanism(cuts).assembly().violations
         return max(cuts, key=lambda cut: errors.get(cut.name, 0.0))
+
+    def start_closed(self, cuts: Sequence[CandidateCut]) -> None:
+        """Have the file begin where the loops close: not all do at the given positions."""
+        mechanism = self._mechanism(cuts)
+        q = mechanism.model.positions_by_name(mechanism.assemble())
+        self.guess |= {name: round(value, 4) for name, value in q.items()}
 
     def _mechanism(self, cuts: Sequence[CandidateCut]) -> Mechanism:
         text = "\n".join(self._body(cuts, (), ()))
@@ -154,7 +162,7 @@ class _Drafter:
         lines.append("  root: fixed                         # guess: or floating, planar")
         lines += motor_lines(self.motors, self.description)
         if self.guess:
-            lines.append(f"initial_guess: {flow(self.guess)}   # rad or m; the others at 0")
+            lines.append(f"initial_guess: {flow(self.guess)}   # rad or m; others at 0")
         lines += self._constraints(cuts, others, doubtful)
         return lines
 
@@ -182,7 +190,7 @@ class _Drafter:
             words = [" ".join(cut.reasons)]
             if cut in doubtful:
                 words.append("With this one in, the mechanism does not close.")
-            elif cut.closed:
+            elif cut.closed and not cut.named:
                 words.append("Both are bodies, so this may be chance.")
             yield from entry(cut.name, cut.data, comments=[" ".join(words)], active=False)
         if self.description.mimics:

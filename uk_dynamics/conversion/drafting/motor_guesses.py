@@ -34,13 +34,13 @@ def motor_guesses(description: RobotDescription) -> dict[str, MotorGuess]:
     found: dict[str, MotorGuess] = {}
     for tag in actuation_tags(description):
         if tag.joint in joints:
-            name = identifier(tag.actuator or f"{tag.joint}_motor", found)
+            name = identifier(tag.actuator or tag.joint, found)
             found[name] = MotorGuess(tag.joint, tag.effort_limit, _why(tag, joints[tag.joint]))
     strong = [joint for joint in joints.values() if math.isfinite(joint.effort_limit)]
     if not found and len(strong) < len(joints):
         for joint in strong:
             why = "guess: it has an effort limit, other joints have none"
-            name = identifier(f"{joint.name}_motor", found)
+            name = identifier(joint.name, found)
             found[name] = MotorGuess(joint.name, math.inf, why)
     return found
 
@@ -62,7 +62,7 @@ def motor_lines(motors: Mapping[str, MotorGuess], description: RobotDescription)
     yield "# actuators:"
     for joint in description.joints:
         if joint.type in ONE_DOF:
-            name = identifier(f"{joint.name}_motor")
+            name = identifier(joint.name)
             yield short_entry(name, {"joint": joint.name}, active=False)
 
 

@@ -55,8 +55,8 @@ def short_entry(name: str, data: object, *, remark: str = "", active: bool = Tru
 
 
 def identifier(name: str, taken: Iterable[str] = ()) -> str:
-    """A name as mechanism files demand it: lower-case letters, digits and _, and not taken."""
-    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    """A name as mechanism files demand it: letters, digits and _, and not taken."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
     if not plain or not plain[0].isalpha():
         plain = f"n_{plain}" if plain else "n"
     taken = set(taken)

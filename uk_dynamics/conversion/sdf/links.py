@@ -109,5 +109,8 @@ def _colour(visual: ET.Element) -> urdf.Numbers:
     node = visual.find("material/diffuse")
     if node is None:
         return urdf.GREY
-    values = tuple(float(word) for word in (node.text or "").split())
+    try:
+        values = tuple(float(word) for word in (node.text or "").split())
+    except ValueError:  # what nothing depends on stops nothing
+        return urdf.GREY
     return (*values, 1.0)[:4] if len(values) >= 3 else urdf.GREY

@@ -128,5 +128,5 @@ class _Reader:
                 d == {"joint": joint} for d in self.robot.actuators.values()
             ):
                 guess = f"guess: the plugin {name} names this joint"
-                self.robot.add_actuator(f"{joint}_motor", {"joint": joint}, guess)
+                self.robot.add_actuator(joint, {"joint": joint}, guess)
         self.robot.lost(f"plugin {name}", "plugins are programs of the simulator")

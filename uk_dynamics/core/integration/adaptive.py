@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ Projection = Callable[[float, Array, Array], tuple[Array, Array]]
 AdaptiveMethod = Literal["DOP853", "RK45", "RK23", "Radau"]
 
 # One-step methods only: the others remember points in a chart that has moved on.
-ADAPTIVE_METHODS = ("DOP853", "RK45", "RK23", "Radau")
+ADAPTIVE_METHODS: tuple[AdaptiveMethod, ...] = get_args(AdaptiveMethod)
 
 # What they need of the derivative.
 _IMPLICIT = ("Radau",)

@@ -173,6 +173,8 @@ def _within_cone(uphill: Array, motions: Array, held: Flags, outward: Array) -> 
 
     outward: Sign of the way out of the bounds, (n,), zero inside.
     """
+    from scipy.optimize import nnls
+
     push = np.zeros(len(held))
     at = np.flatnonzero(held)
     if not len(at):
@@ -180,7 +182,6 @@ def _within_cone(uphill: Array, motions: Array, held: Flags, outward: Array) -> 
     normals = (motions[at] * outward[at, None]).T
     if not normals.size:
         return uphill, push
-    from scipy.optimize import nnls  # takes long to import, and compiled laws do without
 
     push[at], _ = nnls(normals, uphill)
     return uphill - normals @ push[at], push

@@ -1,7 +1,7 @@
 """Mechanism and tasks files: YAML, schema, specifications."""
 
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
-from uk_dynamics.mechanism.files.file_location import find_file, shipped_files
+from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema, load_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
@@ -21,5 +21,4 @@ __all__ = [
     "load_schema",
     "place_text",
     "read_yaml",
-    "shipped_files",
 ]

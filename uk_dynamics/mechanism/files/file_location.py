@@ -10,8 +10,6 @@ from uk_dynamics import resources
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.files.schema_check import FileKind
 
-_SHIPPED = {"mechanism": "config", "tasks": "config/tasks"}
-
 
 def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
     """Find a mechanism or tasks file.
@@ -26,6 +24,8 @@ def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
     Raises:
         MechanismFileError: There is no such package or shipped file.
     """
+    if not isinstance(name, str | os.PathLike):
+        raise MechanismFileError(f"expected a path or a name, found {type(name).__name__}")
     given = os.fspath(name)
     if "://" in given:
         try:
@@ -34,16 +34,10 @@ def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
             raise MechanismFileError(error.problem, file=given) from None
     if not re.fullmatch(r"[A-Za-z0-9_-]+", given) or Path(given).is_file():
         return Path(given), given
-    shipped = shipped_files(kind)
+    shipped = resources.shipped_files(kind)
     if given in shipped:
         return shipped[given], f"{given}.yaml"
     close = resources.nearest_file(given, shipped)
     remedy = f'did you mean "{close}"?' if close else f"shipped are: {', '.join(shipped)}"
     problem = f"neither a file nor a shipped {kind} file; {remedy}"
     raise MechanismFileError(problem, file=given)
-
-
-def shipped_files(kind: FileKind) -> dict[str, Path]:
-    """Files that come with the package, by name, in alphabetical order."""
-    folder = resources.share_directory() / _SHIPPED[kind]
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}

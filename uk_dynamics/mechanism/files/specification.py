@@ -24,7 +24,7 @@ from uk_dynamics.mechanism.files.frame_specification import Vector, vector
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.mechanism.files.wording import inside, located, place_text
-from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml
+from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml, yaml_text
 from uk_dynamics.model.urdf import actuation_tags, read_urdf
 
 Numbers = tuple[tuple[str, float], ...]
@@ -147,6 +147,15 @@ class MechanismSpec:
             MechanismFileError: The text is malformed.
         """
         return cls._from_data(parse_yaml(text, file), file, Path(directory or "."))
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> MechanismSpec:
+        """Read a mechanism from what a file would contain; ``schema`` may be left out.
+
+        Raises:
+            MechanismFileError: It is malformed.
+        """
+        return cls.from_text(yaml_text(data), file="<data>")
 
     @classmethod
     def _from_urdf(cls, path: Path, shown: str) -> MechanismSpec:
@@ -289,6 +298,15 @@ class TasksSpec:
             MechanismFileError: The text is malformed.
         """
         return cls._from_data(parse_yaml(text, file), file)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> TasksSpec:
+        """Read tasks from what a file would contain; ``schema`` may be left out.
+
+        Raises:
+            MechanismFileError: It is malformed.
+        """
+        return cls.from_text(yaml_text(data), file="<data>")
 
     @classmethod
     def _from_data(cls, raw: object, file: str) -> TasksSpec:

@@ -13,11 +13,13 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import yaml
 
 from uk_dynamics.escaping import control_character
-from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.exceptions import MechanismFileError, expect
 from uk_dynamics.mechanism.files.wording import Place, place_text, shown
 from uk_dynamics.resources import nearest_file
 
@@ -264,3 +266,31 @@ class _Converter:
 
     def error(self, problem: str, place: Place) -> MechanismFileError:
         return MechanismFileError(problem, file=self.file, place=place_text(place))
+
+
+def yaml_text(data: object) -> str:
+    """What a file would contain, as text; tuples and arrays become lists.
+
+    Raises:
+        MechanismFileError: It is no mapping, or holds something that no file can.
+    """
+    expect("data", data, dict, '{"tasks": {...}}')
+    assert isinstance(data, dict)
+    try:
+        return yaml.dump({"schema": 1, **data}, Dumper=_Dumper, sort_keys=False)
+    except yaml.representer.RepresenterError as error:
+        problem = f"found {type(error.args[1]).__name__}; valid are numbers, text, lists and dicts"
+        raise MechanismFileError(problem, file="<data>") from None
+
+
+class _Dumper(yaml.SafeDumper):
+    """Also writes tuples and NumPy's arrays and numbers, and nothing twice by reference."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+_Dumper.add_multi_representer(tuple, lambda to, value: to.represent_list(list(value)))
+_Dumper.add_multi_representer(np.ndarray, lambda to, value: to.represent_data(value.tolist()))
+_NUMBERS: Any = np.generic
+_Dumper.add_multi_representer(_NUMBERS, lambda to, value: to.represent_data(value.item()))

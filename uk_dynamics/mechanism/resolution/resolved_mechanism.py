@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import WHITENING
-from uk_dynamics.exceptions import StateError
+from uk_dynamics.exceptions import StateError, expect
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
@@ -50,6 +50,7 @@ from uk_dynamics.mechanism.resolution.robot_resolution import (
     joint_forces,
 )
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, NonidealFunction, State
+from uk_dynamics.mechanism.resolution.wrenches import Point, split_point, wrench_forces
 from uk_dynamics.model import PassiveForces, RobotModel, machine_size
 from uk_dynamics.model.urdf import AttachedFrame, RobotDescription
 
@@ -102,6 +103,7 @@ class ResolvedMechanism:
             InputError: Names that do not exist, with file and place.
         """
         self.varied = varied
+        expect("spec", spec, MechanismSpec, 'one read by Mechanism.from_file("five_bar")')
         self.spec = spec = with_loops(spec, description)
         self.name = spec.name
         self._description = description
@@ -283,20 +285,21 @@ class ResolvedMechanism:
 
     def pose(
         self,
-        link: str,
+        link: Point,
         q: Mapping[str, float] | ArrayLike | None = None,
         *,
-        relative_to: str | None = None,
+        relative_to: Point | None = None,
     ) -> tuple[Array, Array]:
         """Where a link is: forward kinematics, of positions that close the loops or do not.
 
         Args:
-            link: Its name, or that of another frame of the URDF.
+            link: Its name, or that of another frame of the URDF; or a point in it, such as
+                ``("coupler", (0.2, 0, 0))``.
             q: Positions by name or (nq,), such as ``state.q``; None is the initial guess.
-            relative_to: Link from whose frame it is seen; None: the world.
+            relative_to: Link, or point in it, from which it is seen; None: the world.
 
         Returns:
-            Origin, (3,), in m, and rotation that maps its axes to those, (3, 3).
+            Origin, or the point, (3,), in m, and rotation that maps its axes to those, (3, 3).
 
         Raises:
             UnknownNameError: A name does not exist.
@@ -304,13 +307,40 @@ class ResolvedMechanism:
         """
         workspace = self.model.workspace()
         workspace.update_positions(self.configuration(q))
-        index = self.model.frame_index(link)
-        place, rotation = workspace.translation[index].copy(), workspace.rotation[index].copy()
+
+        def seen(point: Point) -> tuple[Array, Array]:
+            name, inside = split_point(point)
+            index = self.model.frame_index(name)
+            rotation = workspace.rotation[index].copy()
+            return workspace.translation[index] + rotation @ inside, rotation
+
+        place, rotation = seen(link)
         if relative_to is None:
             return place, rotation
-        seen_from = self.model.frame_index(relative_to)
-        turn = workspace.rotation[seen_from].T
-        return turn @ (place - workspace.translation[seen_from]), turn @ rotation
+        origin, axes = seen(relative_to)
+        return axes.T @ (place - origin), axes.T @ rotation
+
+    def wrench_forces(
+        self,
+        wrenches: Mapping[Point, ArrayLike],
+        q: Mapping[str, float] | ArrayLike | None = None,
+    ) -> Array:
+        """Generalized forces of forces and torques on links: what ``tau`` takes everywhere.
+
+        Args:
+            wrenches: Force in N, (3,), or force and torque in N and N·m, (6,), in world axes, by
+                link, where they act at its origin, or by a point in it, such as
+                ``("coupler", (0.2, 0, 0))``.
+            q: Positions by name or (nq,), such as ``state.q``; None is the initial guess.
+
+        Returns:
+            Σ Jᵀ w, (nv,), in N or N·m.
+
+        Raises:
+            UnknownNameError: A name does not exist.
+            StateError: Wrong sizes, or numbers that are not finite.
+        """
+        return wrench_forces(self.model, wrenches, self.configuration(q))
 
     def inputs(
         self,

@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _shipped_tasks(mechanism: str) -> str | None:
     """The first shipped tasks file whose name starts with the mechanism's; None: there is none."""
-    from uk_dynamics.mechanism.files import shipped_files
+    from uk_dynamics.resources import shipped_files
 
     stem = Path(mechanism).stem
     shipped = shipped_files("tasks")
