@@ -21,7 +21,7 @@ import yaml
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from uk_dynamics import Mechanism, ServoController, Tasks
+from uk_dynamics import Mechanism, Tasks
 from uk_dynamics.mechanism.files.file_location import shipped_files
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import MechanismView
@@ -78,7 +78,7 @@ def main() -> int:
     source = LiveSimulation(
         mechanism,
         mechanism.start(),
-        controller=lambda: ServoController(mechanism, tasks),
+        tasks=tasks,
         most_work=float("inf"),
         playing=True,
     )

@@ -43,7 +43,7 @@ def test_view_of_the_stewart_platform():
     start = mechanism.start()
     model = mechanism.model
     legs = [model.position_index(f"leg_{k}_slide") for k in range(1, 7)]
-    source = LiveSimulation(mechanism, start, controller=lambda: None)  # it falls when it plays
+    source = LiveSimulation(mechanism, start, motors="off")  # it falls when it plays
     with _served(mechanism, source) as (url, view), browser.open_page(url) as page:
 
         def now() -> ukd.State:

@@ -39,6 +39,17 @@ class Source(Protocol):
     def duration(self) -> float:
         """Length of what is played back, in s; 0: it has no end."""
 
+    @property
+    def motors(self) -> tuple[str, ...]:
+        """What may drive the motors, see :mod:`motor_choices`; empty: not to be chosen here."""
+
+    @property
+    def driving(self) -> str:
+        """Which of ``motors`` does."""
+
+    def drive(self, choice: str) -> None:
+        """Let another of ``motors`` drive them."""
+
     def control(self, action: str) -> None:
         """Do one of ``controls``."""
 
