@@ -94,7 +94,7 @@ def main() -> int:
             page.set_default_timeout(PATIENCE)
             page.goto(address(server))
             view.update(0.0)
-            page.get_by_text("residual rate").wait_for()
+            page.get_by_text("total energy").wait_for()
             for notice in page.locator(".mantine-Notification-closeButton").all():
                 notice.click()  # that graphics are in software
             for client in server.get_clients().values():

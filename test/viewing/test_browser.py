@@ -50,7 +50,7 @@ def test_view_of_the_stewart_platform():
             wait_until(lambda: view.snapshot is not None, "the first picture")
             return view.snapshot.state
 
-        page.get_by_text("residual rate").wait_for()
+        page.get_by_text("total energy").wait_for()
         still = browser.keep_picture(page, "stewart_at_rest")
 
         # the number beside the slider of leg 3

@@ -119,7 +119,8 @@ class LiveSimulation:
             tau = self._mechanism.actuators.matrix @ efforts
             inputs = Inputs(tau=tau, stabilize=False, active=self._plant.active)
         message = self._message or ("" if self._begun else self._at_rest.problem)
-        return Snapshot(self._state, inputs, efforts, message, self._mode())
+        unreached = self._plant.problems if self._begun else None
+        return Snapshot(self._state, inputs, efforts, message, self._mode(), unreached)
 
     def _mode(self) -> str:
         """What goes on, in a few words."""
