@@ -88,6 +88,7 @@ def nodes(given):
         "paused": switched_on(given, "paused"),
         "publish_clock": clock,
         "manager_updates": UPDATES if lockstep else 0,
+        "ends_last": ros2_control,
         # or it would fall while its controller starts
         "brakes": bool(given["tasks"]),
         "tasks": files["tasks"],

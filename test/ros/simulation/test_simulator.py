@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from array import array
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 from support.bad_messages import BAD_ARRAYS, BAD_COMMANDS
 from support.nodes.ros_ears import DiagnosticsEar, Ear, overrides
-from support.nodes.ros_fixtures import Ros
+from support.nodes.ros_fixtures import Ros, StartProcess
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics import Inputs, Mechanism
@@ -290,6 +291,28 @@ def test_brakes_hold_after_a_reset_while_a_controller_is_still_stopping(ros: Ros
         return bench.state().position[0] < first.position[0] - 0.01
 
     ros.until(falls, "the next fall")
+
+
+def test_a_simulator_that_ends_last_goes_on_until_zero_has_been_reported(
+    ros: Ros, start_node: StartProcess
+) -> None:
+    """Who stops the machine behind ros2_control confirms its zero by the states that follow it."""
+    parameters = {"mechanism": "five_bar", "ends_last": True, "command_timeout": 0.0}
+    process = start_node("simulator", parameters=parameters)
+    node = ros.node()
+    states = Ear(node, JointState, "joint_states")
+    commands = node.create_publisher(Float64MultiArray, COMMANDS, 500)
+    ros.until(commands.get_subscription_count, "the simulator to listen")
+    commands.publish(Float64MultiArray(data=[0.1]))
+    ros.until(lambda: states.messages and states.messages[-1].effort[0] == 0.1, "the effort")
+    process.send_signal(signal.SIGINT)
+    heard = len(states.messages)
+    ros.until(lambda: len(states.messages) > heard + 100, "motion after the signal")
+    assert process.running
+    commands.publish(Float64MultiArray(data=[0.0]))
+    ros.until(lambda: not process.running, "the end")
+    assert process.exit_code == 0
+    assert sum(m.effort[0] == 0.0 for m in states.messages[heard:]) > 20, "0.3 s at 500 Hz are 150"
 
 
 def test_lost_motion_pauses_the_simulator_until_it_is_reset(ros: Ros, pendulum: str) -> None:

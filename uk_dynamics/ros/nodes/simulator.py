@@ -26,6 +26,7 @@ _PAUSED_PERIOD = 0.02  # s; late subscribers receive the state of a paused simul
 _UNPACED_PERIOD = 0.001  # s; as fast as possible, with pauses for messages
 _UNPACED_WORK = 0.005  # s of steps between two pauses
 _LONGEST_END = 2.0  # s
+_ZERO_SEEN = 0.3  # s of zero efforts, until those who stopped the machine have heard of them
 
 
 class Simulator(Node):
@@ -49,6 +50,7 @@ class Simulator(Node):
         mechanism = self._run.machine.mechanism
         self._description_publisher = self._publish_description(mechanism.model.description.text)
         self._end_requested = Watchdog()
+        self._driven = Watchdog()  # as seen after the end was requested
         self._paused: bool = self._settings["paused"]
         self._monitor = RateMonitor()
         self._tick_timer = self._start_ticking()
@@ -63,15 +65,18 @@ class Simulator(Node):
         self._diagnostics.hardware = mechanism.name
 
     def may_end(self) -> bool:
-        """Whether the efforts are zero, or nobody waits for time to go on.
+        """Whether the efforts are zero, and have been reported, where ``ends_last`` asks for it.
 
-        The final message of servo_controller reaches the machine in the next update.
+        The final message of servo_controller reaches the machine in the next update of
+        controller_manager, that of command_watchdog some updates later.
         """
-        if self._manager is None or not self._run.driven:
+        if not self._settings["ends_last"]:
             return True
         if not self._end_requested.fed:
             self._end_requested.feed()
-        return self._end_requested.age > _LONGEST_END
+        if self._run.driven:
+            self._driven.feed()
+        return self._end_requested.age > _LONGEST_END or self._driven.age > _ZERO_SEEN
 
     def _make_lockstep(self) -> Lockstep | None:
         if not self._settings["lockstep"]:
