@@ -171,7 +171,7 @@ def _page(chromium: Any, arguments: argparse.Namespace) -> Iterator[Any]:
     page.add_init_script(_COUNTER)
     _await_server()
     page.goto(f"http://127.0.0.1:{_PORT}/?fixedDpr={arguments.dpr}")
-    page.get_by_text("residual rate").wait_for()
+    page.get_by_text("total energy").wait_for()
     _step_back(arguments.nice)
     try:
         yield page

@@ -21,7 +21,7 @@ import yaml
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from uk_dynamics import Mechanism, ServoController, Tasks
+from uk_dynamics import Mechanism, Tasks
 from uk_dynamics.resources import shipped_files
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import MechanismView
@@ -78,7 +78,7 @@ def main() -> int:
     source = LiveSimulation(
         mechanism,
         mechanism.start(),
-        controller=lambda: ServoController(mechanism, tasks),
+        tasks=tasks,
         most_work=float("inf"),
         playing=True,
     )
@@ -94,7 +94,7 @@ def main() -> int:
             page.set_default_timeout(PATIENCE)
             page.goto(address(server))
             view.update(0.0)
-            page.get_by_text("residual rate").wait_for()
+            page.get_by_text("total energy").wait_for()
             for notice in page.locator(".mantine-Notification-closeButton").all():
                 notice.click()  # that graphics are in software
             for client in server.get_clients().values():

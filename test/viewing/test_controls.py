@@ -24,7 +24,7 @@ from uk_dynamics.viewing.server import address, close_server, open_server
 def view() -> Iterator[MechanismView]:
     """The four-bar, moving, in a thread of its own."""
     mechanism = Mechanism.from_file("four_bar")
-    source = LiveSimulation(mechanism, mechanism.start(), controller=lambda: None)
+    source = LiveSimulation(mechanism, mechanism.start(), motors="off")
     server = open_server(port=0)
     view = MechanismView(server, mechanism, source)
     stop = threading.Event()

@@ -55,7 +55,7 @@ def test_every_mechanism_can_be_shown_and_moved(server, name):
     source = LiveSimulation(
         mechanism,
         mechanism.start(),
-        controller=lambda: None,
+        motors="off",
         playing=bool(len(mechanism.actuators)),
     )
     view = MechanismView(server, mechanism, source)
@@ -70,7 +70,7 @@ def test_meshes_are_shown(server):
     from support.mechanism_builder import shipped
 
     mechanism = shipped("dual_panda")
-    source = LiveSimulation(mechanism, mechanism.start(), controller=lambda: None)
+    source = LiveSimulation(mechanism, mechanism.start(), motors="off")
     assert not MechanismView(server, mechanism, source).problems
 
 

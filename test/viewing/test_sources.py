@@ -17,7 +17,7 @@ START = FOUR_BAR.start()
 
 
 def _falling(**options):
-    return LiveSimulation(FOUR_BAR, START, controller=lambda: None, **options)
+    return LiveSimulation(FOUR_BAR, START, motors="off", **options)
 
 
 def _until(source, t):
@@ -57,10 +57,10 @@ def test_a_motion_that_starts_on_its_tasks_is_not_at_rest():
     source = LiveSimulation(
         mechanism,
         mechanism.start(tasks=tasks),
-        controller=lambda: ukd.ServoController(mechanism, tasks, control_period=0.002),
+        tasks=tasks,
     )
     assert source.frame(0.0).mode == "about to move"
-    assert _falling().frame(0.0).mode == "posed, at rest"
+    assert _falling().frame(0.0).mode == "motors off: it falls when played"
     source.control("play")
     state = _until(source, 0.2).state
     crank = mechanism.joint_names.index("crank")
@@ -104,7 +104,7 @@ def test_under_servo_control_it_moves_as_simulate_says():
         return ukd.ServoController(mechanism, tasks, control_period=0.002)
 
     start = mechanism.start()
-    source = LiveSimulation(mechanism, start, controller=controller, playing=True)
+    source = LiveSimulation(mechanism, start, tasks=tasks, playing=True)
     snapshot = _until(source, 0.3)
     expected = ukd.simulate(
         mechanism,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import Array, State
-from uk_dynamics.simulation import Advance, Controller, Plant
+from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.simulation import Advance, Plant
+from uk_dynamics.viewing.motor_choices import GRAVITY, OFF, TASKS, AtRest, MotorChoices
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.source import Snapshot
 
@@ -26,6 +27,8 @@ class LiveSimulation:
         controls: All there are.
         can_pose: It can.
         duration: Endless.
+        motors: What may drive the motors, the default first; see :mod:`motor_choices`.
+        driving: What does.
     """
 
     controls = ("play", "pause", "step", "reset")
@@ -37,16 +40,19 @@ class LiveSimulation:
         mechanism: Mechanism,
         start: State,
         *,
-        controller: Callable[[], Controller | None],
+        tasks: Tasks | None = None,
+        motors: str | None = None,  # None: the tasks, else hold
         step: float = 0.002,  # integration and control step, in s
         real_time_factor: float = 1.0,
         playing: bool = False,
-        most_work: float = 0.025,  # s of computing per picture: the view must not freeze
+        most_work: float = 0.1,  # s of computing per picture: the view must not freeze
     ) -> None:
         """Stand at the start."""
         self._mechanism = mechanism
         self._poser = Poser(mechanism)
-        self._make_controller = controller
+        self._choices = MotorChoices(mechanism, tasks, step)
+        self.motors = self._choices.names
+        self.driving = (self.motors or (OFF,))[0] if motors is None else motors
         self._step = step
         self._factor = real_time_factor
         self._most_work = most_work
@@ -54,6 +60,7 @@ class LiveSimulation:
         self._playing = playing
         self._due = 0.0
         self._speed = 1.0
+        self._begun = False  # whether it has left the pose
         self._begin(start)
 
     def control(self, action: str) -> None:
@@ -68,6 +75,11 @@ class LiveSimulation:
         elif action == "step":
             self._playing = False
             self._advance(1)
+
+    def drive(self, choice: str) -> None:
+        """Let something else drive the motors, from where the machine is."""
+        self.driving = choice
+        self._equip()
 
     def seek(self, t: float) -> None:
         """A simulation cannot: it does nothing."""
@@ -100,12 +112,30 @@ class LiveSimulation:
             if elapsed > 0.0:
                 now = (self._state.t - before) / elapsed
                 self._speed += 0.1 * (now - self._speed)
-        mode = "paused"
-        if self._state.t == 0.0:
-            mode = "about to move" if self._state.v.any() else "posed, at rest"
+        if self._begun:
+            inputs, efforts = self._plant.inputs, self._plant.efforts
+        else:
+            efforts = self._at_rest.efforts
+            tau = self._mechanism.actuators.matrix @ efforts
+            inputs = Inputs(tau=tau, stabilize=False, active=self._plant.active)
+        message = self._message or ("" if self._begun else self._at_rest.problem)
+        unreached = self._plant.problems if self._begun else None
+        return Snapshot(self._state, inputs, efforts, message, self._mode(), unreached)
+
+    def _mode(self) -> str:
+        """What goes on, in a few words."""
+        off = "motors off" if self.motors and self.driving == OFF else ""
         if self._playing:
-            mode = f"running at {self._speed:.2f} of real time"
-        return Snapshot(self._state, self._plant.inputs, self._plant.efforts, self._message, mode)
+            running = f"running at {self._speed:.2f} of real time"
+            return f"{off}: {running}" if off else running
+        if self._begun:
+            return f"paused, {off}" if off else "paused"
+        if self._state.v.any():
+            return "about to move"
+        if off or not self.motors:
+            return f"{off or 'no motors'}: it falls when played"
+        promise = {TASKS: "; Play starts the tasks", GRAVITY: " by gravity compensation"}
+        return f"held at rest{promise.get(self.driving, '')}"
 
     def _posed(self, q: Array, message: str) -> None:
         self._playing = False
@@ -114,12 +144,23 @@ class LiveSimulation:
 
     def _begin(self, state: State) -> None:
         self._state = state
+        self._begun = False
+        self._equip()
+
+    def _equip(self) -> None:
+        """Let the choice drive the motors from the present state."""
         self._message = ""
-        self._plant = Plant(self._mechanism, None, self._make_controller(), continuous=False)
+        self._at_rest = AtRest(np.zeros(0))
+        if not self._begun:
+            self._at_rest = self._choices.at_rest(self.driving, self._state)
+        controller = self._choices.controller(self.driving)
+        self._plant = Plant(self._mechanism, None, controller, continuous=False)
         self._stepper = Advance(self._mechanism.model, self._plant, "rk4", self._step, _TOLERANCES)
+        self._every, self._since = self._choices.every(self.driving), 0
 
     def _advance(self, count: int) -> None:
-        """Take some control periods, in C as far as it knows them."""
+        """Take some steps, with control in C as far as it knows it."""
+        self._begun = True
         try:
             while count > 0:
                 if self._plant.in_charge:
@@ -127,10 +168,14 @@ class LiveSimulation:
                     count -= reached
                     if not count:
                         break
-                self._plant.control(self._state)
-                stops = np.array([self._state.t + self._step])
-                (self._state,) = self._stepper.run(self._state, stops)
-                count -= 1
+                if self._since == 0:
+                    self._plant.control(self._state)
+                steps = min(count, self._every - self._since)
+                stops = self._state.t + self._step * np.arange(1.0, steps + 1.0)
+                for state in self._stepper.run(self._state, stops):
+                    self._state = state
+                self._since = (self._since + steps) % self._every
+                count -= steps
             self._message = "; ".join(self._plant.problems)
         except UkDynamicsError as error:
             self._message = f"{error}; reset starts again"

@@ -11,14 +11,22 @@ import numpy as np
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.model.urdf import appearance
-from uk_dynamics.viewing.numbers_table import Reading, numbers_table, status_line
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.model.urdf import GREY, appearance
+from uk_dynamics.viewing import camera
+from uk_dynamics.viewing.curves import Curves
+from uk_dynamics.viewing.machine_numbers import MachineNumbers
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser
+from uk_dynamics.viewing.reading import Reading
+from uk_dynamics.viewing.scene.joint_labels import JointLabels
 from uk_dynamics.viewing.scene.link_shapes import LinkShapes
+from uk_dynamics.viewing.scene.mark_colours import mark_colours
 from uk_dynamics.viewing.scene.marks import Marker
+from uk_dynamics.viewing.scene.mass_centre import MassCentre
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.scene.stage import Stage, stage
+from uk_dynamics.viewing.solver_numbers import solver_table, status_line
 from uk_dynamics.viewing.source import Snapshot, Source
 
 if TYPE_CHECKING:
@@ -55,16 +63,28 @@ class MechanismView:
         self._dynamics = InterpretedDynamics(mechanism)
         self._workspace = mechanism.model.workspace()
         self._marker = Marker(mechanism, tasks)
-        self._task_rows = tasks.row_names if tasks else ()
+        rows = tasks.row_names if tasks else ()
+        loops = self._marker.constraints
+        self._numbers = MachineNumbers(mechanism, loops, rows)
+        self._mass_centre = MassCentre(mechanism.model)
         model = mechanism.model
         room = stage(mechanism)
         directory = mechanism.spec.urdf_path().parent if mechanism.spec.model.urdf else None
         look = appearance(model.description, directory)
+        machine = {visual.colour or GREY for visual in look.visuals}
         with server.atomic():
             self._shapes = LinkShapes(server, model, look, room.size)
-            self._overlay = Overlay(server, room.size)
+            self._overlay = Overlay(server, room.size, mark_colours(machine))
             self._panel = Panel(
-                server, source, Poser(mechanism), model.link_names, self._overlay, room.size
+                server,
+                source,
+                Poser(mechanism),
+                model,
+                self._overlay,
+                JointLabels(server, model),
+                Curves(server, mechanism, loops, bool(rows)),
+                self._points,
+                room.size,
             )
         self.problems = tuple(self._shapes.problems)
         self._set_stage(room)
@@ -91,9 +111,9 @@ class MechanismView:
             if now >= self._numbers_due or posed:
                 self._numbers_due = now + _NUMBERS_PERIOD
                 self._panel.status.content = status_line(reading)
-                self._panel.numbers.content = numbers_table(
-                    self._mechanism, reading, self._task_rows
-                )
+                self._panel.machine.content = self._numbers.table(reading, self._panel.units)
+                self._panel.solver.content = solver_table(self._mechanism, reading)
+                self._panel.draw_curves(reading)
                 model = self._mechanism.model
                 self._panel.follow(model.positions_by_name(snapshot.state.q), snapshot.state.t)
         self.snapshot = snapshot
@@ -113,7 +133,8 @@ class MechanismView:
         except UkDynamicsError as error:
             solution, message = None, message or str(error)
             marks = self._marker.marks(state, residual.position, None, *asked)
-        self._overlay.show(marks)
+        centre = self._mass_centre.at(self._workspace.rotation, self._workspace.translation)
+        self._overlay.show(marks, centre)
         if self._panel.dragged:
             frame = model.frame_index(self._panel.dragged)
             self._panel.move_handle(self._workspace.translation[frame])
@@ -123,8 +144,15 @@ class MechanismView:
             residual,
             self._dynamics.energy(state),
             self._marker.tracking_error(state, *asked),
+            marks,
+            centre,
             message,
         )
+
+    def _points(self) -> Array:
+        """What has to be in the picture, (n, 3), in m."""
+        points: Array = self._workspace.translation[: len(self._mechanism.model.link_names)].copy()
+        return points
 
     def _set_stage(self, room: Stage) -> None:
         """Ground and camera; planar mechanisms lie in x and z, so it looks along y."""
@@ -139,7 +167,9 @@ class MechanismView:
             section_size=2.0 * cell,
             position=(float(centre[0]), float(centre[1]), floor - 0.05 * size),
         )
-        camera = self._server.initial_camera
-        camera.look_at = centre
-        camera.position = centre + size * np.array([0.3, -1.1, 0.4])
-        camera.up = (0.0, 0.0, 1.0)
+        self._workspace.update_positions(self._mechanism.initial_guess)
+        first = self._server.initial_camera
+        first.position, first.look_at = camera.placed(
+            np.array(camera.START), self._points(), first.fov, 1.0
+        )
+        first.up = (0.0, 0.0, 1.0)

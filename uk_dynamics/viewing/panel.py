@@ -9,22 +9,33 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.model import RobotModel
+from uk_dynamics.viewing import camera
+from uk_dynamics.viewing.curves import Curves
+from uk_dynamics.viewing.html_tables import legend
+from uk_dynamics.viewing.motor_choices import LABELS
 from uk_dynamics.viewing.poser import Poser
+from uk_dynamics.viewing.reading import Reading
+from uk_dynamics.viewing.scene.joint_labels import JointLabels
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.source import Source
+from uk_dynamics.viewing.units import CHOICES, lengths, remember, remembered
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
 
 _NOTHING = "nothing"
-_STEPS = 400  # of a slider
+_STEPS = 400  # of a time slider
+_DIGITS = 1e3  # of the range of a joint slider, at least; more are cut off in its number
+_FEW = 8  # sliders that leave room for numbers below them
 _IN_HAND = 2.0  # s after its last move a slider still belongs to the user, who may be typing
 
 
@@ -40,6 +51,7 @@ class Wishes:
         self._joints: dict[str, float] = {}
         self._frame: tuple[str, Array] | None = None
         self._seek: float | None = None
+        self._drive: str | None = None
 
     def act(self, action: str) -> None:
         """A button was pressed."""
@@ -61,11 +73,19 @@ class Wishes:
         with self._lock:
             self._seek = t
 
+    def drive(self, choice: str) -> None:
+        """Something else was chosen to drive the motors."""
+        with self._lock:
+            self._drive = choice
+
     def fulfil(self, source: Source) -> bool:
         """Pass everything on to a source; return whether it was posed."""
         with self._lock:
             actions, joints, frame, seek = self._actions, self._joints, self._frame, self._seek
+            drive = self._drive
             self._clear()
+        if drive is not None:
+            source.drive(drive)
         for action in actions:
             source.control(action)
         if seek is not None:
@@ -82,8 +102,10 @@ class Panel:
 
     Attributes:
         wishes: What the user asked for.
-        status: Markdown on top.
-        numbers: HTML below.
+        status: HTML on top.
+        machine: HTML of what a user asks about.
+        solver: HTML of what the solver says, folded.
+        units: Of all numbers.
     """
 
     def __init__(
@@ -91,24 +113,34 @@ class Panel:
         server: ViserServer,
         source: Source,
         poser: Poser,
-        links: tuple[str, ...],
+        model: RobotModel,
         overlay: Overlay,
+        labels: JointLabels,
+        curves: Curves,
+        points: Callable[[], Array],  # to be in the picture, (n, 3), in m
         size: float,  # of the scene, in m
     ) -> None:
         """Add the controls."""
         self.wishes = Wishes()
+        self.units = remembered()
         self._server = server
         self._loop = server.get_event_loop()
+        self._poser, self._curves, self._points = poser, curves, points
+        self._are_lengths = lengths(model)
         self._size = size
         self._dragged = ""
         self._handle: Any = None
         self._in_hand = False
         self._touched: dict[str, float] = {}
         gui = server.gui
-        self.status = gui.add_markdown("")
+        self.status = gui.add_html("")
         if source.controls:
             buttons = gui.add_button_group("motion", [a.capitalize() for a in source.controls])
             buttons.on_click(self._on_button)
+        if source.motors:
+            choices = [LABELS[name] for name in source.motors]
+            driving = gui.add_dropdown("motors", choices, initial_value=LABELS[source.driving])
+            driving.on_update(self._on_driving)
         self._time: Any = None
         if source.duration > 0.0:
             self._time = gui.add_slider(
@@ -116,21 +148,46 @@ class Panel:
             )
             self._time.on_update(self._on_time)
         self._sliders: dict[str, Any] = {}
+        self._pose: Any = None
         if source.can_pose:
-            self._add_posing(poser, links)
-        with gui.add_folder("Show", expand_by_default=False):
-            for label, name in (
-                ("loops and closure errors", "show_frames"),
-                ("forces", "show_forces"),
-                ("torques", "show_torques"),
-                ("targets of tasks", "show_targets"),
-            ):
-                box = gui.add_checkbox(label, getattr(overlay, name))
-                box.on_update(partial(_store, overlay, name))
-            scale = gui.add_slider("length of arrows", 0.1, 3.0, 0.1, 1.0)
-            scale.on_update(partial(_store, overlay, "force_scale"))
+            self._add_posing(model.link_names)
         with gui.add_folder("Numbers"):
-            self.numbers = gui.add_html("")
+            self.machine = gui.add_html("")
+        self._plots = gui.add_folder("Plot", expand_by_default=False)
+        with self._plots:
+            quantity = gui.add_dropdown("quantity", curves.choices)
+            quantity.on_update(self._on_quantity)
+        with gui.add_folder("Show", expand_by_default=False):
+            self._add_show(overlay, labels)
+        with gui.add_folder("Solver", expand_by_default=False):
+            self.solver = gui.add_html("")
+        server.on_client_connect(self._on_client)
+
+    def _add_show(self, overlay: Overlay, labels: JointLabels) -> None:
+        gui = self._server.gui
+        cameras = gui.add_button_group("camera", list(camera.PRESETS))
+        cameras.on_click(self._on_camera)
+        units = gui.add_dropdown("units", list(CHOICES), initial_value=self.units.name)
+        units.on_update(self._on_units)
+        for label, name in (
+            ("forces", "show_forces"),
+            ("torques", "show_torques"),
+            ("targets of tasks", "show_targets"),
+            ("loop joints, closure errors", "show_frames"),
+            ("centre of mass", "show_centre"),
+        ):
+            box = gui.add_checkbox(label, getattr(overlay, name))
+            box.on_update(partial(_store, overlay, name))
+        names = gui.add_checkbox("joint names", False)
+        names.on_update(partial(_show_names, labels))
+        scale = gui.add_slider("length of arrows", 0.1, 3.0, 0.1, 1.0)
+        scale.on_update(partial(_store, overlay, "force_scale"))
+        colours = overlay.colours
+        gui.add_html(
+            legend(
+                {"force": colours.force, "torque": colours.torque, "target": colours.target},
+            )
+        )
 
     @property
     def dragged(self) -> str:
@@ -145,11 +202,19 @@ class Panel:
         """Bring the handle to its link, (3,), unless it is in the user's hand."""
         self._loop.call_soon_threadsafe(self._move_handle, position)
 
+    def draw_curves(self, reading: Reading) -> None:
+        """Draw the chosen quantity."""
+        self._loop.call_soon_threadsafe(self._curves.add, reading, self.units, self._plots)
+
     def _follow(self, positions: dict[str, float], t: float) -> None:
         for name, slider in self._sliders.items():
-            self._bring(name, slider, positions[name])
+            self._bring(name, slider, self._per(name) * positions[name])
         if self._time is not None:
             self._bring("", self._time, t)
+
+    def _per(self, name: str) -> float:
+        """Shown units per rad or m."""
+        return self.units.of(self._are_lengths[name])[1]
 
     def _bring(self, name: str, slider: Any, value: float) -> None:
         value = min(max(value, slider.min), slider.max)
@@ -167,18 +232,33 @@ class Panel:
         if self._handle is not None and not self._in_hand:
             self._handle.position = position
 
-    def _add_posing(self, poser: Poser, links: tuple[str, ...]) -> None:
+    def _add_posing(self, links: tuple[str, ...]) -> None:
         gui = self._server.gui
-        with gui.add_folder("Pose"):
-            for name, low, high in zip(poser.joints, poser.lower, poser.upper, strict=True):
-                if not high > low:
-                    continue
-                low, high = float(low), float(high)
-                slider = gui.add_slider(name, low, high, (high - low) / _STEPS, low)
-                slider.on_update(partial(self._on_slider, name))
-                self._sliders[name] = slider
-            choice = gui.add_dropdown("drag", [_NOTHING, *links], initial_value=_NOTHING)
+        self._pose = gui.add_folder("Pose", expand_by_default=len(self._poser.joints) <= _FEW)
+        with self._pose:
+            choice = gui.add_dropdown("drag", [_NOTHING, *links], initial_value=_NOTHING, order=1e9)
             choice.on_update(self._on_choice)
+        self._add_sliders()
+
+    def _add_sliders(self) -> None:
+        """A slider for every joint, in the present units; ends are rounded to its digits."""
+        for slider in self._sliders.values():
+            slider.remove()
+        self._sliders.clear()
+        poser = self._poser
+        self._pose.label = f"Pose ({self.units.name})"
+        for name, low, high in zip(poser.joints, poser.lower, poser.upper, strict=True):
+            if not high > low:
+                continue
+            low, high = self._per(name) * float(low), self._per(name) * float(high)
+            digits = -math.floor(math.log10((high - low) / _DIGITS))
+            step = 10.0 ** -max(digits, 0)
+            low, high = math.ceil(low / step - 1e-6) * step, math.floor(high / step + 1e-6) * step
+            low, high = round(low, max(digits, 0)), round(high, max(digits, 0))
+            with self._pose:
+                slider = self._server.gui.add_slider(name, low, high, step, low)
+            slider.on_update(partial(self._on_slider, name))
+            self._sliders[name] = slider
 
     async def _on_button(self, event: Any) -> None:
         self._touched.clear()  # sliders show at once what comes of it
@@ -187,7 +267,30 @@ class Panel:
     async def _on_slider(self, name: str, event: Any) -> None:
         if event.client_id is not None:  # else the view itself moved it
             self._touched[name] = time.monotonic()
-            self.wishes.lead_joint(name, float(event.target.value))
+            self.wishes.lead_joint(name, float(event.target.value) / self._per(name))
+
+    async def _on_driving(self, event: Any) -> None:
+        self.wishes.drive(next(k for k, label in LABELS.items() if label == event.target.value))
+
+    async def _on_units(self, event: Any) -> None:
+        self.units = CHOICES[event.target.value]
+        remember(self.units)
+        self._touched.clear()
+        if self._pose is not None:
+            self._add_sliders()
+
+    async def _on_quantity(self, event: Any) -> None:
+        self._curves.choose(event.target.value)
+
+    async def _on_camera(self, event: Any) -> None:
+        if event.client is not None:
+            with event.client.atomic():
+                camera.look(event.client.camera, event.target.value, self._points())
+
+    async def _on_client(self, client: Any) -> None:
+        """All of the machine is in the picture, whatever the shape of the window."""
+        with client.atomic():
+            camera.begin(client.camera, self._points())
 
     async def _on_time(self, event: Any) -> None:
         if event.client_id is not None:
@@ -211,6 +314,10 @@ class Panel:
         if event.client_id is not None:
             self._in_hand = event.phase != "end"
             self.wishes.lead_frame(self._dragged, event.target.position)
+
+
+async def _show_names(labels: JointLabels, event: Any) -> None:
+    labels.show(event.target.value)
 
 
 async def _store(overlay: Overlay, name: str, event: Any) -> None:

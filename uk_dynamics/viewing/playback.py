@@ -24,6 +24,8 @@ class Playback:
 
     controls = ("play", "pause", "step", "reset")
     can_pose = False
+    motors: tuple[str, ...] = ()
+    driving = ""
 
     def __init__(
         self,
@@ -61,6 +63,9 @@ class Playback:
             self._t = float(times[min(self._index() + 1, len(times) - 1)])
         else:
             self._playing = action == "play"
+
+    def drive(self, choice: str) -> None:
+        """Do nothing: what is recorded stays as it is."""
 
     def seek(self, t: float) -> None:
         """Pause at a time, in s."""

@@ -19,6 +19,8 @@ class Snapshot:
     efforts: Array  # motor efforts, (motors,), in N or N·m
     message: str = ""  # what the user should know; empty when there is nothing
     mode: str = ""  # what goes on, such as ``running``, in a word or two
+    # motors at limits and tasks that are not reached, one line each; None: unknown
+    unreached: tuple[str, ...] | None = None
     task_time: float | None = None  # time of the tasks' references, in s; None: that of the state
     # what replaces references of the tasks file, by task name
     followed: Mapping[str, Followed] = field(default_factory=dict)
@@ -38,6 +40,17 @@ class Source(Protocol):
     @property
     def duration(self) -> float:
         """Length of what is played back, in s; 0: it has no end."""
+
+    @property
+    def motors(self) -> tuple[str, ...]:
+        """What may drive the motors, see :mod:`motor_choices`; empty: not to be chosen here."""
+
+    @property
+    def driving(self) -> str:
+        """Which of ``motors`` does."""
+
+    def drive(self, choice: str) -> None:
+        """Let another of ``motors`` drive them."""
 
     def control(self, action: str) -> None:
         """Do one of ``controls``."""

@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.options.arguments import add_control, controller_factory
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -18,13 +17,13 @@ _HELP = """\
 view a mechanism in the browser: pose it, simulate it, or play a recording
 
 Show a mechanism in the browser, without ROS. Drag the sliders of its motors, or a link, and the
-passive joints follow. "Play" simulates it from there, freely or under control. Loop forces,
-residuals, ranks and efforts are displayed.
+passive joints follow. The motors hold the pose; "Play" simulates it from there, held, along its
+tasks or with the motors off. Efforts, loop forces and more are displayed.
 
 examples:
   uk_dynamics view five_bar
   uk_dynamics view stewart_platform --tasks stewart_platform_heave_roll --play
-  uk_dynamics view four_bar --control hold --port 9000
+  uk_dynamics view four_bar --control off --port 9000
   uk_dynamics view five_bar --recording run.npz
 """
 
@@ -37,7 +36,12 @@ def register(commands: common.Commands) -> None:
     parser.add_argument(
         "--recording", metavar="FILE", help="play a recording of the mechanism (.npz or .mcap)"
     )
-    add_control(parser)
+    parser.add_argument(
+        "--control",
+        choices=("hold", "gravity", "off"),
+        help="without tasks: hold the pose (default), compensate gravity, or motors off; can be"
+        " changed in the view",
+    )
     parser.add_argument("--play", action="store_true", help="start the simulation at once")
     common.add_number(parser, "--rate", "HZ", "steps per second", 500.0)
     common.add_number(
@@ -107,12 +111,14 @@ def _source(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | 
                 "--recording determines the motion: omit --control, --set and --start-on-tasks"
             )
         return Playback(mechanism, Trajectory.load(arguments.recording), real_time_factor=factor)
-    step = 1.0 / arguments.rate
+    if arguments.control and tasks is not None:
+        raise InputError("--control hold, gravity and off exclude --tasks")
     return LiveSimulation(
         mechanism,
         common.start_state(arguments, mechanism, tasks),
-        controller=controller_factory(mechanism, tasks, arguments.control, step),
-        step=step,
+        tasks=tasks,
+        motors=arguments.control,
+        step=1.0 / arguments.rate,
         real_time_factor=factor,
         playing=arguments.play,
     )

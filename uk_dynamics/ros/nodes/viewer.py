@@ -37,6 +37,8 @@ class TopicSource:
 
     controls = ("play", "pause", "step", "reset")
     can_pose = False
+    motors: tuple[str, ...] = ()
+    driving = ""
     duration = 0.0
 
     def __init__(
@@ -75,6 +77,9 @@ class TopicSource:
         if action == "reset":
             self._states.origin.reset()
         client.call_async(request).add_done_callback(self._on_answer)
+
+    def drive(self, choice: str) -> None:
+        """Do nothing: the machine has its own controller."""
 
     def seek(self, t: float) -> None:
         """Do nothing: a live mechanism has no timeline."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
+from uk_dynamics.viewing.scene.mark_colours import MarkColours
 from uk_dynamics.viewing.scene.marks import Marks
 from uk_dynamics.viewing.scene.stage import ArrowScale
 
@@ -16,12 +17,9 @@ if TYPE_CHECKING:
     from viser import ViserServer
 
 
-# Okabe and Ito's palette, as in plots
-FORCE = (213, 94, 0)
-TORQUE = (204, 121, 167)
 UNDETERMINED = (140, 140, 140)
 CLOSURE_ERROR = (0, 0, 0)
-TARGET = (0, 158, 115)
+CENTRE = (20, 20, 20)
 
 _LONGEST = 0.35  # of an arrow, as part of the scene's size
 _THIN, _HEAD = 0.006, 0.016  # radii, as parts of the scene's size
@@ -31,22 +29,31 @@ class Overlay:
     """Draws marks; what is switched off is not computed.
 
     Attributes:
-        show_frames, show_forces, show_torques, show_targets: What is drawn.
+        show_frames, show_forces, show_torques, show_targets, show_centre: What is drawn.
+        colours: Of arrows and targets.
         force_scale: Further factor on the length of arrows.
     """
 
-    def __init__(self, server: ViserServer, size: float) -> None:
+    def __init__(self, server: ViserServer, size: float, colours: MarkColours) -> None:
         """Prepare for a scene of a size in m."""
         self._scene = server.scene
         self._size = size
         self._force_scale, self._torque_scale = ArrowScale(), ArrowScale()
         self._made = False
         self.show_frames = self.show_forces = self.show_targets = True
-        self.show_torques = False
+        self.show_torques = self.show_centre = False
+        self.colours = colours
+        self._centre: Any = None
         self.force_scale = 1.0
 
-    def show(self, marks: Marks) -> None:
-        """Draw the marks, or move those drawn before."""
+    def show(self, marks: Marks, centre: Array) -> None:
+        """Draw the marks and the centre of mass, (3,), or move those drawn before."""
+        if self.show_centre and self._centre is None:
+            self._centre = self._scene.add_icosphere(
+                "/centre_of_mass", 0.018 * self._size, color=CENTRE, opacity=0.8
+            )
+        if self._centre is not None:
+            self._centre.visible, self._centre.position = self.show_centre, centre
         if not self._made:
             self._make(marks)
         if len(marks.children):
@@ -67,13 +74,13 @@ class Overlay:
         if self.show_forces:
             arrows = marks.forces * per_force
             self._forces.points = _segments(marks.children, arrows, 1e-3 * self._size)
-            self._colour(self._forces, marks, FORCE)
+            self._colour(self._forces, marks, self.colours.force)
         self._torques.visible = self.show_torques
         per_torque = self._torque_scale.factor(marks.torques, longest)
         if self.show_torques:
             arrows = marks.torques * per_torque
             self._torques.points = _segments(marks.children, arrows, 1e-3 * self._size)
-            self._colour(self._torques, marks, TORQUE)
+            self._colour(self._torques, marks, self.colours.torque)
 
     def _show_tasks(self, marks: Marks) -> None:
         self._errors.visible = self.show_targets
@@ -108,19 +115,22 @@ class Overlay:
                     head_radius=_HEAD * size,
                     head_length=2.5 * _HEAD * size,
                 )
-                for name, colour in (("forces", FORCE), ("torques", TORQUE))
+                for name, colour in (
+                    ("forces", self.colours.force),
+                    ("torques", self.colours.torque),
+                )
             )
         if len(marks.task_points):
             self._targets = [
                 scene.add_icosphere(
-                    f"/tasks/target_{index}", 0.02 * size, color=TARGET, opacity=0.7
+                    f"/tasks/target_{index}", 0.02 * size, color=self.colours.target, opacity=0.7
                 )
                 for index in range(len(marks.task_points))
             ]
             self._errors = scene.add_line_segments(
                 "/tasks/errors",
                 _segments(marks.task_points, 0.0 * marks.task_points, 0.0),
-                TARGET,
+                self.colours.target,
                 thickness=0.006 * size,
             )
 

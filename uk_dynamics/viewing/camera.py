@@ -1,0 +1,69 @@
+"""Views from the front, the side, above and aslant, and one that shows all of the machine."""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.mechanism.resolution import Array
+
+# From where one looks: a planar mechanism lies in x and z, and its front is what y points away from
+_FROM = MappingProxyType(
+    {
+        "Front": (0.0, -1.0, 0.0),
+        "Side": (1.0, 0.0, 0.0),
+        "Top": (0.0, -1e-3, 1.0),  # not quite along the upright, or it would not know up
+        "Isometric": (1.0, -1.0, 0.8),
+    }
+)
+FIT = "Fit"
+PRESETS = (*_FROM, FIT)
+START = (0.3, -1.1, 0.4)
+_MARGIN = 1.3  # of the distance: links have a thickness
+
+
+def look(camera: Any, preset: str, points: Array) -> None:
+    """Move a camera to one of ``PRESETS``, to see all points, (n, 3), in m."""
+    if preset == FIT:
+        direction = np.array(camera.position) - np.array(camera.look_at)
+    else:
+        direction = np.array(_FROM[preset])
+    position, centre = placed(direction, points, float(camera.fov), float(camera.aspect))
+    camera.up_direction = (0.0, 0.0, 1.0)
+    camera.position, camera.look_at = position, centre
+
+
+def begin(camera: Any, points: Array) -> None:
+    """Move a new camera to where all points, (n, 3), in m, are in a picture of its shape."""
+    position, centre = placed(np.array(START), points, float(camera.fov), float(camera.aspect))
+    camera.position, camera.look_at = position, centre
+
+
+def placed(direction: Array, points: Array, fov: float, aspect: float) -> tuple[Array, Array]:
+    """Where a camera stands in a direction and looks, so that it sees all points.
+
+    Args:
+        direction: From what it looks at, of any length, (3,).
+        points: To be seen, (n, 3), in m.
+        fov: Angle of view from top to bottom, in rad.
+        aspect: Width of the picture over its height.
+    """
+    low, high = points.min(axis=0), points.max(axis=0)
+    centre = 0.5 * (low + high)
+    towards = -np.asarray(direction, dtype=float)
+    size = float(np.linalg.norm(towards))
+    towards = towards / size if size > 0.0 else np.array([0.0, 1.0, 0.0])
+    right = np.cross(towards, (0.0, 0.0, 1.0))
+    right /= max(float(np.linalg.norm(right)), 1e-12)
+    up = np.cross(right, towards)
+    seen = points - centre
+    tall = math.tan(0.5 * fov)
+    wide = tall * max(aspect, 1e-3)
+    # each point has to lie within the pyramid of view
+    depth = -(seen @ towards)
+    needed = np.maximum(np.abs(seen @ up) / tall, np.abs(seen @ right) / wide) + depth
+    distance = _MARGIN * max(float(needed.max(initial=0.0)), 0.1)
+    return centre - distance * towards, centre

@@ -1,0 +1,131 @@
+"""Small plots of what happened in the last seconds."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.simulation.plots import COLOURS
+from uk_dynamics.viewing.machine_numbers import motor_power
+from uk_dynamics.viewing.reading import Reading
+from uk_dynamics.viewing.units import Units, lengths
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+
+NOTHING = "nothing"
+_SECONDS = 10.0
+_MOST = 600  # samples
+_HEIGHT = 190  # points of the page
+_COLOURS = COLOURS[:-1]  # without yellow, which is invisible on white
+
+
+class Curves:
+    """A plot of one quantity over time, which the user chooses.
+
+    Attributes:
+        choices: Quantities there are.
+    """
+
+    def __init__(
+        self, server: ViserServer, mechanism: Mechanism, loops: tuple[str, ...], tasks: bool
+    ) -> None:
+        """Prepare; nothing is plotted until something is chosen."""
+        self._gui, self._loops = server.gui, loops
+        self._mechanism = mechanism
+        are_lengths, model = lengths(mechanism.model), mechanism.model
+        driven = np.any(mechanism.actuators.matrix != 0.0, axis=1)
+        joints = [n for n in model.joint_names if len(model.position_names) == len(are_lengths)]
+        joints.sort(key=lambda n: not driven[model.velocity_index(n)])
+        self._joints, self._are_lengths = joints, are_lengths
+        self.choices = [NOTHING]
+        for title, is_length in (("joint angles", False), ("joint travels", True)):
+            if any(are_lengths[name] == is_length for name in joints):
+                self.choices.append(title)
+        if len(mechanism.actuators):
+            self.choices += ["motor efforts", "motor power"]
+        if loops:
+            self.choices.append("loop forces")
+        if tasks:
+            self.choices.append("tracking errors")
+        self.choices.append("energy")
+        self._chosen, self._units = NOTHING, ""
+        self._past: deque[tuple[float, Array]] = deque(maxlen=_MOST)
+        self._plot: Any = None
+
+    def choose(self, title: str) -> None:
+        """Plot something else from now on."""
+        self._chosen = title
+        self._forget()
+
+    def add(self, reading: Reading, units: Units, folder: Any) -> None:
+        """Take in a reading and draw."""
+        if self._chosen == NOTHING:
+            return
+        names, unit, values = self._values(reading, units)
+        t = reading.snapshot.state.t
+        if unit != self._units or (self._past and t < self._past[-1][0]):
+            self._forget()
+        if self._past and t == self._past[-1][0]:
+            self._past.pop()  # posed
+        self._units = unit
+        self._past.append((t, values))
+        while t - self._past[0][0] > _SECONDS:
+            self._past.popleft()
+        self._draw(names, unit, folder)
+
+    def _forget(self) -> None:
+        self._past.clear()
+        if self._plot is not None:
+            self._plot.remove()
+            self._plot = None
+
+    def _draw(self, names: list[str], unit: str, folder: Any) -> None:
+        times = np.array([t for t, _ in self._past])
+        values = np.array([v for _, v in self._past]).reshape(len(times), -1)
+        data = (times, *(np.ascontiguousarray(column) for column in values.T))
+        if self._plot is not None:
+            self._plot.data = data
+            return
+        lines: list[Any] = [{"label": "t [s]"}]
+        lines += [
+            {"label": name, "stroke": _COLOURS[k % len(_COLOURS)], "width": 2}
+            for k, name in enumerate(names)
+        ]
+        with folder:
+            self._plot = self._gui.add_uplot(
+                data,
+                tuple(lines),
+                title=f"{self._chosen} [{unit}]",
+                scales={"x": {"time": False}},
+                legend={"show": True},
+                height=_HEIGHT,
+            )
+
+    def _values(self, reading: Reading, units: Units) -> tuple[list[str], str, Array]:
+        """Names, unit and values of what is chosen."""
+        motors, state = list(self._mechanism.actuators.names), reading.snapshot.state
+        if self._chosen == "motor efforts":
+            return motors, "N·m or N", np.array(reading.snapshot.efforts)
+        if self._chosen == "motor power":
+            return motors, "W", motor_power(self._mechanism, reading)
+        if self._chosen == "loop forces":
+            forces: Array = np.linalg.norm(reading.marks.forces, axis=1)
+            return list(self._loops), "N", forces
+        if self._chosen == "tracking errors":
+            error = np.linalg.norm(reading.tracking_error)
+            return ["all tasks"], "m and rad", np.array([error])
+        if self._chosen == "energy":
+            energy = reading.energy
+            return ["kinetic", "total"], "J", np.array([energy.kinetic, energy.total])
+        is_length = self._chosen == "joint travels"
+        unit, per = units.of(is_length)
+        names = [name for name in self._joints if self._are_lengths[name] == is_length]
+        model = self._mechanism.model
+        values = [per * state.q[model.position_index(name)] for name in names]
+        return names, unit, np.array(values)

@@ -1,0 +1,142 @@
+"""What a user asks about a machine: efforts, power, forces in the loops, tasks, mass and energy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.viewing import html_tables as html
+from uk_dynamics.viewing.reading import Reading
+from uk_dynamics.viewing.units import Units, engineering, lengths
+
+_BLUE, _VERMILION = "#0072B2", "#D55E00"
+_NEAR_LIMIT = 0.95
+_ROUNDING = 1e-9  # of the largest: what is less is rounding
+_ANGULAR = (".rx", ".ry", ".rz", ".angle")
+
+
+class MachineNumbers:
+    """The table of one machine."""
+
+    def __init__(
+        self, mechanism: Mechanism, loops: Sequence[str], task_rows: Sequence[str]
+    ) -> None:
+        """Look up units: names of constraints with frames, and of task rows."""
+        self._mechanism, self._loops, self._task_rows = mechanism, loops, task_rows
+        self._effort_units = effort_units(mechanism)
+
+    def table(self, reading: Reading, units: Units) -> str:
+        """HTML."""
+        parts: list[str] = []
+        if self._effort_units:
+            parts += [html.heading("Motor efforts"), self._efforts(reading.snapshot.efforts)]
+            parts += [html.heading("Motor power"), self._power(reading)]
+        if reading.solution is not None and self._loops:
+            parts += [html.heading("Forces in the loop joints"), self._forces(reading)]
+        if self._task_rows:
+            parts += [html.heading("Tasks"), self._tasks(reading, units)]
+        parts += [html.heading("Machine"), self._machine(reading, units)]
+        return html.page(parts)
+
+    def _efforts(self, efforts: Array) -> str:
+        motors, rows = self._mechanism.actuators, []
+        noise = _ROUNDING * float(np.abs(efforts).max(initial=0.0))
+        for name, unit, effort, limit in zip(
+            motors.names, self._effort_units, efforts, motors.effort_limits, strict=True
+        ):
+            shown = html.name(name), html.number(engineering(effort, unit, noise))
+            if np.isfinite(limit) and limit > 0.0:
+                part = abs(effort) / limit
+                colour = _VERMILION if part >= _NEAR_LIMIT else _BLUE
+                of = html.number(f"of {engineering(limit, unit)}")
+                rows.append((*shown, of, html.bar(part, colour)))
+            else:
+                rows.append((*shown, html.number("no limit"), "<td></td>"))
+        return html.table(rows)
+
+    def _power(self, reading: Reading) -> str:
+        """Of each motor that gives or takes some, and of all."""
+        power = motor_power(self._mechanism, reading)
+        noise = _ROUNDING * max(1.0, float(np.abs(power).max(initial=0.0)))
+        rows = [("all motors", float(power.sum()))]
+        rows += [
+            (name, value)
+            for name, value in zip(self._mechanism.actuators.names, power, strict=True)
+            if abs(value) > noise
+        ]
+        return html.table(
+            (html.name(name), html.number(engineering(value, "W", noise))) for name, value in rows
+        )
+
+    def _forces(self, reading: Reading) -> str:
+        marks, rows = reading.marks, []
+        forces = np.linalg.norm(marks.forces, axis=1)
+        torques = np.linalg.norm(marks.torques, axis=1)
+        noise = _ROUNDING * max(float(forces.max(initial=0.0)), float(torques.max(initial=0.0)))
+        for name, force, torque, unique in zip(
+            self._loops, forces, torques, marks.determined, strict=True
+        ):
+            label = name if unique else f"{name} (share not unique)"
+            turning = engineering(torque, "N·m") if torque > noise else ""
+            rows.append(
+                (
+                    html.name(label),
+                    html.number(engineering(force, "N", noise)),
+                    html.number(turning),
+                )
+            )
+        return html.table(rows)
+
+    def _tasks(self, reading: Reading, units: Units) -> str:
+        rows = []
+        for name, error in zip(self._task_rows, reading.tracking_error, strict=True):
+            angular = name.endswith(_ANGULAR)
+            linear = name.endswith((".x", ".y", ".z"))
+            if angular or linear:
+                unit, per = units.of(linear)
+                rows.append((html.name(name), html.number(f"{error * per:.2e} {unit}")))
+            else:
+                rows.append((html.name(name), html.number(f"{error:.2e} rad or m")))
+        unreached = reading.snapshot.unreached
+        if unreached is not None:
+            reached = "no: see above" if unreached else "yes"
+            rows.append((html.name("the motors reach what is asked"), html.number(reached)))
+        return html.table(rows)
+
+    def _machine(self, reading: Reading, units: Units) -> str:
+        unit, per = units.of(True)
+        digits = 0 if per > 1.0 else 3
+        place = ", ".join(f"{per * x + 0.0:.{digits}f}" for x in reading.centre)
+        rows = [
+            ("mass", engineering(1e3 * self._mechanism.model.total_mass, "g")),
+            ("centre of mass", f"{place} {unit}"),
+            ("kinetic energy", engineering(reading.energy.kinetic, "J")),
+            ("total energy", engineering(reading.energy.total, "J")),
+        ]
+        if reading.solution is not None:
+            mobility = self._mechanism.model.nv - reading.solution.rank
+            rows.append(("mobility", str(mobility)))
+        return html.table((html.name(name), html.number(value)) for name, value in rows)
+
+
+def motor_power(mechanism: Mechanism, reading: Reading) -> Array:
+    """What the motors give, (motors,), in W."""
+    snapshot = reading.snapshot
+    rates = mechanism.actuators.matrix.T @ snapshot.state.v
+    power: Array = snapshot.efforts * rates
+    return power
+
+
+def effort_units(mechanism: Mechanism) -> tuple[str, ...]:
+    """Unit of each motor's effort: that of its joints."""
+    are_lengths, model = lengths(mechanism.model), mechanism.model
+    found = []
+    for column in mechanism.actuators.matrix.T:
+        kinds = {
+            are_lengths[name] for name in model.joint_names if column[model.velocity_index(name)]
+        }
+        found.append("N or N·m" if len(kinds) != 1 else "N" if kinds.pop() else "N·m")
+    return tuple(found)
