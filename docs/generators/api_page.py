@@ -15,7 +15,9 @@ from uk_dynamics import exceptions
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.estimation.joint_state_estimate import JointStateEstimate
+from uk_dynamics.mechanism.analysis.linear_system import Mode
 from uk_dynamics.mechanism.assembly.assembly import Assembly
+from uk_dynamics.mechanism.dynamics.derivatives import Slopes
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.switching import Switched
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
@@ -47,6 +49,16 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         Energy,
         Assembly,
         Switched,
+    ),
+    "Derivatives": (
+        ukd.linearize,
+        ukd.LinearSystem,
+        Mode,
+        ukd.equilibrium,
+        ukd.Equilibrium,
+        ukd.MotionDerivatives,
+        ukd.Derivatives,
+        Slopes,
     ),
     "Simulation": (ukd.simulate, ukd.Trajectory, TrajectoryData, Statistics, Switching),
     "Control": (

@@ -16,7 +16,8 @@ from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 _ITERATIONS = 200
-_BALANCED = 1e-10  # of the forces that act, what may be left
+_BALANCED = 1e-9  # of the forces that act, what may be left
+_ROUNDING = 1e-14  # of them, which no step makes smaller
 _LONGEST_STEP = 0.3  # m or rad
 _SLIGHT = 1e-6  # of the largest curvature
 _HALVINGS = 10
@@ -64,7 +65,7 @@ def equilibrium(
     evaluator = derivatives or MotionDerivatives(mechanism)
     dynamics = InterpretedDynamics(mechanism)
     q = _close(mechanism, mechanism.configuration(guess), held, t)
-    unbalanced = np.zeros(nv)
+    unbalanced, left = np.zeros(nv), np.inf
     for _ in range(_ITERATIONS):
         state = State(t, q, np.zeros(nv))
         terms = dynamics.terms(state, given)
@@ -73,7 +74,9 @@ def equilibrium(
         loads = np.linalg.lstsq(reactions.T, -force, rcond=None)[0].astype(float)
         unbalanced = force + reactions.T @ loads
         size = float(np.abs(force).max(initial=0.0))
-        if np.abs(unbalanced).max(initial=0.0) <= _BALANCED * (1.0 + size):
+        before, left = left, float(np.abs(unbalanced).max(initial=0.0)) / (1.0 + size)
+        # Newton's method squares what is left until rounding stops it
+        if left <= _ROUNDING or before / 2 < left <= _BALANCED:
             loads_held = loads[len(A) :]
             tau = (given.tau if given.tau is not None else np.zeros(nv)) + E.T @ loads_held
             holding = dict(zip(held, map(float, loads_held), strict=True))
