@@ -129,7 +129,7 @@ def test_held_joints_tell_what_holds_them() -> None:
 
 def test_an_equilibrium_that_is_not_there_is_an_error() -> None:
     mechanism = shipped("five_bar")
-    with pytest.raises(InputError, match="no equilibrium found near the guess; .* out of balance"):
+    with pytest.raises(InputError, match=r"no equilibrium found near the guess; .* out of balance"):
         equilibrium(mechanism, efforts={"crank_motor": 1000.0})
 
 
@@ -140,5 +140,5 @@ def test_discrete_steps_are_those_of_the_flow() -> None:
     A, B = system.discrete(0.1)
     values, vectors = np.linalg.eig(system.A)
     flow = (vectors * np.exp(0.1 * values)) @ np.linalg.inv(vectors)
-    assert A == pytest.approx(flow.real, abs=1e-12)
-    assert B == pytest.approx(np.linalg.solve(system.A, (A - np.eye(2)) @ system.B), abs=1e-12)
+    assert pytest.approx(flow.real, abs=1e-12) == A
+    assert pytest.approx(np.linalg.solve(system.A, (A - np.eye(2)) @ system.B), abs=1e-12) == B
