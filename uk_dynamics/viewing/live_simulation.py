@@ -46,11 +46,14 @@ class LiveSimulation:
         real_time_factor: float = 1.0,
         playing: bool = False,
         most_work: float = 0.1,  # s of computing per picture: the view must not freeze
+        compiling: bool = False,  # in the background what is not compiled; the next start has it
     ) -> None:
         """Stand at the start."""
         self._mechanism = mechanism
         self._poser = Poser(mechanism)
         self._choices = MotorChoices(mechanism, tasks, step)
+        if compiling:
+            self._choices.compile()
         self.motors = self._choices.names
         self.driving = (self.motors or (OFF,))[0] if motors is None else motors
         self._step = step
@@ -68,6 +71,8 @@ class LiveSimulation:
         if action == "reset":
             self._begin(self._start)
         elif action == "play":
+            if not self._begun:
+                self._equip()  # what has been compiled since
             self._playing = True
             self._due = 0.0
         elif action == "pause":

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from uk_dynamics import GravityCompensation, Hold, ServoController
+from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.control import MotorCommand
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism, Tasks
@@ -45,9 +46,17 @@ class MotorChoices:
     def __init__(self, mechanism: Mechanism, tasks: Tasks | None, step: float) -> None:
         """Prepare for control periods of whole steps, in s."""
         self._mechanism, self._tasks, self._step = mechanism, tasks, step
+        self._compiling: list[object] = []
         self.names: tuple[str, ...] = ()
         if len(mechanism.actuators):
             self.names = ((TASKS,) if tasks else ()) + (HOLD, GRAVITY, OFF)
+
+    def compile(self) -> None:
+        """Begin to compile machine and tasks in the background; what is made later finds them."""
+        now = Selection("auto", after=0)
+        self._compiling = [select_backend(self._mechanism, now)]
+        if self._tasks is not None:
+            self._compiling.append(ServoController(self._mechanism, self._tasks, backend=now))
 
     def every(self, choice: str) -> int:
         """Steps from one command to the next."""

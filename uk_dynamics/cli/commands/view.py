@@ -121,4 +121,5 @@ def _source(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | 
         step=1.0 / arguments.rate,
         real_time_factor=factor,
         playing=arguments.play,
+        compiling=True,
     )
