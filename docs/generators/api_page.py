@@ -60,7 +60,14 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         ukd.Derivatives,
         Slopes,
     ),
-    "Simulation": (ukd.simulate, ukd.Trajectory, TrajectoryData, Statistics, Switching),
+    "Simulation": (
+        ukd.simulate,
+        ukd.simulate_many,
+        ukd.Trajectory,
+        TrajectoryData,
+        Statistics,
+        Switching,
+    ),
     "Control": (
         ukd.ServoController,
         ukd.DelayCompensation,

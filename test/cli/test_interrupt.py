@@ -109,16 +109,17 @@ def test_what_was_simulated_before_ctrl_c_is_kept(tmp_path: Path, suffix: str) -
         if t > 0.3:
             raise KeyboardInterrupt
 
+    # C takes a thousand samples, here 10 s, between two looks at what goes on
     with pytest.raises(KeyboardInterrupt):
-        simulate(mechanism, mechanism.start(), 1.0, progress=interrupt, recording=path)
+        simulate(mechanism, mechanism.start(), 30.0, progress=interrupt, recording=path)
     if suffix == ".npz":
         times, q = Trajectory.load(path).t, Trajectory.load(path).q
     else:
         columns = range(1 + mechanism.model.nq)
         table = np.loadtxt(path, delimiter=",", skiprows=1, usecols=columns)
         times, q = table[:, 0], table[:, 1 : 1 + mechanism.model.nq]
-    assert 0.25 < times[-1] < 0.4
-    whole = simulate(mechanism, mechanism.start(), 1.0)
+    assert 0.25 < times[-1] < 20.0
+    whole = simulate(mechanism, mechanism.start(), 30.0)
     # the adaptive steps of both are the same up to there; .csv has fewer digits
     np.testing.assert_allclose(q, whole.q[: len(times)], rtol=0.0, atol=1e-6)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]

@@ -16,7 +16,6 @@ from support.mechanism_builder import mechanism
 from support.traced_values import value
 
 from uk_dynamics.compilation.build.compiler import find_compiler
-from uk_dynamics.compilation.trace.symbols import Symbol
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.constraints.rows.row import Row
@@ -119,11 +118,10 @@ def test_traced_rows_are_those_of_numbers(kind: str) -> None:
     terms = machine.constraints.evaluate(workspace, t, q, v, reference)
     given = {"q": q, "v": v, "followed": np.concatenate(reference)}
     inputs = {f"{name}[{i}]": float(x) for name, xs in given.items() for i, x in enumerate(xs)}
-    known: dict[Symbol, float] = {}
     traced = trace(machine)
     for name, expected in terms._asdict().items():
         symbols = getattr(traced, name)
-        found = [value(x, inputs | {"t": t}, known) for x in symbols.reshape(-1)]
+        found = [value(x, inputs | {"t": t}) for x in symbols.reshape(-1)]
         np.testing.assert_allclose(
             np.reshape(found, symbols.shape), expected, rtol=0, atol=1e-11, err_msg=name
         )

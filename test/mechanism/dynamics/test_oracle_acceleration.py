@@ -26,7 +26,7 @@ SQUARED = 1e-15
 KKT_RANK = 1e-12
 REFINEMENTS = 4
 # Every state of theirs has redundant rows, or rows that are switched off.
-REDUNDANT = ("five_bar", "differential_drive", "landing_leg")
+REDUNDANT = ("five_bar", "differential_drive", "landing_leg", "bricard")
 
 
 def _kkt(M: np.ndarray, F: np.ndarray, A: np.ndarray, b: np.ndarray) -> np.ndarray:

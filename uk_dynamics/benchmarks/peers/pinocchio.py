@@ -60,7 +60,9 @@ class PinocchioPeer:
 
     @staticmethod
     def expresses(mechanism: Mechanism) -> bool:
-        """Whether all constraints are contacts of Pinocchio that always hold."""
+        """Whether all constraints are contacts of Pinocchio that always hold, without springs."""
+        if mechanism.forces.active:
+            return False
         try:
             closures(mechanism)
         except PeerError:

@@ -52,9 +52,9 @@ static void uk_lanes_pivoted(uk_lanes_memory *m) {
 
 /* Constrained accelerations; `failed` as what uk_evaluate returns, by lane. */
 static void uk_lanes_evaluate(uk_lanes_memory *m) {
-  const uk_lanes zero = uk_all(0.0);
   uk_lanes_update(m);
 #if UK_REGULAR
+  const uk_lanes zero = uk_all(0.0);
   /* One irregular lane decides for all: rows are then pivoted in all of them. */
   if (!uk_any(~uk_lanes_regular(m))) {
     uk_lanes total = zero;

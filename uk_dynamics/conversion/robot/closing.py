@@ -46,7 +46,7 @@ def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
         robot.changed("numbers of the file", f"close the loops {reason} of the machine's size")
         return urdf
     looped = _looped(machine)
-    names = [v.joint for v in found.limit_violations if v.joint in looped]
+    names = [v.joint for v in found.closes_beyond if v.joint in looped]
     if not names:
         return urdf
     tree = ET.fromstring(urdf)

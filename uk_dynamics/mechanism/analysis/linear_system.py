@@ -27,7 +27,7 @@ class Mode:
 
     @property
     def frequency(self) -> float:
-        """Of the undamped oscillation, |eigenvalue| / 2π, in Hz; 0 where it does not oscillate."""
+        """Of the undamped oscillation: size of the eigenvalue / 2π, in Hz; 0 without one."""
         return abs(self.eigenvalue) / (2.0 * np.pi) if self.eigenvalue.imag else 0.0
 
     @property

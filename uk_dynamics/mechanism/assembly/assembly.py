@@ -19,6 +19,7 @@ _LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed
 _TASK_STEPS = 8
 _OTHER_STARTS = 16
 _STARTED = 240  # velocities of all other starts together: large machines have fewer of them
+_NEAR = 1e-2  # of the machine's size: a loop-closure error below belongs to this place
 _NEARLY = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
 
 
@@ -53,7 +54,9 @@ def assemble(
     led = _lead(mechanism, search, guess, free, tolerance)
     if led is not None:
         return led
-    if free.all():  # the guess may be singular, as where all links are stretched
+    # The guess may be singular, as where all links are stretched. Loops that nearly close are wrong
+    # by their lengths, and would close elsewhere as something else.
+    if free.all() and missing > _NEAR * mechanism.size:
         other = _from_other_starts(mechanism, search, guess, free, tolerance)
         if other is not None:
             return other
@@ -61,7 +64,7 @@ def assemble(
     if outside.closed and outside.limit_violations:
         shown = "; ".join(str(v) for v in outside.limit_violations[:3])
         reason = f"from here it closes only outside the joint limits: {shown}"
-        return replace(result, reason=reason, limit_violations=outside.limit_violations)
+        return replace(result, reason=reason, closes_beyond=outside.limit_violations)
     return result
 
 

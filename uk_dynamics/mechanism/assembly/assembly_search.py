@@ -37,9 +37,10 @@ class Assembly:
         violations: Largest residual of each constraint, in m or rad (π where axes that should
             be parallel are opposed).
         iterations: Steps taken.
-        limit_violations: Joints outside their limits (held joints are not moved into them); where
-            the loops close only there, those of that configuration, joints of loops first.
+        limit_violations: Joints outside their limits (held joints are not moved into them), joints
+            of loops first.
         reversed: Whether all that is wrong are axes that point against each other.
+        closes_beyond: Joints that would have to leave their limits for the loops to close.
     """
 
     q: Array
@@ -49,6 +50,7 @@ class Assembly:
     iterations: int
     limit_violations: tuple[LimitViolation, ...]
     reversed: bool = False
+    closes_beyond: tuple[LimitViolation, ...] = ()
 
 
 class Search:

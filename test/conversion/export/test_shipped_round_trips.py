@@ -21,9 +21,24 @@ EXAMPLES = ("ankle", "delta", "excavator", "gripper", "two_arms")
 
 ROWS = "type {} has no counterpart: its rows are missing"
 START = {"initial_velocity: velocities at the start": EVERY}
+
+
 # What each loses, by the formats that lose it, besides the velocity limits in MJCF, gravity in SDF,
 # and the initial guess in URDF.
+def line_springs(*names: str) -> dict[str, tuple[str, ...]]:
+    """Springs between frames, which MJCF has as tendons."""
+    return {f"force {name}: SDF has no force of type line_spring": ("sdf",) for name in names} | {
+        f"force {name}: URDF has no forces": URDF for name in names
+    }
+
+
 LOSSES: dict[str, dict[str, tuple[str, ...]]] = {
+    "simple_pendulum": {f"constraint rod: {ROWS.format('distance')}": ALL_BUT_MJCF},
+    "n_four_bar": {},
+    "andrews_squeezer": line_springs("spring"),
+    "bricard": {},
+    "flyball_governor": line_springs("left_rod", "right_rod"),
+    "diagonal_spring": line_springs("spring"),
     "coordinated_robots": {},
     "differential_drive": {
         f"constraint {wheel}_contact: {ROWS.format('no_slip')}": EVERY
