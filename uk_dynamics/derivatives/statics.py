@@ -103,7 +103,7 @@ def _step(
     """One step of Newton's method, shortened, along the motions that stay possible, (nv,)."""
     nv, rows = len(unbalanced), len(mechanism.constraints)
     slopes = evaluator.equation_slopes(state, np.zeros(nv), loads[:rows])
-    # positions follow rows of order position and held joints; other rows bear loads alone
+    # positions follow rows of order position and held joints; other rows take loads alone
     fixed = np.concatenate([mechanism.constraints.position_rows, np.ones(len(loads) - rows, bool)])
     free = _complement(reactions[fixed])
     stiffness, force = -free.T @ slopes.motion[:, :nv] @ free, free.T @ unbalanced

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from uk_dynamics.papers.iftomm.pendulum import GRAVITY, Array
 
 _ARM, _BALL, _SLIDER, _SHAFT = 0.3, 5.0, 3.0, 0.3  # kg
-_SECTION, _CUBE, _OFFSET = 0.01, 0.1, 0.05  # m; arms hang beside the axis
+_SECTION, _CUBE, _OFFSET = 0.01, 0.1, 0.05  # m; arms hang next to the axis
 _AXIAL, _ACROSS = _ARM * _SECTION**2 / 6.0, _ARM * (1.0 + _SECTION**2) / 12.0  # kg m²
 _STIFFNESS, _DAMPING, _REST = 8.0e5, 4.0e4, 0.5  # N/m, N s/m, m
 SPIN = 2.0 * np.pi  # rad/s, at the start

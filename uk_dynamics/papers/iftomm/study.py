@@ -1,4 +1,4 @@
-"""The five benchmark problems with rigid bodies: errors and times beside published ones."""
+"""The five benchmark problems with rigid bodies: errors and times next to published ones."""
 
 from __future__ import annotations
 
