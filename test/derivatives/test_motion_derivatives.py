@@ -14,6 +14,7 @@ from support.many_digits import ManyDigits, independent_rows
 from support.mechanism_builder import shipped
 
 from uk_dynamics import Inputs, Mechanism, State
+from uk_dynamics.benchmarks.loop_ladder import loop_ladder
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import Slopes
@@ -148,3 +149,8 @@ def test_forces_that_depend_on_constraint_forces_are_refused() -> None:
     )
     with pytest.raises(InputError, match="non-ideal"):
         MotionDerivatives(mechanism)
+
+
+def test_large_mechanisms_with_local_loops_are_refused() -> None:
+    with pytest.raises(InputError, match="large mechanisms with local loops"):
+        MotionDerivatives(loop_ladder(40))

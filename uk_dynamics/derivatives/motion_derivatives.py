@@ -50,13 +50,20 @@ class MotionDerivatives:
                 already; ``interpreted`` needs no compiler, and milliseconds for each state.
 
         Raises:
-            InputError: It has forces that depend on the constraint forces.
+            InputError: It has forces that depend on the constraint forces, or is a large one with
+                local loops.
             CompilationError: With backend ``compiled``: it cannot be compiled.
         """
         if mechanism.friction.active or mechanism.nonideal is not None:
             raise InputError(
                 "derivatives need forces that do not depend on constraint forces; found friction in"
                 " loop joints, or a non-ideal force",
+                place=mechanism.name,
+            )
+        if mechanism.local is not None:
+            raise InputError(
+                f"derivatives are not available for large mechanisms with local loops; found"
+                f" {mechanism.model.nv} velocities",
                 place=mechanism.name,
             )
         if mechanism.varied is not None:  # its parameters are constants here
