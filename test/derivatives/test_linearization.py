@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import yaml
 from support import diagonal_spring
-from support.mechanism_builder import shipped
+from support.mechanism_builder import link, shipped
 
 from uk_dynamics import GravityCompensation, Inputs, Mechanism, State, equilibrium, linearize
 from uk_dynamics.exceptions import InputError, UnknownNameError
@@ -43,6 +43,13 @@ def test_the_four_bar_with_a_spring_in_its_diagonal(damping: float) -> None:
     (mode,) = linearize(mechanism, found.state, found.inputs).modes()
     assert abs(mode.eigenvalue - diagonal_spring.eigenvalue(damping)) < 1e-10
     assert abs(mode.eigenvalue - diagonal_spring.PUBLISHED[damping]) < 2e-10
+
+
+def test_it_falls_to_where_it_hangs() -> None:
+    """Near the upright pose the curvature has the other sign; forces lead away from there."""
+    upright = dict.fromkeys(("crank", "middle", "right"), np.pi / 2 - 0.3)
+    found = equilibrium(shipped("five_bar"), upright | {"coupler": 0.3 - np.pi / 2}, stable=True)
+    assert np.sin(found.state.q[0]) == pytest.approx(-1.0, abs=1e-9)
 
 
 def test_upright_it_falls_at_the_same_rate() -> None:
@@ -85,6 +92,32 @@ def test_the_linear_system_predicts_the_motion(name: str) -> None:
         ((a1 - a0) / (2 * h))[moving], abs=1e-5 * max(1.0, float(np.abs(expected).max()))
     )
     assert (system.motion @ x)[nv:] == pytest.approx((v1 - v0) / (2 * h), abs=1e-6)
+
+
+def test_a_free_body_deviates_in_the_frame_that_moves_with_it() -> None:
+    """ξ = difference of two motions; its rate by differences in time and in the deviation."""
+    machine = Mechanism.from_data(
+        {"schema": 1, "model": {"urdf": "body.urdf", "root": "floating"}},
+        robot_description=f'<robot name="body">{link("body")}</robot>',
+    )
+    model, nv = machine.model, machine.model.nv
+    rng = np.random.default_rng(2)
+    state = State(0.0, model.integrate(model.neutral(), rng.normal(size=nv)), rng.normal(size=nv))
+    system = linearize(machine, state)
+    x = rng.normal(size=len(system.A))
+    h = 1e-4
+    change = h * (system.motion @ x)
+    moved = model.integrate(state.q, change[:nv])
+    ends = [
+        model.difference(
+            model.integrate(state.q, t * state.v),
+            model.integrate(moved, t * (state.v + change[nv:])),
+        )
+        for t in (h, -h)
+    ]
+    rate = (ends[0] - ends[1]) / (2 * h) / h
+    # differences are off by h times second derivatives of order ten
+    assert (system.A @ x)[:nv] == pytest.approx(rate, abs=1e-2)
 
 
 def test_efforts_act_as_they_do_in_the_mechanism() -> None:

@@ -118,15 +118,12 @@ class DerivativeLayout(Layout):
         self.slopes = self.directions + nv
         self._add(
             ("qdd_slopes", nv * self.slopes, "by q, v, t, tau"),
-            ("multiplier_slopes", m * self.slopes, "the same"),
             ("motion_slopes", nv * self.directions, "-d(M qdd - F - A^T lambda) by q, v, t"),
             ("row_slopes", m * self.directions, "-d(A qdd - b)"),
             ("rate_slopes", m * self.directions, "of the rates of the rows"),
             ("free_motions", nv * nv, ""),
             ("corrections", m * nv, ""),
-            ("unit_rows", m * m, ""),
             ("product", nv * self.slopes, ""),
-            ("kept", 2 * m * self.directions + nv, ""),
         )
 
 
