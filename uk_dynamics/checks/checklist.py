@@ -55,7 +55,7 @@ def check_file(
     try:
         spec = MechanismSpec.from_file(file)
         if tolerance is not None:
-            spec = replace(spec, solver=replace(spec.solver, closure_tolerance=tolerance))
+            spec = replace(spec, solver=spec.solver.closing_within(tolerance))
         mechanism = Mechanism.from_spec(spec)
         loaded = None if tasks is None else Tasks.from_file(tasks, mechanism)
         mechanism.configuration(positions or {})

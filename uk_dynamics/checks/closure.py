@@ -9,7 +9,6 @@ import numpy as np
 from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import Array
 
 _NEARLY = 1e-2  # of the machine's size
 _CONSEQUENCE = 0.1  # of the largest error: a loop with less is only affected by another one
@@ -71,36 +70,11 @@ def _reach(mechanism: Mechanism) -> float:
 
 
 def _nearly_closed(subject: Subject, name: str, error: float) -> Finding:
-    dependent = _dependent_rows(subject.mechanism, subject.assembly.q)
     remedy = "write lengths and offsets with all digits"
     if "tolerance" in subject.assembly.reason:
         remedy = subject.assembly.reason
-    if dependent:
-        remedy += (
-            f"; {', '.join(dependent)} are nearly redundant: omit components that the other joints"
-            " constrain already (type frame with the axes that are needed)"
-        )
     problem = (
         f"nearly closes: a loop-closure error of {error:.3g} m or rad remains in every"
         " configuration nearby"
     )
     return Finding("loop", "error", (name,), problem, remedy)
-
-
-def _dependent_rows(mechanism: Mechanism, q: Array) -> list[str]:
-    """Rows of which less than a hundredth is independent of the rows before, in file order."""
-    workspace = mechanism.model.workspace()
-    workspace.update_positions(q)
-    A, _ = mechanism.constraints.position(workspace, 0.0, q, mechanism.references.sample(0.0))
-    basis: list[Array] = []
-    names = []
-    for name, row in zip(mechanism.row_names, A, strict=True):
-        residual = row.copy()
-        for direction in basis:
-            residual -= (direction @ residual) * direction
-        norm, size = float(np.linalg.norm(residual)), float(np.linalg.norm(row))
-        if norm > _NEARLY * size:
-            basis.append(residual / norm)
-        elif size > 0.0:
-            names.append(name)
-    return names

@@ -245,7 +245,8 @@ def warn_of_start(mechanism: Mechanism, plant: Plant, recorder: Recorder, state:
     """Warn where the initial state was far from the constraints."""
     initial = plant.dynamics.residual(state, plant.inputs).position
     errors = np.abs(initial) * mechanism.hierarchy.rigid
-    if np.max(errors, initial=0.0) > _OPEN * mechanism.size:
+    open_ = max(_OPEN * mechanism.size, mechanism.closure_tolerance)
+    if np.max(errors, initial=0.0) > open_:
         row = mechanism.row_names[int(np.argmax(errors))]
         recorder.warn(
             f"the start was corrected by its loop-closure error of {np.max(errors):.3g} m or rad"

@@ -106,7 +106,7 @@ def load_mechanism(arguments: argparse.Namespace) -> Mechanism:
 
     spec = MechanismSpec.from_file(arguments.file)
     if arguments.tolerance is not None:
-        spec = replace(spec, solver=replace(spec.solver, closure_tolerance=arguments.tolerance))
+        spec = replace(spec, solver=spec.solver.closing_within(arguments.tolerance))
     return Mechanism.from_spec(spec)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import AssemblyError, InputError
 from uk_dynamics.mechanism.assembly.assembly_search import Assembly, Search
+from uk_dynamics.mechanism.assembly.nearly_closed import remedy
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.mechanism.tasks import Tasks
@@ -20,7 +21,6 @@ _TASK_STEPS = 8
 _OTHER_STARTS = 16
 _STARTED = 240  # velocities of all other starts together: large machines have fewer of them
 _NEAR = 1e-2  # of the machine's size: a loop-closure error below belongs to this place
-_NEARLY = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
 
 
 def assemble(
@@ -45,12 +45,6 @@ def assemble(
     if result.reversed:
         return _from_other_starts(mechanism, search, guess, free, tolerance) or result
     missing = max(result.violations.values(), default=0.0)
-    if missing <= _NEARLY * mechanism.size:
-        reason = (
-            f"this is above the closure tolerance of {tolerance:.3g}; write lengths and angles with"
-            " more digits, or set a larger one (solver: closure_tolerance, --tolerance)"
-        )
-        return replace(result, reason=reason)
     led = _lead(mechanism, search, guess, free, tolerance)
     if led is not None:
         return led
@@ -65,7 +59,8 @@ def assemble(
         shown = "; ".join(str(v) for v in outside.limit_violations[:3])
         reason = f"from here it closes only outside the joint limits: {shown}"
         return replace(result, reason=reason, closes_beyond=outside.limit_violations)
-    return result
+    advice = remedy(mechanism, result, guess, free, t, tolerance)
+    return replace(result, reason=advice or result.reason)
 
 
 def _from_other_starts(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.mechanism.files import SolverSpec
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.mechanism.tasks import Tasks
@@ -62,8 +63,12 @@ class Search:
         free: NDArray[np.bool_],
         t: float,
         tasks: Tasks | None = None,
+        solver: SolverSpec | None = None,
     ) -> None:
         self.t = t
+        solver = solver or mechanism.spec.solver
+        # Where rows are dependent but for errors of measurement, they must not be followed.
+        self._ignored = solver.rank_tolerance if solver.measured else 0.0
         model = mechanism.model
         self._model = model
         structure = mechanism.constraints
@@ -72,8 +77,12 @@ class Search:
         if tasks is not None:
             of_tasks = np.flatnonzero(tasks.constraints.position_rows)
             self._sets.append((tasks.constraints, of_tasks, tasks.sample(t)))
+        # A compliant row is closed as far as the others allow.
+        rigid = mechanism.hierarchy.rigid[self._sets[0][1]]
+        count = sum(len(rows) for _, rows, _ in self._sets)
+        self._rigid = np.concatenate([rigid, np.ones(count - len(rigid), bool)])
         self._workspace = (tasks or mechanism).model.workspace()
-        self._away: Array = np.zeros(sum(len(rows) for _, rows, _ in self._sets))
+        self._away: Array = np.zeros(count)
         self._free = np.flatnonzero(free)
         # Joints that may move and must stay within limits: their places in v and in q.
         velocities = model.coordinates.velocity_of_joint
@@ -99,20 +108,22 @@ class Search:
         polish = _POLISH
         while iterations < _MAX_ITERATIONS and damping < _LARGEST_DAMPING:
             violation = np.linalg.norm(residual)
-            if _largest(residual) <= tolerance:
+            if self._closed(residual, tolerance):
                 if polish == 0 or violation == 0.0:
                     break
                 polish -= 1
             # A² is of the size of a length squared and ψ of a length: so is their product.
             reach = np.sqrt(np.max(np.sum(A * A, axis=1), initial=0.0))
-            step = self._step(q, A, residual, float(damping * violation * reach), within_limits)
+            least = (self._ignored * reach) ** 2
+            weight = float(max(damping * violation * reach, least))
+            step = self._step(q, A, residual, weight, within_limits)
             trial = self._model.integrate(q, step)
             trial_A, trial_residual = self._rows(trial)
             iterations += 1
             if np.linalg.norm(trial_residual) < violation:
                 q, A, residual = trial, trial_A, trial_residual
                 damping = max(0.3 * damping, _LEAST_DAMPING)
-            elif _largest(residual) <= tolerance:
+            elif self._closed(residual, tolerance):
                 break
             else:
                 damping *= 10.0
@@ -120,6 +131,9 @@ class Search:
                 break
         self._workspace.update_positions(q)  # the last trial may have been rejected
         return self._result(q, A, residual, tolerance, iterations)
+
+    def _closed(self, residual: Array, tolerance: float) -> bool:
+        return _largest(residual[self._rigid]) <= tolerance
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         self._workspace.update_positions(q)
@@ -177,7 +191,7 @@ class Search:
             violations |= {
                 name: _largest(errors[rows]) for name, rows in constraints.slices.items()
             }
-        closed = _largest(residual) <= tolerance
+        closed = self._closed(residual, tolerance)
         reason = ""
         reversed_axes: tuple[str, ...] = ()
         worst = max(violations, key=lambda name: violations[name], default="")

@@ -19,6 +19,8 @@ from uk_dynamics.mechanism.tasks import Tasks
 
 _NEWTON_STEPS = 30
 _ROUNDING = 1e-12  # of rates, against the largest of them
+_ADMITTED = 1e-9  # of rates that are left, likewise
+_PART_OF_RANK = 0.1  # of the rank tolerance: which motions the rows leave free
 
 
 def start(
@@ -60,6 +62,9 @@ def consistent_velocity(
     if tasks is not None:
         sets.append((tasks.constraints, tasks.constraints.motion_rows, tasks.references))
     chosen = np.concatenate([rows for _, rows, _ in sets])
+    rigid = np.ones(len(chosen), bool)
+    rigid[: len(structure)] = mechanism.hierarchy.rigid
+    rigid = rigid[chosen]  # what is compliant follows as far as it can
     if not chosen.any():
         return v
     free = np.ones(model.nv, dtype=bool)
@@ -68,7 +73,9 @@ def consistent_velocity(
     workspace = (tasks or mechanism).model.workspace()
     samples = [references.sample(t) for _, _, references in sets]
     linear = all(constraints.linear_in_rates for constraints, _, _ in sets)
-    tolerance = mechanism.spec.solver.rank_tolerance
+    solver = mechanism.spec.solver
+    tolerance = solver.rank_tolerance * (1.0 if solver.measured else _PART_OF_RANK)
+    least = max(ZERO_ROW, solver.closure_tolerance)  # of a row, against the largest
     found = v.copy()
     for _ in range(_NEWTON_STEPS):
         workspace.update(q, found)
@@ -83,15 +90,16 @@ def consistent_velocity(
         scale = coordinate_scale(workspace.mass.diagonal())[free]
         A = np.concatenate([rows.A for rows in evaluated])[np.ix_(chosen, free)] * scale
         # rows at their own size, so that the rank rule of the solver holds for each of them; but
-        # not rounding of nothing, such as rows across the plane of a planar loop
+        # not what is left of rows across the plane of a planar loop
         norm = np.linalg.norm(A, axis=1, keepdims=True)
-        norm[norm <= ZERO_ROW * norm.max(initial=0.0)] = 1.0
-        step = np.linalg.lstsq(A / norm, -rate / norm[:, 0], rcond=0.1 * tolerance)[0]
+        largest = norm.max(initial=0.0)
+        norm[~rigid | (norm[:, 0] <= least * largest)] = largest or 1.0
+        step = np.linalg.lstsq(A / norm, -rate / norm[:, 0], rcond=tolerance)[0]
         found[free] += scale * step
         if linear and float(np.abs(scale * step).max()) <= _ROUNDING * size:
             break
-    worst = int(np.argmax(np.abs(rate)))
-    if abs(rate[worst]) > 1e-9 * size:
+    worst = int(np.argmax(np.abs(rate) * rigid))
+    if rigid[worst] and abs(rate[worst]) > max(_ADMITTED, mechanism.closure_tolerance) * size:
         names = mechanism.row_names + (tasks.row_names if tasks else ())
         name = names[int(np.flatnonzero(chosen)[worst])]
         lack = f"{abs(rate[worst]):.3g}"

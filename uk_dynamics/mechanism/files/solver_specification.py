@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from uk_dynamics.core.equation import WITH_PSEUDOINVERSE, Method
@@ -16,6 +16,9 @@ from uk_dynamics.core.linalg import (
 )
 from uk_dynamics.exceptions import MechanismFileError
 
+_OF_DIGITS = 1e-8  # of the machine's size: a closure tolerance below is for rounded numbers
+_MARGIN = 10.0  # of the rank tolerance: several errors add up in a row, with their levers
+
 
 @dataclass(frozen=True)
 class SolverSpec:
@@ -26,7 +29,8 @@ class SolverSpec:
         rank_tolerance: Part of its own whitened norm below which a row is dependent.
         consistency_tolerance: Relative error above which a dependent row contradicts the others.
         task_rank_tolerance: As rank_tolerance, for the map from motors to tasks.
-        closure_tolerance: Largest loop-closure error, as a part of the machine's size.
+        closure_tolerance: Largest loop-closure error, as a part of the machine's size; see
+            :meth:`closing_within`.
         pseudoinverse: Algorithm of the forms with an explicit pseudoinverse.
     """
 
@@ -36,6 +40,11 @@ class SolverSpec:
     task_rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE
     closure_tolerance: float = 1e-10
     pseudoinverse: PseudoinverseMethod = "svd"
+
+    @property
+    def measured(self) -> bool:
+        """Whether the machine is measured: loops close to more than rounded numbers."""
+        return self.closure_tolerance > _OF_DIGITS
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], *, file: str) -> SolverSpec:
@@ -64,4 +73,24 @@ class SolverSpec:
                 file=file,
                 place="solver.rank_tolerance",
             )
-        return spec
+        return spec.closing_within(spec.closure_tolerance)
+
+    def closing_within(self, tolerance: float) -> SolverSpec:
+        """With a closure tolerance, and others at least as wide as it needs.
+
+        Axes and lengths of a measured machine are off by some part of its size, so that rows which
+        repeat others in the ideal machine seem independent by that part: they count as dependent.
+        They then hold to the closure tolerance instead of to the last digit, which projections
+        judge; accelerations do not have to agree with them.
+
+        Args:
+            tolerance: Largest loop-closure error, as a part of the machine's size.
+        """
+        changed = replace(self, closure_tolerance=tolerance)
+        if not changed.measured:
+            return changed
+        return replace(
+            changed,
+            rank_tolerance=max(self.rank_tolerance, _MARGIN * tolerance),
+            consistency_tolerance=1.0,
+        )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.constraints.rows import ConstraintSet
-from uk_dynamics.core.linalg import ZERO_ROW, SingularMass, coordinate_scale
+from uk_dynamics.core.linalg import LEAST_PART, ZERO_ROW, SingularMass, coordinate_scale
 from uk_dynamics.core.tree import factor_inertia
+from uk_dynamics.mechanism.files import SolverSpec
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.model import RobotModel
 
@@ -14,12 +15,20 @@ _SAMPLES = 5
 
 
 def natural_row_scale(
-    model: RobotModel, constraints: ConstraintSet, guess: Array, *, length: float, whiten: bool
+    model: RobotModel,
+    constraints: ConstraintSet,
+    guess: Array,
+    solver: SolverSpec,
+    *,
+    length: float,
+    whiten: bool,
 ) -> Array:
     """Largest norm of each row over some configurations, if nothing in it cancelled.
 
     A row that constrains what cannot move anyway (both frames on one body) is rounding against
-    this scale. Rows are whitened where ``whiten`` and M is regular, else scaled by 1/√M_jj.
+    this scale, and a row smaller than the closure tolerance of the largest of its constraint is
+    dependent: the axes of a measured machine are no closer to those it was built for.
+    Rows are whitened where ``whiten`` and M is regular, else scaled by 1/√M_jj.
     """
     workspace = model.workspace()
     generator = np.random.default_rng(0)
@@ -39,5 +48,8 @@ def natural_row_scale(
             rows = rows * coordinates
         scale = np.maximum(scale, np.sqrt((rows * rows).sum(axis=1)))
         typical = max(typical, float(coordinates.max(initial=0.0)))
+    part = solver.closure_tolerance / (LEAST_PART * solver.rank_tolerance)
+    for rows in constraints.slices.values():
+        scale[rows] = np.maximum(scale[rows], part * scale[rows].max(initial=0.0))
     typical = max(typical * min(length, 1.0), float(scale.max(initial=0.0)))
     return np.where(scale <= ZERO_ROW * typical, typical, scale)

@@ -146,6 +146,7 @@ class ResolvedMechanism:
                 self.model,
                 self.constraints if self.local is None else self.local.constraints,
                 self.initial_guess,
+                spec.solver,
                 length=spec.model.length,
                 whiten=spec.solver.method in WHITENING and self.local is None,
             )
