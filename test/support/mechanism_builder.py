@@ -167,10 +167,10 @@ def clustered(machine: Mechanism) -> Mechanism:
     assert other.local is not None, "its loops are not local, or its rows not of frame pairs"
     other.natural_scale = natural_row_scale(
         other.model,
-            other.local.constraints,
-            other.initial_guess,
-            other.spec.solver,
-            length=length,
-            whiten=False,
+        other.local.constraints,
+        other.initial_guess,
+        other.spec.solver,
+        length=length,
+        whiten=False,
     )
     return other

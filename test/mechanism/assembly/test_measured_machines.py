@@ -48,7 +48,9 @@ def delta(error, seed=0):
         return numbers(np.array(place) + rng.uniform(-error, error, 3))
 
     parts, guess, loops = link("base") + link("plate", 0.3, 1e-4), "", ""
-    for axis, before, after in zip("xyz", ("base", "p_x", "p_y"), ("p_x", "p_y", "plate")):
+    for axis, before, after in zip(
+        "xyz", ("base", "p_x", "p_y"), ("p_x", "p_y", "plate"), strict=True
+    ):
         parts += joint(
             f"slide_{axis}",
             before,
@@ -119,14 +121,14 @@ def test_a_measured_machine_moves_as_the_ideal_one(name):
     first = machine.joint_names[0] if name == "four_bar" else "m_0"
     ends = []
     for each in (ideal, machine):
-        motion = simulate(each, each.start({}, {first: 1.0}), 0.3, rtol=1e-8)
+        motion = simulate(each, each.start({}, {first: 1.0}), 0.2, rtol=1e-8)
         assert abs(motion.residual).max() <= each.closure_tolerance
         energy = motion.energy  # J; some tenths of a J become kinetic
         # Where other rows hold than before, bodies of half a kg move by up to ERROR: 5e-4 J.
         assert abs(energy - energy[0]).max() <= 5e-4
         ends.append(motion.q[-1])
     # Lengths of 0.1 m that are off by 1e-4 turn joints by 1e-3, and gravity does the rest.
-    assert abs(ends[1] - ends[0]).max() <= 2e-2
+    assert abs(ends[1] - ends[0]).max() <= 5e-3
 
 
 def test_the_rows_that_are_named_suffice():

@@ -49,7 +49,7 @@ def natural_row_scale(
         scale = np.maximum(scale, np.sqrt((rows * rows).sum(axis=1)))
         typical = max(typical, float(coordinates.max(initial=0.0)))
     part = solver.closure_tolerance / (LEAST_PART * solver.rank_tolerance)
-    for rows in constraints.slices.values():
-        scale[rows] = np.maximum(scale[rows], part * scale[rows].max(initial=0.0))
+    for own in constraints.slices.values():
+        scale[own] = np.maximum(scale[own], part * scale[own].max(initial=0.0))
     typical = max(typical * min(length, 1.0), float(scale.max(initial=0.0)))
     return np.where(scale <= ZERO_ROW * typical, typical, scale)
