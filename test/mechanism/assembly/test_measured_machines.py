@@ -111,8 +111,9 @@ def test_the_advised_tolerance_gives_back_the_mobility(name, seed):
     assert not [f for f in check(machine) if f.severity == "error"]
 
 
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
 @pytest.mark.parametrize("name", MACHINES)
-def test_a_measured_machine_moves_as_the_ideal_one(name):
+def test_a_measured_machine_moves_as_the_ideal_one(name, backend):
     make, _ = MACHINES[name]
     ideal = mechanism(*make(0.0))
     parts, text = make(ERROR)
@@ -121,7 +122,7 @@ def test_a_measured_machine_moves_as_the_ideal_one(name):
     first = machine.joint_names[0] if name == "four_bar" else "m_0"
     ends = []
     for each in (ideal, machine):
-        motion = simulate(each, each.start({}, {first: 1.0}), 0.2, rtol=1e-8)
+        motion = simulate(each, each.start({}, {first: 1.0}), 0.2, rtol=1e-8, backend=backend)
         assert abs(motion.residual).max() <= each.closure_tolerance
         energy = motion.energy  # J; some tenths of a J become kinetic
         # Where other rows hold than before, bodies of half a kg move by up to ERROR: 5e-4 J.

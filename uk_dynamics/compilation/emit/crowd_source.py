@@ -18,7 +18,7 @@ from uk_dynamics.compilation.emit.servo_source import servo_declarations
 from uk_dynamics.compilation.trace.terms import trace_resistance, trace_tasks
 from uk_dynamics.core.servo import CONTROL_CONSTANTS, MET
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import JUMP_CONSTANTS
+from uk_dynamics.mechanism.dynamics import jump_constants
 
 
 def crowd_source(tasks: Tasks) -> str:
@@ -37,7 +37,7 @@ def crowd_source(tasks: Tasks) -> str:
             *motors(mechanism),
             table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
             f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
-            *defines({"MET": MET} | CONTROL_CONSTANTS | JUMP_CONSTANTS),
+            *defines({"MET": MET} | CONTROL_CONSTANTS | jump_constants(mechanism)),
             f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
             *following(mechanism),
             table("double", "uk_task_position", constraints.position_rows),

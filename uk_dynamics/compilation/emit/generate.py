@@ -20,7 +20,7 @@ from uk_dynamics.core.equation import projection
 from uk_dynamics.core.integration import ADAPTIVE_CONSTANTS
 from uk_dynamics.core.linalg import rank_rule
 from uk_dynamics.core.servo import SAME_EFFECT
-from uk_dynamics.mechanism.dynamics import JUMP_CONSTANTS
+from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")
@@ -83,7 +83,7 @@ def _motion(mechanism: ResolvedMechanism) -> list[str]:
         *motors(mechanism),
         *closing(mechanism),
         table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
-        *defines(JUMP_CONSTANTS | ADAPTIVE_CONSTANTS | {"SAME_EFFECT": SAME_EFFECT}),
+        *defines(jump_constants(mechanism) | ADAPTIVE_CONSTANTS | {"SAME_EFFECT": SAME_EFFECT}),
         *_coefficients(),
         *map(part, ("motion.h", "motion.c", "adaptive.h", "adaptive.c", "foresight.c")),
         *joint_space(mechanism),
@@ -158,6 +158,7 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
 
 def _projection(mechanism: ResolvedMechanism) -> list[str]:
     constants = {name: getattr(projection, name) for name in OF_THE_PROJECTION}
+    constants["REACHED"] = max(projection.REACHED, mechanism.closure_tolerance)
     constraints = mechanism.constraints
     if not len(constraints):
         return defines(constants)

@@ -31,12 +31,11 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     TrackingErrors,
 )
 from uk_dynamics.mechanism.dynamics.solver import Solver
-from uk_dynamics.mechanism.dynamics.step_projection import JUMP_CONSTANTS, project_step
+from uk_dynamics.mechanism.dynamics.step_projection import jump_constants, project_step
 from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 
 __all__ = [
     "BACKENDS",
-    "JUMP_CONSTANTS",
     "METHODS",
     "Backend",
     "Batches",
@@ -62,6 +61,7 @@ __all__ = [
     "TrackingErrors",
     "empty",
     "evaluate_each",
+    "jump_constants",
     "plan",
     "project_step",
     "put",

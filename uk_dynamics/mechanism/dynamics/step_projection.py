@@ -13,12 +13,18 @@ _SUDDEN = 0.1  # m/s or rad/s: a change of velocity that may come from nothing
 _LARGEST = 0.5  # m or rad: errors of the coarsest steps are smaller
 # m or rad: where the rank changes, projections move the shortest steps by rounding
 _ROUNDING = 1e-7
-#: The generated C has them from here.
-JUMP_CONSTANTS = {
-    "SUDDEN": _SUDDEN,
-    "LARGEST_CORRECTION": _LARGEST,
-    "CORRECTION_ROUNDING": _ROUNDING,
-}
+
+
+def jump_constants(mechanism: ResolvedMechanism) -> dict[str, float]:
+    """What tells a jump from an error of integration; the generated C has it from here.
+
+    Where loops close to more than rounding, they move by as much when other rows hold than before.
+    """
+    return {
+        "SUDDEN": _SUDDEN,
+        "LARGEST_CORRECTION": _LARGEST,
+        "CORRECTION_ROUNDING": max(_ROUNDING, mechanism.closure_tolerance),
+    }
 
 
 def project_step(
@@ -47,7 +53,8 @@ def project_step(
     speed = _largest(start.v)
     moved, sudden = np.inf, np.inf
     if not inputs.references:
-        moved = _largest(difference(start.q, end.q)) + duration * (speed + _SUDDEN) + _ROUNDING
+        rounding = jump_constants(mechanism)["CORRECTION_ROUNDING"]
+        moved = _largest(difference(start.q, end.q)) + duration * (speed + _SUDDEN) + rounding
         sudden = _largest(end.v - start.v) + speed + _SUDDEN
     if not _largest(difference(end.q, reached.q)) <= min(moved, _LARGEST):
         raise _jump(mechanism, dynamics, end, inputs, duration, rate=False)
