@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
+from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.model.urdf import FAR, Array
 
@@ -64,7 +65,7 @@ def _widen_for_repeated_rows(robot: ImportedRobot, machine: Mechanism, q: Array)
         return
     sizes = np.linalg.svd(rows, compute_uv=False)
     nearly = sizes[(sizes < _REPEATED * sizes[0]) & (sizes > _EXACTLY * sizes[0])]
-    if len(nearly):
+    if len(nearly) and _rank(machine, q) == int((sizes >= _REPEATED * sizes[0]).sum()):
         off = float(nearly.max() / sizes[0])
         tolerance = 10.0 ** math.ceil(math.log10(2.0 * off))
         robot.solver["closure_tolerance"] = tolerance
@@ -77,6 +78,14 @@ def _looped(machine: Mechanism) -> set[str]:
     columns = _rows(machine, machine.initial_guess).T
     names = machine.model.velocity_names
     return {name for name, column in zip(names, columns, strict=True) if column.any()}
+
+
+def _rank(machine: Mechanism, q: Array) -> int:
+    """As the solver decides; −1 where there is no solution."""
+    try:
+        return machine.dynamics().evaluate(machine.state(q)).rank
+    except UkDynamicsError:
+        return -1
 
 
 def _rows(machine: Mechanism, q: Array) -> Array:
