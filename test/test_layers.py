@@ -33,7 +33,7 @@ ROOMS = (
     *("constraints/kinds/pairs", "constraints"),
     "forces",
     *("mechanism/files", "mechanism/resolution", "mechanism/dynamics", "mechanism/tasks"),
-    *("mechanism/assembly", "mechanism/analysis", "mechanism"),
+    *("mechanism/assembly", "mechanism/kinematics", "mechanism/analysis", "mechanism"),
     *("compilation/trace", "compilation/tangents", "compilation/emit", "compilation/build"),
     *("compilation/runtime", "compilation/derivatives", "compilation/jax", "compilation"),
     "derivatives",
