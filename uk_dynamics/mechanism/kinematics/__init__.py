@@ -1,6 +1,6 @@
 """Kinematics through loops: Jacobians, transmission, singularities, inverse and forward."""
 
-from uk_dynamics.mechanism.kinematics.force_envelope import ForceEnvelope
+from uk_dynamics.mechanism.kinematics.force_envelope import ForceEnvelope, StaticLoads
 from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates, choose
 from uk_dynamics.mechanism.kinematics.jacobian import FrameJacobian, twist_map
 from uk_dynamics.mechanism.kinematics.kinematic_mechanism import KinematicMechanism
@@ -25,6 +25,7 @@ __all__ = [
     "LoopMotion",
     "SingularConfiguration",
     "SingularityMeasures",
+    "StaticLoads",
     "Transmission",
     "choose",
     "twist_map",

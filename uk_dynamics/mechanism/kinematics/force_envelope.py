@@ -12,6 +12,7 @@ mapped to w (Chiacchio, Bouffard-Vercelli and Pierrot 1997 for redundant actuati
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,7 @@ from uk_dynamics.mechanism.resolution.wrenches import Point
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 _MOST_CORNERS = 1 << 16
 _RANK = 1e-9
+_TINY = 1e-300
 _OUTSIDE = 1e-9  # of the limits
 
 
@@ -84,53 +86,60 @@ class ForceEnvelope:
         return float(max(0.0, -ConvexHull(flat).equations[:, -1].max()))
 
 
-def force_envelope(
-    mechanism: ResolvedMechanism,
-    frame: Point,
-    state: State,
-    rows: Sequence[str] | None = None,
-    *,
-    weight: bool = True,
-) -> ForceEnvelope:
-    """The envelope at a state of rest; see :meth:`Mechanism.force_envelope`."""
-    motors = mechanism.actuators
-    if not len(motors):
-        raise InputError("has no motors", place=mechanism.name)
-    unlimited = [n for n, x in zip(motors.names, motors.effort_limits, strict=True) if x == np.inf]
-    if unlimited:
-        raise InputError(
-            f"{', '.join(unlimited)}: expected an effort_limit, found none", place="actuators"
+class StaticLoads:
+    """Envelopes of one mechanism at one state after another; not to be shared between threads."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        """Prepare.
+
+        Raises:
+            InputError: A motor has no effort limit, or there are none.
+        """
+        motors = mechanism.actuators
+        if not len(motors):
+            raise InputError("has no motors", place=mechanism.name)
+        limits = zip(motors.names, motors.effort_limits, strict=True)
+        if unlimited := [name for name, limit in limits if limit == np.inf]:
+            problem = f"{', '.join(unlimited)}: expected an effort_limit, found none"
+            raise InputError(problem, place="actuators")
+        self._S, self._limits = motors.matrix, motors.effort_limits
+        self._motion = LoopMotion(mechanism)
+        self._dynamics = InterpretedDynamics(mechanism)
+
+    def envelope(
+        self,
+        frame: Point,
+        state: State,
+        rows: Sequence[str] | None = None,
+        *,
+        weight: bool = True,
+    ) -> ForceEnvelope:
+        """The envelope at a state, taken at rest; see :meth:`Mechanism.force_envelope`."""
+        still = State(state.t, state.q, np.zeros(len(state.v)))
+        motion, limits = self._motion, self._limits
+        motion.update(still.q, None, still.t)
+        Z = motion.velocities()
+        J = twist_map(motion, frame, still.v)[0] @ Z
+        places = _places(rows, J)
+        load = self._dynamics.terms(still).F if weight else still.v
+        K, N, own = J[places].T, Z.T @ self._S, Z.T @ load
+        # K w = −(N u + own) in the range of K, and N u + own = 0 outside of it
+        left, values, right = np.linalg.svd(K)
+        rank = int(np.count_nonzero(values > _RANK * values.max(initial=_TINY)))
+        inverse = right[:rank].T / values[:rank] @ left[:, :rank].T
+        outside = left[:, rank:].T
+        idle = outside @ N * limits
+        efforts = _corners(outside @ N, -outside @ own, limits)
+        vertices = -(efforts @ N.T + own) @ inverse.T
+        shift = limits * (np.linalg.pinv(idle) @ (-outside @ own))
+        axes, lengths, _ = np.linalg.svd(inverse @ N * limits @ _null(idle), full_matrices=False)
+        return ForceEnvelope(
+            rows=tuple(WRENCH[k] for k in places),
+            vertices=_unique(vertices),
+            carried=right[rank:].T,
+            centre=-inverse @ (N @ shift + own),
+            axes=axes[:, :rank] * lengths[:rank],
         )
-    motion = LoopMotion(mechanism)
-    motion.update(state.q, None, state.t)
-    Z = motion.velocities()
-    J = twist_map(motion, frame, np.zeros(len(Z)))[0] @ Z
-    places = _places(rows, J)
-    load = np.zeros(len(Z))
-    if weight:
-        still = State(state.t, state.q, np.zeros(len(Z)))
-        load = InterpretedDynamics(mechanism).terms(still).F
-    K, N, own = J[places].T, Z.T @ motors.matrix, Z.T @ load
-    # K w = −(N u + own) in the range of K, and N u + own = 0 outside of it
-    left, values, right = np.linalg.svd(K)
-    rank = int(np.count_nonzero(values > _RANK * values.max(initial=1e-300)))
-    inverse = right[:rank].T / values[:rank] @ left[:, :rank].T
-    outside = left[:, rank:].T
-    efforts = _corners(outside @ N, -outside @ own, motors.effort_limits)
-    vertices = -(efforts @ N.T + own) @ inverse.T
-    kernel = _null(outside @ N * motors.effort_limits)
-    scaled = -inverse @ N * motors.effort_limits @ kernel
-    axes, lengths, _ = np.linalg.svd(scaled, full_matrices=False)
-    shift = motors.effort_limits * (
-        np.linalg.pinv(outside @ N * motors.effort_limits) @ (-outside @ own)
-    )
-    return ForceEnvelope(
-        rows=tuple(WRENCH[k] for k in places),
-        vertices=_unique(vertices),
-        carried=right[rank:].T,
-        centre=-inverse @ (N @ shift + own),
-        axes=axes[:, :rank] * lengths[:rank],
-    )
 
 
 def _corners(E: Array, e: Array, limits: Array) -> Array:
@@ -138,28 +147,24 @@ def _corners(E: Array, e: Array, limits: Array) -> Array:
     m = len(limits)
     scaled = E * limits
     left, values, _ = np.linalg.svd(scaled)
-    rank = int(np.count_nonzero(values > _RANK * values.max(initial=1e-300)))
+    rank = int(np.count_nonzero(values > _RANK * values.max(initial=_TINY)))
     wanted = left.T @ e
     if np.abs(wanted[rank:]).max(initial=0.0) > _OUTSIDE * (1.0 + np.abs(values).max(initial=0.0)):
         return np.zeros((0, m))  # what the motors do not move is not in balance
     rows, wanted = (left.T @ scaled)[:rank], wanted[:rank]
-    if (
-        2.0 ** (m - rank)
-        * len(list(itertools.islice(itertools.combinations(range(m), rank), _MOST_CORNERS)))
-        > _MOST_CORNERS
-    ):
+    if 2 ** (m - rank) * math.comb(m, rank) > _MOST_CORNERS:
         raise InputError(f"expected fewer motors for a polytope, found {m}", place="actuators")
     signs = np.array(list(itertools.product((-1.0, 1.0), repeat=m - rank))).reshape(-1, m - rank)
     found = []
     for inner in itertools.combinations(range(m), rank):
         at_limits = [k for k in range(m) if k not in inner]
-        square = rows[:, inner]
+        square, others = rows[:, inner], rows[:, at_limits]
         if rank and np.linalg.cond(square) > 1.0 / _RANK:
             continue
         u = np.zeros((len(signs), m))
         u[:, at_limits] = signs
         if rank:
-            u[:, inner] = np.linalg.solve(square, wanted[:, None] - rows[:, at_limits] @ signs.T).T
+            u[:, inner] = np.linalg.solve(square, wanted[:, None] - others @ signs.T).T
         found.append(u[np.abs(u).max(axis=1, initial=0.0) <= 1.0 + _OUTSIDE])
     return np.concatenate(found) * limits if found else np.zeros((0, m))
 
@@ -174,7 +179,7 @@ def _exit(vertices: Array, direction: Array) -> float:
     equations = np.block([[vertices.T, -direction[:, None]], [np.ones((1, n)), np.zeros((1, 1))]])
     right = np.append(np.zeros(len(direction)), 1.0)
     found = linprog(np.append(np.zeros(n), -1.0), A_eq=equations, b_eq=right, bounds=(0.0, None))
-    return float(found.x[-1]) if found.success else 0.0
+    return 0.0 if found.x is None else float(found.x[-1])
 
 
 def _places(rows: Sequence[str] | None, J: Array) -> list[int]:
@@ -193,7 +198,7 @@ def _places(rows: Sequence[str] | None, J: Array) -> list[int]:
 def _null(matrix: Array) -> Array:
     """Orthonormal basis of the null space, as columns."""
     _, values, right = np.linalg.svd(matrix)
-    rank = int(np.count_nonzero(values > _RANK * values.max(initial=1e-300)))
+    rank = int(np.count_nonzero(values > _RANK * values.max(initial=_TINY)))
     basis: Array = right[rank:].T
     return basis
 
@@ -201,7 +206,7 @@ def _null(matrix: Array) -> Array:
 def _span(points: Array) -> Array:
     """Orthonormal basis of the linear span of points, as columns."""
     _, values, right = np.linalg.svd(points, full_matrices=False)
-    basis: Array = right[values > _RANK * values.max(initial=1e-300)].T
+    basis: Array = right[values > _RANK * values.max(initial=_TINY)].T
     return basis
 
 

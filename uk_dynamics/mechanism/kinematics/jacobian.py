@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uk_dynamics.core.linalg import skew
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion, Positions, states_of
@@ -90,11 +91,12 @@ def twist_map(
     if axes == "world":
         return J, drift
     place = workspace.translation[index] + rotation @ inside
-    J[:3] += np.cross(J[3:], place, axis=0)
+    J[:3] -= skew(place) @ J[3:]
     twist = J @ v
-    drift[:3] += np.cross(drift[3:], place) + np.cross(twist[3:], twist[:3])
-    if axes == "local":
-        drift[:3] -= np.cross(twist[3:], twist[:3])
+    drift[:3] -= skew(place) @ drift[3:]
+    if axes == "local_world_aligned":  # of the point itself, which turns with the frame
+        drift[:3] += skew(twist[3:]) @ twist[:3]
+    else:
         return (
             np.vstack([rotation.T @ J[:3], rotation.T @ J[3:]]),
             np.concatenate([rotation.T @ drift[:3], rotation.T @ drift[3:]]),

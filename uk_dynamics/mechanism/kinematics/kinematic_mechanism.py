@@ -11,7 +11,7 @@ from uk_dynamics.mechanism.kinematics.configuration_search import (
     forward_kinematics,
     inverse_kinematics,
 )
-from uk_dynamics.mechanism.kinematics.force_envelope import ForceEnvelope, force_envelope
+from uk_dynamics.mechanism.kinematics.force_envelope import ForceEnvelope, StaticLoads
 from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates
 from uk_dynamics.mechanism.kinematics.jacobian import TWIST, Axes, FrameJacobian, Of, frame_jacobian
 from uk_dynamics.mechanism.kinematics.loop_motion import Positions, states_of
@@ -243,4 +243,4 @@ class KinematicMechanism(ResolvedMechanism):
             InputError: A motor has no effort limit, or there are none.
         """
         (state, *_), _ = states_of(self, q)
-        return force_envelope(self, frame, state, rows, weight=weight)
+        return StaticLoads(self).envelope(frame, state, rows, weight=weight)

@@ -63,8 +63,8 @@ class LoopMotion:
     @property
     def rows(self) -> Array:
         """Rows of coordinates in their units, over their natural size, (m, nv)."""
-        rows: Array = self.A * self.unit / self.scale[:, None]
-        return rows
+        scaled: Array = self.A * self.unit / self.scale[:, None]
+        return scaled
 
     def basis(self, *, of_positions: bool = False) -> Array:
         """Orthonormal basis of the admissible velocities in their units, (nv, k).
@@ -73,8 +73,7 @@ class LoopMotion:
             of_positions: Of the changes of position that the loops allow, whatever rows of rolling
                 say.
         """
-        rows = self._factored(of_positions)
-        return rows.complement()
+        return self._factored(of_positions).complement()
 
     def velocities(self, *, of_positions: bool = False) -> Array:
         """The same basis in m/s and rad/s, (nv, k)."""
@@ -97,7 +96,8 @@ class LoopMotion:
             self.workspace.update_positions(q)
             natural = mechanism.constraints.natural_scale(self.workspace, q)
             sizes.append(np.linalg.norm(natural[self._motion] * self.unit, axis=1))
-        return np.maximum(np.max(sizes, axis=0), _LEAST_ROW)
+        largest: Array = np.maximum(np.max(sizes, axis=0), _LEAST_ROW)
+        return largest
 
     def _factored(self, of_positions: bool) -> RowBasis:
         chosen = self._positions if of_positions else slice(None)

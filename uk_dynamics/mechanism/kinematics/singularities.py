@@ -124,7 +124,7 @@ class SingularityMeasures:
     def step(self, q: Array, direction: Array) -> Array | None:
         """The closed configuration at a step along the motions at q, in their units, (k,)."""
         self.motion.update(q)
-        way = self.motion.unit * (self._motions() @ direction)
+        way = self.motion.unit * (self.motions() @ direction)
         return self.close(self._mechanism.model.integrate(q, way))
 
     def approach(self, q: Array, kind: Kind) -> Array | None:
@@ -135,7 +135,7 @@ class SingularityMeasures:
             if value < _RANK:
                 return q
             self.motion.update(q)
-            motions = self.motion.unit[:, None] * self._motions()
+            motions = self.motion.unit[:, None] * self.motions()
             slopes = np.array([self._slope(q, way, kind) for way in motions.T])
             steepest = float(slopes @ slopes)
             if steepest < _RANK**2:
@@ -168,8 +168,8 @@ class SingularityMeasures:
         ahead, behind = (self.values(integrate(q, h * way))[kind] for h in (_STEP, -_STEP))
         return (ahead - behind) / (2.0 * _STEP)
 
-    def _motions(self) -> Array:
-        """Basis of as many motions as there usually are, (nv, k)."""
+    def motions(self) -> Array:
+        """Basis of as many motions as there usually are, in their units, (nv, k)."""
         _, _, right = np.linalg.svd(self.motion.rows)
         basis: Array = right[self.ranks["loops"] :].T
         return basis
@@ -197,7 +197,7 @@ class SingularityMeasures:
             self.motion.update(q)
             basis = self.motion.velocities(of_positions=True)
             way = rng.normal(size=basis.shape[1])
-            way *= _EXCURSION / (np.linalg.norm(way) or 1.0)
+            way *= _EXCURSION / max(float(np.linalg.norm(way)), _RANK)
             near = self.close(self._mechanism.model.integrate(q, basis @ way))
             places += [] if near is None else [near]
         tolerance = self._mechanism.spec.solver.rank_tolerance
