@@ -151,9 +151,10 @@ class _Walk:
         size = self._mechanism.size
         for axis in range(3):
             for sign in (1.0, -1.0):
-                towards = np.array(self._places)[:, axis] * sign
-                if np.ptp(towards) > _STILL * size:
-                    self.add(self._climb(self.found[int(np.argmax(towards))], axis, sign))
+                best = int(np.argmax(np.array(self._places)[:, axis] * sign))
+                q = self._climb(self.found[best], axis, sign)
+                if abs(self.place(q) - self._places[best])[axis] > _STILL * size:
+                    self.add(q)
 
     def add(self, q: Array) -> None:
         """One more."""

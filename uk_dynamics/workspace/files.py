@@ -20,6 +20,7 @@ from uk_dynamics.workspace.reachable import Workspace
 _KINDS = {"loops": ("v", COLOURS[6]), "motors": ("o", COLOURS[1]), "task": ("s", COLOURS[3])}
 _NAMES = {"loops": "loops singular", "motors": "motors singular", "task": "task singular"}
 _STILL = 1e-6  # part of the extent
+_SHOWN = 95  # percent of the values that colours tell apart
 _POLYGONS = 12
 _POLYGON_SIZE = 0.06  # part of the extent, of the largest one
 
@@ -109,7 +110,10 @@ def _regularity(figure: Any, axis: Any, workspace: Workspace, axes: list[int]) -
 
 
 def _scatter(axis: Any, places: Array, values: Array, colours: str) -> Any:
-    return axis.scatter(*places.T, c=values, s=5, cmap=colours, vmin=0.0, linewidths=0.0)
+    most = float(np.percentile(values, _SHOWN)) or 1.0  # near singular configurations it has no end
+    return axis.scatter(
+        *places.T, c=values, s=6, cmap=colours, vmin=0.0, vmax=most, linewidths=0.0
+    )
 
 
 def _polygons(axis: Any, workspace: Workspace, axes: list[int]) -> None:

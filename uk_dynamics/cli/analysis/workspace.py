@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from statistics import median
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
@@ -105,7 +106,7 @@ def _facts(found: Workspace) -> dict[str, object]:
             facts[f"{what}_guaranteed"] = {
                 "rows": envelopes[0].rows,
                 "least": min(held),
-                "most": max(held),
+                "median": median(held),
             }
     return facts
 
@@ -123,9 +124,9 @@ def _rows(found: Workspace) -> list[tuple[str, str]]:
     for what, unit, envelopes in (("force", "N", found.forces), ("torque", "N m", found.torques)):
         if envelopes is not None:
             held = [each.guaranteed for each in envelopes]
-            span = f"{min(held):.4g} to {max(held):.4g} {unit}"
+            span = f"at least {min(held):.4g}, median {median(held):.4g} {unit}"
             among = ", ".join(envelopes[0].rows)
-            rows.append((f"{what} held", f"{span} in any direction of {among}"))
+            rows.append((f"{what} held", f"{span}, in any direction of {among}"))
     return [*rows, *(("note", note) for note in found.notes)]
 
 
