@@ -111,9 +111,7 @@ def _regularity(figure: Any, axis: Any, workspace: Workspace, axes: list[int]) -
 
 def _scatter(axis: Any, places: Array, values: Array, colours: str) -> Any:
     most = float(np.percentile(values, _SHOWN)) or 1.0  # near singular configurations it has no end
-    return axis.scatter(
-        *places.T, c=values, s=6, cmap=colours, vmin=0.0, vmax=most, linewidths=0.0
-    )
+    return axis.scatter(*places.T, c=values, s=6, cmap=colours, vmin=0.0, vmax=most, linewidths=0.0)
 
 
 def _polygons(axis: Any, workspace: Workspace, axes: list[int]) -> None:
