@@ -7,12 +7,16 @@ other runs.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.kinematics import (
     KINDS,
+    TWIST,
     ForceEnvelope,
     Kind,
     SingularityMeasures,
@@ -22,14 +26,16 @@ from uk_dynamics.mechanism.kinematics import (
 from uk_dynamics.mechanism.resolution import Array, Point
 from uk_dynamics.workspace.reachable import Locus, Workspace
 
-_CELLS = 24  # along the largest extent so far
-_CANDIDATES = 4
+_CELLS = 24  # along the largest extent, in which singular configurations are looked for
+_FINENESS = 0.4  # samples to this power: cells along the largest extent, to be filled
+_CANDIDATES = 6
 _DIRECTED = 0.8  # part of the steps
 _SHORT, _LONG = 0.05, 0.35  # rad, or parts of the machine's size
 _JUMP = 2.0  # lengths of a step: further away is another branch
 _TRIES = 4  # per configuration that is wanted
 _NEAREST = 40  # configurations from which singular ones of a kind are searched for
-_CLOSE = 0.4  # largest measure of these
+_CLOSE = 0.5  # largest measure of these, of the largest one
+_AHEAD = 0.5  # rad, or parts of the machine's size: how far they may seem to be
 _SAME = 1e-4
 _CLIMB = 200  # steps towards the end of an axis
 _LEAST = 1e-7
@@ -43,6 +49,7 @@ def explore(
     start: Array | None = None,
     *,
     samples: int = 1000,
+    rows: Sequence[str] = TWIST,
     forces: bool = True,
     seed: int = 0,
 ) -> Workspace:
@@ -53,6 +60,7 @@ def explore(
         frame: A link, or a point in it.
         start: A closed configuration, (nq,); None: the assembled initial guess.
         samples: Number of configurations.
+        rows: Of the frame's twist, that make the task.
         forces: Whether to compute what loads the motors can hold.
         seed: Of the random steps.
 
@@ -61,12 +69,12 @@ def explore(
         InputError: The mechanism cannot move.
     """
     home = mechanism.assemble() if start is None else start
-    walk = _Walk(mechanism, frame, home, seed)
+    walk = _Walk(mechanism, frame, home, rows, seed)
     if not walk.measures.freedoms:
         raise InputError("has no freedom to move", place=mechanism.name)
     walk.reach_out()
     walk.spread(samples)
-    walk.reach_out()
+    walk.reach_out(last=True)
     q = np.array(walk.found)
     poses = [mechanism.pose(frame, each) for each in q]
     values = [walk.measures.values(each) for each in q]
@@ -98,9 +106,11 @@ def explore(
 class _Walk:
     """Configurations that were found, and how many of them are near a place."""
 
-    def __init__(self, mechanism: Mechanism, frame: Point, home: Array, seed: int) -> None:
+    def __init__(
+        self, mechanism: Mechanism, frame: Point, home: Array, rows: Sequence[str], seed: int
+    ) -> None:
         self._mechanism, self._frame = mechanism, frame
-        self.measures = SingularityMeasures(mechanism, home, frame)
+        self.measures = SingularityMeasures(mechanism, home, frame, rows)
         self._rng = np.random.default_rng(seed)
         self.found: list[Array] = [home]
         self._places = [self.place(home)]
@@ -110,10 +120,11 @@ class _Walk:
         return self._mechanism.pose(self._frame, q)[0]
 
     def spread(self, samples: int) -> None:
-        """Take steps from the emptiest cells of space until there are so many configurations."""
+        """Take steps from the cells of space that had fewest, up to so many configurations."""
         rng = self._rng
-        size = max(float(np.ptp(self._places, axis=0).max()), _STILL) / _CELLS
+        size = max(float(np.ptp(self._places, axis=0).max()), _STILL) / samples**_FINENESS
         cells: dict[Cell, list[int]] = {}
+        tries: Counter[Cell] = Counter()
         for number, place in enumerate(self._places):
             cells.setdefault(_cell(place, size), []).append(number)
         for _ in range(_TRIES * samples):
@@ -121,7 +132,9 @@ class _Walk:
                 return
             names = list(cells)
             some = [names[k] for k in rng.integers(len(names), size=_CANDIDATES)]
-            inside = min((cells[name] for name in some), key=len)
+            chosen = min(some, key=lambda name: tries[name])
+            tries[chosen] += 1
+            inside = cells[chosen]
             q = self.found[inside[rng.integers(len(inside))]]
             way = self._way(q, size)
             near = self.measures.step(q, way)
@@ -146,14 +159,15 @@ class _Walk:
         shorter: Array = way * min(1.0, _LONG / max(float(np.linalg.norm(way)), _STILL))
         return shorter
 
-    def reach_out(self) -> None:
-        """Go on as far as possible along each axis, both ways."""
+    def reach_out(self, *, last: bool = False) -> None:
+        """Go on as far as possible along each axis, both ways; keep the way, or its end alone."""
         size = self._mechanism.size
         for axis in range(3):
             for sign in (1.0, -1.0):
                 best = int(np.argmax(np.array(self._places)[:, axis] * sign))
-                q = self._climb(self.found[best], axis, sign)
-                if abs(self.place(q) - self._places[best])[axis] > _STILL * size:
+                way = self._climb(self.found[best], axis, sign)
+                far = [q for q in way if self._moved(q, self._places[best]) > _STILL * size]
+                for q in far[-1:] if last else far:
                     self.add(q)
 
     def add(self, q: Array) -> None:
@@ -161,8 +175,12 @@ class _Walk:
         self.found.append(q)
         self._places.append(self.place(q))
 
-    def _climb(self, q: Array, axis: int, sign: float) -> Array:
+    def _moved(self, q: Array, place: Array) -> float:
+        return float(np.linalg.norm(self.place(q) - place))
+
+    def _climb(self, q: Array, axis: int, sign: float) -> list[Array]:
         """Steps along the gradient, longer after success and shorter after failure."""
+        way = []
         length, height = _SHORT, sign * self.place(q)[axis]
         for _ in range(_CLIMB):
             motion = self.measures.motion
@@ -178,9 +196,10 @@ class _Walk:
                 higher = sign * self.place(trial)[axis]
                 if higher > height:
                     q, height, length = trial, higher, min(1.5 * length, _LONG)
+                    way.append(q)
                     continue
             length *= 0.3
-        return q
+        return way
 
     def _is_near(self, before: Array, after: Array, step: Array) -> bool:
         return self.measures.distance(before, after) <= _JUMP * float(np.linalg.norm(step))
@@ -195,14 +214,14 @@ def _cell(place: Array, size: float) -> Cell:
 def _locus(walk: _Walk, q: Array, places: Array, kind: Kind, measure: Array) -> Locus:
     """Singular configurations near those that come closest, spread over the places."""
     order = np.argsort(measure)
-    order = order[measure[order] < _CLOSE]
+    order = order[measure[order] <= _CLOSE * measure.max()]
     size = max(float(np.ptp(places, axis=0).max()), _STILL) / _CELLS
     first: dict[Cell, int] = {}
     for k in order:
         first.setdefault(_cell(places[k], size), int(k))
     found: list[Array] = []
     for k in list(first.values())[:_NEAREST]:
-        near = walk.measures.approach(q[k], kind)
+        near = walk.measures.approach(q[k], kind, _AHEAD)
         if near is None or any(walk.measures.distance(near, other) < _SAME for other in found):
             continue
         found.append(near)

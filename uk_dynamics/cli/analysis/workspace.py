@@ -52,6 +52,14 @@ def register(commands: common.Commands) -> None:
         help="number of configurations (default: %(default)s)",
     )
     parser.add_argument(
+        "--rows",
+        metavar="ROW",
+        nargs="+",
+        choices=("vx", "vy", "vz", "wx", "wy", "wz"),
+        help="what the task is, of vx, vy, vz, wx, wy, wz: the task is singular where the frame"
+        " cannot move in one of them (default: all)",
+    )
+    parser.add_argument(
         "--no-forces", action="store_true", help="leave out what forces can be held"
     )
     parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
@@ -61,6 +69,7 @@ def register(commands: common.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Explore, write the files and print the summary."""
+    from uk_dynamics.mechanism.kinematics import TWIST
     from uk_dynamics.workspace import explore, write_parquet, write_picture
 
     common.check_writable(arguments.plot, _PICTURES)
@@ -76,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         (arguments.frame, (x, y, z)),
         start,
         samples=arguments.samples,
+        rows=arguments.rows or TWIST,
         forces=not arguments.no_forces,
     )
     if arguments.plot:

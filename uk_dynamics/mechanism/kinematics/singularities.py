@@ -127,8 +127,14 @@ class SingularityMeasures:
         way = self.motion.unit * (self.motions() @ direction)
         return self.close(self._mechanism.model.integrate(q, way))
 
-    def approach(self, q: Array, kind: Kind) -> Array | None:
-        """A singular configuration of a kind by Newton's method on its measure, or None."""
+    def approach(self, q: Array, kind: Kind, reach: float = np.inf) -> Array | None:
+        """A singular configuration of a kind by Newton's method on its measure, or None.
+
+        Args:
+            q: Where to begin, (nq,).
+            kind: Which measure.
+            reach: Longest distance that the slope of the measure may promise.
+        """
         model = self._mechanism.model
         value = self.values(q)[kind]
         for _ in range(_STEPS):
@@ -138,7 +144,7 @@ class SingularityMeasures:
             motions = self.motion.unit[:, None] * self.motions()
             slopes = np.array([self._slope(q, way, kind) for way in motions.T])
             steepest = float(slopes @ slopes)
-            if steepest < _RANK**2:
+            if steepest < _RANK**2 or value > reach * np.sqrt(steepest):
                 return None
             step = -value / steepest * slopes
             step *= min(1.0, _LONGEST / float(np.linalg.norm(step)))
