@@ -21,6 +21,14 @@ from uk_dynamics.mechanism.dynamics.derivatives import Slopes
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.switching import Switched
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.kinematics import (
+    Dexterity,
+    ForceEnvelope,
+    FrameJacobian,
+    IndependentCoordinates,
+    SingularConfiguration,
+    Transmission,
+)
 from uk_dynamics.mechanism.resolution.state import (
     ActiveConstraints,
     DynamicsTerms,
@@ -49,6 +57,14 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         Energy,
         Assembly,
         Switched,
+    ),
+    "Kinematics": (
+        FrameJacobian,
+        IndependentCoordinates,
+        Transmission,
+        Dexterity,
+        SingularConfiguration,
+        ForceEnvelope,
     ),
     "Derivatives": (
         ukd.linearize,

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import InputError, SimulationError
+from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.local_structure import local_structure
@@ -30,7 +31,12 @@ def shipped(name: str) -> Mechanism:
 
 
 def closed_states(
-    mechanism: Mechanism, rng: np.random.Generator, count: int, *, excursion: int = 250
+    mechanism: Mechanism,
+    rng: np.random.Generator,
+    count: int,
+    *,
+    excursion: int = 250,
+    backend: Backend = "auto",
 ) -> Iterator[State]:
     """States on the constraints by a random walk, which returns home after every excursion.
 
@@ -39,8 +45,9 @@ def closed_states(
         rng: Where chance comes from.
         count: How many.
         excursion: States between two returns.
+        backend: What projects them.
     """
-    dynamics = mechanism.dynamics()
+    dynamics = mechanism.dynamics(backend)
     model = mechanism.model
     home = State(0.0, mechanism.assemble(), np.zeros(model.nv))
     here = home

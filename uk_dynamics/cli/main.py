@@ -11,15 +11,14 @@ import sys
 from collections.abc import Sequence
 
 from uk_dynamics import __version__
+from uk_dynamics.cli.analysis import inverse_dynamics, modes, workspace
 from uk_dynamics.cli.commands import (
     benchmark,
     check,
     completion,
     describe,
     init,
-    inverse_dynamics,
     layouts,
-    modes,
     plot,
     reproduce,
     ros2_control,
@@ -40,9 +39,9 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 _COMMANDS = (
-    init, import_robot, export_mechanism, check, describe, modes, simulate, inverse_dynamics,
-    compile_command, benchmark, sweep, reproduce, ros2_control, schema, view, plot, layouts,
-    completion,
+    init, import_robot, export_mechanism, check, describe, modes, workspace, simulate,
+    inverse_dynamics, compile_command, benchmark, sweep, reproduce, ros2_control, schema, view,
+    plot, layouts, completion,
 )  # fmt: skip
 
 _DESCRIPTION = """\

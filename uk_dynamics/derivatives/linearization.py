@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.linalg
 
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.analysis import LinearSystem
 from uk_dynamics.mechanism.dynamics import Derivatives
+from uk_dynamics.mechanism.kinematics import choose
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
-
-_DEPENDENT = 1e-8  # smallest part of a motion that chosen coordinates must see
 
 
 def linearize(
@@ -51,8 +49,8 @@ def linearize(
         )
     nv = mechanism.model.nv
     names = mechanism.model.velocity_names
-    allowed = _coordinates_of(found.motions[:nv], names, coordinates)
-    moving = _coordinates_of(_velocities(found, nv), names, coordinates)
+    allowed = choose(found.motions[:nv], names, coordinates)
+    moving = choose(_velocities(found, nv), names, coordinates)
     chosen = [*allowed, *(nv + k for k in moving)]
     motion = found.motions @ np.linalg.inv(found.motions[chosen])
     rate = motion[nv:] - _turning(mechanism, state.v) @ motion[:nv]
@@ -79,26 +77,6 @@ def _velocities(found: Derivatives, nv: int) -> Array:
     """The motions that change velocities alone."""
     still = ~found.motions[:nv].any(axis=0)
     return found.motions[nv:, still]
-
-
-def _coordinates_of(basis: Array, names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:
-    """Places of coordinates that determine motions, given as columns."""
-    basis = basis[:, basis.any(axis=0)]
-    count = basis.shape[1]
-    if wanted is None:
-        _, _, order = scipy.linalg.qr(basis.T, mode="economic", pivoting=True)
-        return sorted(int(k) for k in order[:count])
-    unknown = [name for name in wanted if name not in names]
-    if unknown:
-        raise UnknownNameError("coordinate", unknown[0], names)
-    chosen = [names.index(name) for name in wanted]
-    seen = np.linalg.svd(np.linalg.qr(basis)[0][chosen], compute_uv=False)
-    if len(chosen) != count or (count and seen[-1] < _DEPENDENT):
-        raise InputError(
-            f"expected {count} coordinates that determine the motion, found {', '.join(wanted)}",
-            place="coordinates",
-        )
-    return chosen
 
 
 def _turning(mechanism: ResolvedMechanism, v: Array) -> Array:

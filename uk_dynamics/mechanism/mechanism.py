@@ -21,7 +21,7 @@ from uk_dynamics.mechanism.dynamics.dynamics import Backend, Dynamics
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.kinematics.kinematic_mechanism import KinematicMechanism
 from uk_dynamics.mechanism.resolution.robot_resolution import read_description
 from uk_dynamics.mechanism.resolution.state import (
     Array,
@@ -34,7 +34,7 @@ from uk_dynamics.mechanism.resolution.state import (
 from uk_dynamics.mechanism.tasks import Tasks
 
 
-class Mechanism(ResolvedMechanism):
+class Mechanism(KinematicMechanism):
     """A mechanism with closed loops, made from a URDF and a mechanism file, and what it can do."""
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
+from uk_dynamics.viewing.mode_motion import ModeMotion
 from uk_dynamics.viewing.playback import Playback
 from uk_dynamics.viewing.server import LOOPBACK, address, close_server, load_viser, open_server
 from uk_dynamics.viewing.source import Snapshot, Source
@@ -11,6 +12,7 @@ __all__ = [
     "LOOPBACK",
     "LiveSimulation",
     "MechanismView",
+    "ModeMotion",
     "Playback",
     "Snapshot",
     "Source",

@@ -27,12 +27,14 @@ class LiveSimulation:
         controls: All there are.
         can_pose: It can.
         duration: Endless.
+        choice: What ``motors`` are.
         motors: What may drive the motors, the default first; see :mod:`motor_choices`.
         driving: What does.
     """
 
     controls = ("play", "pause", "step", "reset")
     can_pose = True
+    choice = "motors"
     duration = 0.0
 
     def __init__(

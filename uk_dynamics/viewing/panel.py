@@ -138,8 +138,9 @@ class Panel:
             buttons = gui.add_button_group("motion", [a.capitalize() for a in source.controls])
             buttons.on_click(self._on_button)
         if source.motors:
-            choices = [LABELS[name] for name in source.motors]
-            driving = gui.add_dropdown("motors", choices, initial_value=LABELS[source.driving])
+            self._choices = {LABELS.get(name, name): name for name in source.motors}
+            first = LABELS.get(source.driving, source.driving)
+            driving = gui.add_dropdown(source.choice, list(self._choices), initial_value=first)
             driving.on_update(self._on_driving)
         self._time: Any = None
         if source.duration > 0.0:
@@ -270,7 +271,7 @@ class Panel:
             self.wishes.lead_joint(name, float(event.target.value) / self._per(name))
 
     async def _on_driving(self, event: Any) -> None:
-        self.wishes.drive(next(k for k, label in LABELS.items() if label == event.target.value))
+        self.wishes.drive(self._choices[event.target.value])
 
     async def _on_units(self, event: Any) -> None:
         self.units = CHOICES[event.target.value]

@@ -19,11 +19,13 @@ class Playback:
     Attributes:
         controls: All there are.
         can_pose: A recording cannot be posed.
+        choice: What ``motors`` are: what drives the motors; here none.
         duration: Of the recording, in s.
     """
 
     controls = ("play", "pause", "step", "reset")
     can_pose = False
+    choice = "motors"
     motors: tuple[str, ...] = ()
     driving = ""
 

@@ -42,6 +42,10 @@ class Source(Protocol):
         """Length of what is played back, in s; 0: it has no end."""
 
     @property
+    def choice(self) -> str:
+        """What is chosen by name among :attr:`motors`: what drives the motors, or a mode."""
+
+    @property
     def motors(self) -> tuple[str, ...]:
         """What may drive the motors, see :mod:`motor_choices`; empty: not to be chosen here."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.served_view import add_server, serve
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -51,32 +51,13 @@ def register(commands: common.Commands) -> None:
         "ratio of simulated to real time; a smaller one is slow motion",
         1.0,
     )
-    common.add_number(parser, "--duration", "S", "exit after this real time in s (default: never)")
-    parser.add_argument(
-        "--host",
-        metavar="ADDRESS",
-        default="127.0.0.1",
-        help="address to serve at (127.0.0.1, this computer only); 0.0.0.0 gives the whole network"
-        " access, to the controls as well",
-    )
-    parser.add_argument(
-        "--port",
-        metavar="N",
-        type=common.count,
-        default=common.VIEW_PORT,
-        help="port to serve at (%(default)s); 0: any free",
-    )
+    add_server(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the view until interrupted."""
-    import signal
-    import time
-
     from uk_dynamics import Tasks
-    from uk_dynamics.viewing import MechanismView, address, close_server, open_server
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, like Ctrl-C
     if arguments.file.endswith((".npz", ".mcap")):
         raise InputError(
             f"{arguments.file} is a recording, not a mechanism; name its mechanism, too:"
@@ -85,18 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = common.load_mechanism(arguments)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     source = _source(arguments, mechanism, tasks)
-    server = open_server(arguments.host, arguments.port, mechanism.name.replace("_", " "))
-    try:
-        view = MechanismView(server, mechanism, source, tasks=tasks)
-        for problem in view.problems:
-            print(f"uk_dynamics: not shown: {problem}", file=sys.stderr)
-        print(f"{mechanism.name}: {address(server)} (Ctrl-C ends it)", flush=True)
-        end = time.monotonic() + (arguments.duration or float("inf"))
-        view.run(lambda: time.monotonic() >= end)
-    except KeyboardInterrupt:  # the usual way to end it
-        pass
-    finally:
-        close_server(server)
+    serve(arguments, mechanism, source, tasks)
     return 0
 
 

@@ -37,7 +37,7 @@ def assemble(
     """
     if tolerance is None:
         tolerance = mechanism.closure_tolerance
-    free = _free(mechanism, hold)
+    free = free_velocities(mechanism, hold)
     search = Search(mechanism, free, t)
     result = search.run(guess, tolerance, within_limits=True)
     if result.closed:
@@ -127,7 +127,7 @@ def assemble_on_tasks(
     found = assemble(mechanism, guess, hold, t)
     if not found.closed:
         return found
-    free = _free(mechanism, hold)
+    free = free_velocities(mechanism, hold)
     search = Search(mechanism, free, t, tasks)
     error = search.error(found.q)
     error[: len(error) - np.count_nonzero(tasks.constraints.position_rows)] = 0.0
@@ -190,7 +190,7 @@ def _errors(tasks: Tasks, residual: Array) -> list[float]:
     return [float(error) for error in errors / tasks.constraints.reference_scale]
 
 
-def _free(mechanism: ResolvedMechanism, hold: tuple[str, ...]) -> NDArray[np.bool_]:
+def free_velocities(mechanism: ResolvedMechanism, hold: tuple[str, ...]) -> NDArray[np.bool_]:
     """Velocity coordinates that are not held, (nv,)."""
     free = np.ones(mechanism.model.nv, dtype=bool)
     for name in hold:

@@ -33,6 +33,7 @@ from uk_dynamics.mechanism.resolution.state import (
     Stopped,
 )
 from uk_dynamics.mechanism.resolution.target_pose import reference_of_pose
+from uk_dynamics.mechanism.resolution.wrenches import Point
 
 __all__ = [
     "LEAST_INTERPRETED",
@@ -48,6 +49,7 @@ __all__ = [
     "Inputs",
     "Parameter",
     "Plan",
+    "Point",
     "Residual",
     "ResolvedMechanism",
     "Rollout",

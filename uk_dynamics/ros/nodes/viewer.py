@@ -37,6 +37,7 @@ class TopicSource:
 
     controls = ("play", "pause", "step", "reset")
     can_pose = False
+    choice = "motors"
     motors: tuple[str, ...] = ()
     driving = ""
     duration = 0.0

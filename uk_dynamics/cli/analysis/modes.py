@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import json_text, table
+from uk_dynamics.cli.output.served_view import add_server, serve
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, Mode
@@ -27,6 +28,7 @@ examples:
   uk_dynamics modes stewart_platform
   uk_dynamics modes five_bar --set crank=0.4           about another configuration
   uk_dynamics modes five_bar --json | jq .modes
+  uk_dynamics modes five_bar --motors off --view       shown moving in the browser
 """
 
 
@@ -41,6 +43,10 @@ def register(commands: common.Commands) -> None:
         default="hold",
         help="constant efforts that hold the motors' joints, or none (default hold)",
     )
+    parser.add_argument(
+        "--view", action="store_true", help="show the modes moving in the browser, slowed down"
+    )
+    add_server(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -72,7 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
         ),
         *((f"mode {k}", _line(mode)) for k, mode in enumerate(system.modes(), start=1)),
     ]
-    print(f"{mechanism.name}\n{table(rows)}")
+    print(f"{mechanism.name}\n{table(rows)}", flush=True)
+    if arguments.view:
+        from uk_dynamics.viewing import ModeMotion
+
+        serve(arguments, mechanism, ModeMotion(mechanism, at_rest, system))
     return 0
 
 

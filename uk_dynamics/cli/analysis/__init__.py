@@ -1,0 +1,1 @@
+"""Commands that compute something of a mechanism without moving it."""

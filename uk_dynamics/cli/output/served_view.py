@@ -1,0 +1,59 @@
+"""The view in a browser, served by commands."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options import arguments as common
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism import Mechanism, Tasks
+    from uk_dynamics.viewing import Source
+
+
+def add_server(parser: argparse.ArgumentParser) -> None:
+    """Add ``--duration``, ``--host`` and ``--port``."""
+    common.add_number(parser, "--duration", "S", "exit after this real time in s (default: never)")
+    parser.add_argument(
+        "--host",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        help="address to serve at (127.0.0.1, this computer only); 0.0.0.0 gives the whole network"
+        " access, to the controls as well",
+    )
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=common.count,
+        default=common.VIEW_PORT,
+        help="port to serve at (%(default)s); 0: any free",
+    )
+
+
+def serve(
+    arguments: argparse.Namespace,
+    mechanism: Mechanism,
+    source: Source,
+    tasks: Tasks | None = None,
+) -> None:
+    """Serve the view until interrupted."""
+    import signal
+    import time
+
+    from uk_dynamics.viewing import MechanismView, address, close_server, open_server
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, like Ctrl-C
+    server = open_server(arguments.host, arguments.port, mechanism.name.replace("_", " "))
+    try:
+        view = MechanismView(server, mechanism, source, tasks=tasks)
+        for problem in view.problems:
+            print(f"uk_dynamics: not shown: {problem}", file=sys.stderr)
+        print(f"{mechanism.name}: {address(server)} (Ctrl-C ends it)", flush=True)
+        end = time.monotonic() + (arguments.duration or float("inf"))
+        view.run(lambda: time.monotonic() >= end)
+    except KeyboardInterrupt:  # the usual way to end it
+        pass
+    finally:
+        close_server(server)

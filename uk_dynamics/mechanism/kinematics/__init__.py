@@ -1,0 +1,33 @@
+"""Kinematics through loops: Jacobians, transmission, singularities, inverse and forward."""
+
+from uk_dynamics.mechanism.kinematics.force_envelope import ForceEnvelope, StaticLoads
+from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates, choose
+from uk_dynamics.mechanism.kinematics.jacobian import TWIST, FrameJacobian, twist_map
+from uk_dynamics.mechanism.kinematics.kinematic_mechanism import KinematicMechanism
+from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion
+from uk_dynamics.mechanism.kinematics.singularities import (
+    KINDS,
+    Dexterity,
+    Kind,
+    SingularConfiguration,
+    SingularityMeasures,
+)
+from uk_dynamics.mechanism.kinematics.transmission import Transmission
+
+__all__ = [
+    "KINDS",
+    "TWIST",
+    "Dexterity",
+    "ForceEnvelope",
+    "FrameJacobian",
+    "IndependentCoordinates",
+    "Kind",
+    "KinematicMechanism",
+    "LoopMotion",
+    "SingularConfiguration",
+    "SingularityMeasures",
+    "StaticLoads",
+    "Transmission",
+    "choose",
+    "twist_map",
+]

@@ -1,0 +1,165 @@
+"""Jacobians of frames through the loops, with names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uk_dynamics.core.linalg import skew
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates
+from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion, Positions, states_of
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.resolution.wrenches import Point, split_point
+
+Of = Literal["motors", "independent", "all"]
+Axes = Literal["local_world_aligned", "local", "world"]
+TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
+"""Rows of a frame's velocity: linear, then angular, as Pinocchio has them."""
+_UNSTEERED = 1e-6  # least rate of some motor in units of the motion
+
+
+@dataclass(frozen=True, eq=False)
+class FrameJacobian:
+    """How a frame moves with some rates: twist = matrix @ rates.
+
+    ``numpy.asarray`` of it is the matrix.
+
+    Attributes:
+        matrix: (6, n), or (K, 6, n) at K states; m/s or rad/s per unit of the column's rate.
+        drift: J̇ times the rates, (6,) or (K, 6): the acceleration that is left where those of
+            the columns vanish, in m/s² and rad/s²; zero at rest.
+        rows: vx, vy, vz, wx, wy, wz.
+        columns: Names of the motors or velocity coordinates, (n,).
+        axes: In which axes and at which point; see :func:`frame_jacobian`.
+    """
+
+    matrix: Array
+    drift: Array
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    axes: Axes
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """The matrix."""
+        return np.array(self.matrix, dtype=dtype)
+
+
+def frame_jacobian(
+    mechanism: ResolvedMechanism,
+    frame: Point,
+    q: Positions = None,
+    v: Mapping[str, float] | ArrayLike | None = None,
+    *,
+    of: Of = "motors",
+    axes: Axes = "local_world_aligned",
+    coordinates: Sequence[str] | None = None,
+) -> FrameJacobian:
+    """The Jacobian of a frame through the loops; see :meth:`Mechanism.jacobian`."""
+    for place, found, valid in (("of", of, get_args(Of)), ("axes", axes, get_args(Axes))):
+        if found not in valid:
+            raise InputError(f'expected {", ".join(valid)}, found "{found}"', place=place)
+    states, many = states_of(mechanism, q, v)
+    motion = LoopMotion(mechanism)
+    columns, reduce = _reduction(mechanism, motion, of, states[0].q, coordinates)
+    matrices, drifts = [], []
+    for state in states:
+        motion.update(state.q, state.v, state.t)
+        J, drift = twist_map(motion, frame, state.v, axes)
+        T, left = reduce()
+        matrices.append(J @ T)
+        drifts.append(drift + J @ left)
+    matrix, drift = (np.array(parts) if many else parts[0] for parts in (matrices, drifts))
+    return FrameJacobian(matrix, drift, TWIST, columns, axes)
+
+
+def twist_map(
+    motion: LoopMotion, frame: Point, v: Array, axes: Axes = "local_world_aligned"
+) -> tuple[Array, Array]:
+    """J of the tree for a frame, (6, nv), and J̇ v, (6,), where a motion was updated last."""
+    name, inside = split_point(frame)
+    model, workspace = motion.mechanism.model, motion.workspace
+    index = model.frame_index(name)
+    rotation = workspace.rotation[index]
+    mask = model.ancestor_mask[index]
+    J, drift = workspace.jacobian * mask, (workspace.jacobian_rate * mask) @ v
+    if axes == "world":
+        return J, drift
+    place = workspace.translation[index] + rotation @ inside
+    J[:3] -= skew(place) @ J[3:]
+    twist = J @ v
+    drift[:3] -= skew(place) @ drift[3:]
+    if axes == "local_world_aligned":  # of the point itself, which turns with the frame
+        drift[:3] += skew(twist[3:]) @ twist[:3]
+    else:
+        return (
+            np.vstack([rotation.T @ J[:3], rotation.T @ J[3:]]),
+            np.concatenate([rotation.T @ drift[:3], rotation.T @ drift[3:]]),
+        )
+    return J, drift
+
+
+def motor_map(motion: LoopMotion) -> Array:
+    """T with v = T ṁ for the rates ṁ = Sᵀ v of the motors, (nv, motors).
+
+    With more motors than freedoms the rates of motors depend on each other, and T takes those
+    that come closest to the given ones.
+
+    Raises:
+        InputError: The motors do not determine the motion here.
+    """
+    mechanism = motion.mechanism
+    basis, motors = motion.basis(), mechanism.actuators
+    S = motors.matrix * motion.unit[:, None]
+    size = np.linalg.norm(S, axis=0)
+    size[size == 0.0] = 1.0
+    steered = (S / size).T @ basis
+    freedoms = basis.shape[1]
+    _, values, directions = np.linalg.svd(steered)
+    values = np.append(values, np.zeros(freedoms - len(values)))
+    if freedoms and values[-1] < _UNSTEERED:
+        lost = np.count_nonzero(values < _UNSTEERED)
+        moving = np.abs(basis @ directions[-1])
+        names = [mechanism.model.velocity_names[k] for k in np.argsort(-moving)[:3]]
+        raise InputError(
+            f"{lost} of {freedoms} freedoms move with all motors at rest ({', '.join(names)} most):"
+            " the motors do not determine the motion here; take independent coordinates",
+            place=mechanism.name,
+        )
+    found: Array = motion.unit[:, None] * (basis @ np.linalg.pinv(steered)) / size
+    return found
+
+
+def _reduction(
+    mechanism: ResolvedMechanism,
+    motion: LoopMotion,
+    of: Of,
+    q: Array,
+    coordinates: Sequence[str] | None,
+) -> tuple[tuple[str, ...], Callable[[], tuple[Array, Array]]]:
+    """Names of the columns; and T with v = T rates, and q̈ where their rates vanish."""
+    nv = mechanism.model.nv
+    if of == "all":
+        return mechanism.model.velocity_names, lambda: (np.eye(nv), np.zeros(nv))
+    if of == "motors":
+        S, names = mechanism.actuators.matrix, mechanism.actuators.names
+        make = motor_map
+    else:
+        chosen = IndependentCoordinates(mechanism, q, coordinates)
+        names = chosen.velocities
+        S = np.eye(nv)[:, [mechanism.model.velocity_index(name) for name in names]]
+
+        def make(motion: LoopMotion) -> Array:
+            return chosen.map(motion)
+
+    def reduce() -> tuple[Array, Array]:
+        T = make(motion)
+        least = motion.particular(-motion.bias)
+        return T, least - T @ (S.T @ least)
+
+    return names, reduce

@@ -1,0 +1,7 @@
+"""Where a frame gets to: reachable poses, singular configurations, forces that can be held."""
+
+from uk_dynamics.workspace.exploration import explore
+from uk_dynamics.workspace.files import write_parquet, write_picture
+from uk_dynamics.workspace.reachable import Locus, Workspace
+
+__all__ = ["Locus", "Workspace", "explore", "write_parquet", "write_picture"]
