@@ -5,7 +5,8 @@ from __future__ import annotations
 from uk_dynamics.compilation.emit.c_source import LANES, Dialect, Writer
 from uk_dynamics.compilation.emit.pieces import Targets, function, in_pieces, places
 from uk_dynamics.compilation.trace import regular
-from uk_dynamics.compilation.trace.sparse_vectors import is_zero
+from uk_dynamics.compilation.trace.sparse_vectors import is_zero, root, sparse
+from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -90,6 +91,48 @@ def regular_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect
         found="return regular;" if many else "return 1;",
     )
     return f"#define UK_REGULAR {found.rank} /* independent rows */\n" + pieces.functions + text
+
+
+def admissible_function(
+    mechanism: ResolvedMechanism, terms: SymbolicTerms, tasks: Objects, dialect: Dialect
+) -> str:
+    """Acceleration, task rows and motors in the admissible motions of regular states.
+
+    tasks: The task matrix, (mt, nv).
+    """
+    many = dialect is LANES
+    independent = regular.independent_at_start(mechanism)
+    inputs = as_inputs(terms)
+    found = None
+    if independent:
+        found = regular.solve(mechanism, inputs, independent, regular.COORDINATES)
+    if found is None:
+        return "#define UK_ADMISSIBLE 0"
+    traced = [
+        inputs.graph.variable(f"A_t[{i}]") if isinstance(x, Symbol) else x
+        for i, x in enumerate(tasks.reshape(-1))
+    ]
+    rows = [found.admissible(sparse(row)) for row in as_objects(traced).reshape(tasks.shape)]
+    efforts = [found.admissible(sparse(column)) for column in mechanism.actuators.matrix.T]
+    targets = places(
+        qdd=found.qdd,
+        task=[x for row in rows for x in row.coordinates],
+        motor=[x for row in efforts for x in row.coordinates],
+        size=[root(row.square) for row in rows],
+        sure=[found.lost, found.nearness],
+    )
+    given = ("tau", "M", "F", "A", "bias", "residual", "rate", "A_t")
+    return (
+        f"#define UK_ADMISSIBLE {len(terms.F) - found.rank} /* coordinates of admissible motions */\n"
+        + function(
+            "uk_lanes_admissible_terms" if many else "uk_admissible_terms",
+            given,
+            ("qdd", "task", "motor", "size", "sure"),
+            targets,
+            dialect,
+            scalars=("stabilize",),
+        )
+    )
 
 
 def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> Targets:

@@ -65,6 +65,10 @@ class IndependentRows(ABC):
     def answer(self, g: Sparse, b: Sequence[Scalar]) -> Answer:
         """The least f with which the independent rows are satisfied."""
 
+    def admissible(self, g: Sparse) -> list[Scalar]:
+        """Orthonormal coordinates of what rows leave of a whitened force, (nv − rank,)."""
+        raise NotImplementedError
+
     @abstractmethod
     def dependence(self, r: int) -> Sparse:
         """Factors by row, 1 for r, with which r and the independent rows add up to zero."""

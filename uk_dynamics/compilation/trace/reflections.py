@@ -109,7 +109,7 @@ class Reflections(IndependentRows):
         return total
 
     def admissible(self, g: Sparse) -> list[Scalar]:
-        """Orthonormal coordinates of what these rows leave of a whitened force, (nv - rank,)."""
+        """See :class:`IndependentRows`."""
         rotated = dict(g)
         for k in range(len(self.order)):
             self._reflect(k, rotated)

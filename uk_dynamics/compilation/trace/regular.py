@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from uk_dynamics.compilation.trace.independent_rows import IndependentRows
 from uk_dynamics.compilation.trace.reflections import Reflections
 from uk_dynamics.compilation.trace.sparse_vectors import (
     Scalar,
+    Sparse,
     choose,
     dot,
     larger,
@@ -45,8 +47,18 @@ from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 _SLOW = {"sqrt": 20, "/": 15}  # what a root and a quotient cost, in additions
+#: Kinds that have coordinates of the admissible motions, and all of them.
+COORDINATES: Sequence[type[IndependentRows]] = (Reflections, Elimination)
+_KINDS = (GramSchmidt, *COORDINATES)
 _ROUNDING = 1e-12  # of rows of unit length
 _THRESHOLD = 0.2  # of the largest entry of a row: the least pivot
+
+
+class Admissible(NamedTuple):
+    """A generalized force x."""
+
+    coordinates: list[Scalar]  # orthonormal: their products are xᵀ N y, (nv − rank,)
+    square: Scalar  # xᵀ M⁻¹ x
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,14 @@ class RegularSolution:
     rank: int  # number of independent rows
     lost: Scalar  # what the mass factor has lost; see the bound ``UK_LOST_PIVOTS``
     nearness: Scalar  # below one the state is regular
+    rows: IndependentRows
+    factor: TreeFactor
+
+    def admissible(self, force: Sparse) -> Admissible:
+        """A generalized force in the admissible motions; for the kinds in ``COORDINATES``."""
+        g = self.factor.whiten(force)
+        square = dot(weighted(self.factor.inverse, g), g)
+        return Admissible(self.rows.admissible(g), square)
 
     @property
     def cost(self) -> int:
@@ -122,7 +142,7 @@ def solve(
     mechanism: ResolvedMechanism,
     terms: SymbolicTerms,
     independent: Mapping[int, int],
-    kinds: Sequence[type[IndependentRows]] = (GramSchmidt, Reflections, Elimination),
+    kinds: Sequence[type[IndependentRows]] = _KINDS,
 ) -> RegularSolution | None:
     """Trace the solution that costs least."""
     try:
@@ -159,6 +179,8 @@ def _solve(
         len(independent),
         factor.lost,
         choose(factor.least > 0.0, nearness, math.inf),
+        rows,
+        factor,
     )
 
 
