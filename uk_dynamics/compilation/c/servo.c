@@ -80,11 +80,6 @@ static int uk_law(uk_memory *m, int answers) {
   }
   strength = sqrt(strength);
   uk_basis basis, range;
-  basis.n = n, basis.count = UK_MT;
-  memcpy(basis.rows, x.task, sizeof(double) * UK_MT * n);
-  uk_factor_rows(&basis, x.size, UK_TASK_RANK_TOLERANCE);
-  m->task_rank = basis.rank;
-
   for (int r = 0; r < UK_MT; ++r) {
     attainable[r] = norm[r] * strength;
     m->wanted[r] = m->desired[r] - m->bias_t[r];
@@ -109,6 +104,14 @@ static int uk_law(uk_memory *m, int answers) {
   uk_orthogonal_part(&basis, free);
   for (int j = 0; j < UK_NU; ++j) u[j] += free[j], m->efforts[j] = u[j] / root[j];
 
+  m->task_rank = m->motor_rank;
+  if (m->motor_rank < UK_MT) { /* else tasks have full rank as well */
+    uk_basis tasks;
+    tasks.n = n, tasks.count = UK_MT;
+    memcpy(tasks.rows, x.task, sizeof(double) * UK_MT * n);
+    uk_factor_rows(&tasks, x.size, UK_TASK_RANK_TOLERANCE);
+    m->task_rank = tasks.rank;
+  }
   if (m->motor_rank == m->task_rank)
     for (int r = 0; r < UK_MT; ++r) m->controllable[r] = 1.0;
   else
