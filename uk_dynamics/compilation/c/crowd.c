@@ -65,7 +65,8 @@ static void uk_lanes_held(const uk_lanes_memory *m, uk_lanes *x) {
  * uk_admit has it; how many coordinates that takes. */
 static int uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_lanes *task, uk_lanes *motor,
                           uk_lanes *size) {
-  uk_lanes_update(m);
+  uk_lanes_terms(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias, m->residual,
+                 m->rate);
 #if UK_ADMISSIBLE
   uk_lanes sure[2];
   uk_lanes_admissible_terms(uk_all(m->stabilize), m->tau, m->H, m->force, m->A, m->bias,
@@ -290,21 +291,21 @@ static void uk_lanes_apply(uk_lanes_memory *m, const uk_crowd *c, long long firs
   }
 }
 
-static void uk_crowd_stage(uk_lanes_memory *m, uk_group *g, double t, uk_mask *failed) {
+static void uk_crowd_stage(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, double t, uk_mask *failed) {
   m->t = uk_all(t);
   uk_lanes_structure(m, g, failed);
-  uk_lanes_evaluate(m);
+  uk_lanes_evaluate(m, kept);
   *failed |= m->failed > uk_all(0.0);
 }
 
 /* One step of size h from t, with the projection that ends it. */
-static void uk_crowd_step(uk_lanes_memory *m, uk_group *g, int euler, double t, double h,
+static void uk_crowd_step(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, int euler, double t, double h,
                           double end, uk_mask *failed) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   uk_lanes q[UK_NV], v[UK_NV], dq[UK_NV], dv[UK_NV];
   UK_EACH(i, UK_NV) q[i] = m->q[i], v[i] = m->v[i], dq[i] = dv[i] = uk_all(0.0);
   if (euler) {
-    uk_crowd_stage(m, g, t, failed);
+    uk_crowd_stage(m, kept, g, t, failed);
     UK_EACH(i, UK_NV) m->v[i] += h * m->qdd[i], m->q[i] += h * m->v[i];
   } else {
     UK_EACH(s, 4) {
@@ -313,7 +314,7 @@ static void uk_crowd_step(uk_lanes_memory *m, uk_group *g, int euler, double t, 
         UK_EACH(i, UK_NV) m->q[i] = q[i] + part * m->v[i];
         UK_EACH(i, UK_NV) m->v[i] = v[i] + part * m->qdd[i];
       }
-      uk_crowd_stage(m, g, t + part, failed);
+      uk_crowd_stage(m, kept, g, t + part, failed);
       UK_EACH(i, UK_NV) dq[i] += weight[s] * m->v[i], dv[i] += weight[s] * m->qdd[i];
     }
     UK_EACH(i, UK_NV) m->q[i] = q[i] + (h / 6.0) * dq[i];
@@ -326,7 +327,7 @@ static void uk_crowd_step(uk_lanes_memory *m, uk_group *g, int euler, double t, 
   memcpy(end_v, m->v, sizeof end_v);
   m->t = uk_all(end);
   uk_lanes_structure(m, g, failed);
-  *failed |= uk_lanes_project(m);
+  *failed |= uk_lanes_project(m, kept);
   uk_lanes total = uk_all(0.0);
   UK_EACH(i, UK_NV) {
     speed = uk_lanes_larger(speed, uk_lanes_fabs(v[i]));
@@ -356,6 +357,8 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
   uk_group group, *g = &group;
   uk_mask failed = (uk_mask)uk_all(0.0);
   long long sampled = 0;
+  uk_lanes_kept kept;
+  kept.known = 0;
   g->lanes = lanes;
   UK_EACH(l, UK_WIDTH) g->controller[l] = c->controllers[first + (l < lanes ? l : lanes - 1)];
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
@@ -371,7 +374,10 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
   for (long long at = 0;; ++at) {
     const double begin = c->when[at];
     uk_lanes q[UK_NV], v[UK_NV];
-    if (c->control[at] != 0.0) uk_lanes_control(m, g, c, first, begin, &failed);
+    if (c->control[at] != 0.0) {
+      uk_lanes_control(m, g, c, first, begin, &failed);
+      kept.known = 0; /* the law was at another state */
+    }
     if (c->sample[at] != 0.0) uk_crowd_keep(c, m, first, lanes, sampled++);
     if (at + 1 >= c->stops || !uk_any(~failed)) break;
     const double end = c->when[at + 1], parts = ceil((end - begin) / c->step - 1e-9);
@@ -381,7 +387,7 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
     for (long long k = 0; k < count; ++k) {
       memcpy(q, m->q, sizeof q);
       memcpy(v, m->v, sizeof v);
-      uk_crowd_step(m, g, c->euler, begin + k * h, h, k + 1 == count ? end : begin + (k + 1) * h,
+      uk_crowd_step(m, &kept, g, c->euler, begin + k * h, h, k + 1 == count ? end : begin + (k + 1) * h,
                     &failed);
       if (uk_any(failed)) /* they stay where they were */
         UK_EACH(i, UK_NV) {

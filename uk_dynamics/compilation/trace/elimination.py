@@ -131,6 +131,10 @@ class Elimination(IndependentRows):
         found = self._forward(h)
         return [found.get(i, 0.0) * root(self._metric[i]) for i in self._free]
 
+    def correction(self, r: int) -> Sparse:
+        """In pivot columns alone; see :class:`IndependentRows`."""
+        return {self._columns[k]: x for k, x in self._substitute({r: 1.0}).items()}
+
     def dependence(self, r: int) -> Sparse:
         """See :class:`IndependentRows`."""
         return self._combine({r: 1.0})

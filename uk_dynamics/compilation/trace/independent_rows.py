@@ -69,6 +69,10 @@ class IndependentRows(ABC):
         """Orthonormal coordinates of what rows leave of a whitened force, (nv − rank,)."""
         raise NotImplementedError
 
+    def correction(self, r: int) -> Sparse:
+        """A whitened motion that makes an independent row one, and the others zero."""
+        return self.answer({}, [float(i == r) for i in range(len(self.squares))]).motion
+
     @abstractmethod
     def dependence(self, r: int) -> Sparse:
         """Factors by row, 1 for r, with which r and the independent rows add up to zero."""

@@ -82,6 +82,10 @@ class RegularSolution:
         square = dot(weighted(self.factor.inverse, g), g)
         return Admissible(self.rows.admissible(g), square)
 
+    def correction(self, r: int) -> list[Scalar]:
+        """A motion that this independent row sees as one, and no other one does, (nv,)."""
+        return self.factor.unwhiten(self.rows.correction(r))
+
     @property
     def cost(self) -> int:
         """Of the acceleration, in additions."""
