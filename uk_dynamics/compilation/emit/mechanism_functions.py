@@ -127,7 +127,7 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: 
 def regular_function(
     mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect, *, pivoted: bool = False
 ) -> str:
-    """The solution at regular states; none where the mechanism has hardly any, or it is not wanted."""
+    """The solution at regular states; none where there are hardly any, or it is not wanted."""
     many = dialect is LANES
     memory = "uk_lanes_memory" if many else "uk_memory"
     followed = copy = same = ""
@@ -209,7 +209,7 @@ def _of_the_configuration(roots: Sequence[Any]) -> list[Symbol]:
     return [node for node in nodes if node in fixed and node in needed]
 
 
-def _is_of_M_or_A(x: Symbol) -> bool:  # noqa: N802 - as the matrices are called
+def _is_of_M_or_A(x: Symbol) -> bool:
     return x.operation == "input" and x.operands[0].startswith(("M[", "A["))
 
 
@@ -279,16 +279,13 @@ def admissible_function(
         size=[root(row.square) for row in rows],
         sure=[found.lost, found.nearness],
     )
-    return (
-        f"#define UK_ADMISSIBLE {len(terms.F) - found.rank} /* coordinates of admissible motions */\n"
-        + function(
-            "uk_lanes_admissible_terms" if many else "uk_admissible_terms",
-            (*_ANSWERED, "A_t"),
-            ("qdd", "task", "motor", "size", "sure"),
-            targets,
-            dialect,
-            scalars=("stabilize",),
-        )
+    return f"#define UK_ADMISSIBLE {len(terms.F) - found.rank} /* coordinates */\n" + function(
+        "uk_lanes_admissible_terms" if many else "uk_admissible_terms",
+        (*_ANSWERED, "A_t"),
+        ("qdd", "task", "motor", "size", "sure"),
+        targets,
+        dialect,
+        scalars=("stabilize",),
     )
 
 

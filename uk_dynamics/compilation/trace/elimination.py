@@ -23,8 +23,11 @@ _LARGEST = 1e4
 class Elimination(IndependentRows):
     """Gauss–Jordan elimination of a column per row, then least squares in the columns that remain.
 
-    With U x = b for the motion x in pivot columns p and others f it leaves x_p = c − T x_f, and of all
-    motions that one minimises (x − D⁻¹g)ᵀ D (x − D⁻¹g):  (D_f + Tᵀ D_p T) x_f = g_f + Tᵀ (D_p c − g_p).
+    With U x = b for the motion x in pivot columns p and others f it leaves x_p = c − T x_f, and of
+    all these motions one minimises (x − D⁻¹g)ᵀ D (x − D⁻¹g):
+
+        (D_f + Tᵀ D_p T) x_f = g_f + Tᵀ (D_p c − g_p).
+
     Where each leg of a machine has columns of its own they vanish leg by leg, and what is solved
     together is as small as the motion that is left. Pivots are those of the start: states where
     they are small are left to pivoting.

@@ -81,7 +81,7 @@ class IndependentRows(ABC):
     def inverse_square(self, scales: Sequence[Scalar]) -> Scalar:
         """At most so large is the sum of squares of the pseudoinverse of the independent rows.
 
-        They are scaled to one. With R the lower triangle that rotated rows are, rows of |R⁻¹| are
-        bounded by substitution with |R_ij| and one divided by |R_ii| (Higham, Accuracy and Stability
-        of Numerical Algorithms, section 8.3), in order of m² operations instead of m³.
+        They are scaled to one. Where a kind has a lower triangle R, |R⁻¹| is bounded by
+        substitution with |R_ij| and one divided by |R_ii| (Higham, Accuracy and Stability of
+        Numerical Algorithms, section 8.3), in order of m² operations instead of m³.
         """

@@ -115,7 +115,8 @@ def independent_at_start(mechanism: ResolvedMechanism) -> dict[int, int]:
 def _pivots(rows: Array) -> list[tuple[int, int]]:
     """Rows with columns in which they are large, in an order in which elimination fills few zeros.
 
-    Markowitz's count with a threshold (Duff, Erisman and Reid, Direct Methods for Sparse Matrices, 7.2).
+    Markowitz's count with a threshold (Duff, Erisman and Reid, Direct Methods for Sparse Matrices,
+    section 7.2).
     """
     left = rows / np.linalg.norm(rows, axis=1)[:, None]
     waiting, found = set(range(len(left))), []
