@@ -61,6 +61,7 @@ static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long 
 UK_EXPORT int uk_evaluate_batch(const uk_batch *c) {
   uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
   if (m == NULL) return 1;
+  uk_lanes_kept kept;
   memset(m, 0, sizeof *m); /* entries of A that are always zero are never written */
   m->stabilize = c->stabilize;
   m->forces = c->ideal_force != NULL;
@@ -77,7 +78,8 @@ UK_EXPORT int uk_evaluate_batch(const uk_batch *c) {
     if (c->tau != NULL) uk_load(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
     if (c->followed != NULL && c->followed_stride)
       uk_load(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
-    uk_lanes_evaluate(m);
+    kept.known = 0;
+    uk_lanes_evaluate(m, &kept);
     uk_store(c->qdd, m->qdd, UK_NV, first, lanes);
     uk_store(c->ideal_force, m->ideal_force, UK_NV, first, lanes);
     uk_store(c->violation, m->violation, UK_M, first, lanes);

@@ -45,19 +45,51 @@ static void uk_lanes_structure(uk_lanes_memory *m, uk_group *g, uk_mask *failed)
 #endif
 }
 
-/* Coordinates of a generalized force behind those that the structure holds, in place. */
-static void uk_lanes_admissible(const uk_lanes_memory *m, uk_lanes *x) {
-  uk_lanes_whiten(m, x);
-#if UK_M > 0
-  UK_EACH(k, UK_COUNT) uk_lanes_reflect(m, k, x);
-  UK_EACH(k, UK_COUNT) x[k] = uk_pick(m->independent[k], uk_all(0.0), x[k]);
-#endif
-}
-
 static uk_lanes uk_lanes_norm(const uk_lanes *x, int n) {
   uk_lanes sum = uk_all(0.0);
   UK_EACH(i, n) sum += x[i] * x[i];
   return uk_lanes_sqrt(sum);
+}
+
+/* Coordinates of a whitened force behind those that the structure holds, in place. */
+static void uk_lanes_held(const uk_lanes_memory *m, uk_lanes *x) {
+#if UK_M > 0
+  UK_EACH(k, UK_COUNT) uk_lanes_reflect(m, k, x);
+  UK_EACH(k, UK_COUNT) x[k] = uk_pick(m->independent[k], uk_all(0.0), x[k]);
+#else
+  (void)m, (void)x;
+#endif
+}
+
+/* Accelerations without motors, and what motors and task rows A are in the admissible motions, as
+ * uk_admit has it; how many coordinates that takes. */
+static int uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_lanes *task, uk_lanes *motor,
+                          uk_lanes *size) {
+  uk_lanes_terms(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias, m->residual,
+                 m->rate);
+#if UK_ADMISSIBLE
+  uk_lanes sure[2];
+  uk_lanes_admissible_terms(uk_all(m->stabilize), m->tau, m->H, m->force, m->A, m->bias,
+                            m->residual, m->rate, A, m->qdd, task, motor, size, sure);
+  if (!uk_any(~((sure[0] < UK_LOST_PIVOTS) & (sure[1] < 1.0)))) {
+    m->failed = uk_all(0.0);
+    return UK_ADMISSIBLE;
+  }
+#endif
+  uk_lanes_pivoted(m);
+  UK_EACH(j, UK_NU) {
+    UK_EACH(i, UK_NV) motor[j * UK_NV + i] = uk_all(uk_motors[j][i]);
+    uk_lanes_whiten(m, motor + j * UK_NV);
+    uk_lanes_held(m, motor + j * UK_NV);
+  }
+  UK_EACH(r, UK_MT) {
+    uk_lanes *x = task + r * UK_NV;
+    UK_EACH(i, UK_NV) x[i] = A[r * UK_NV + i];
+    uk_lanes_whiten(m, x);
+    size[r] = uk_lanes_norm(x, UK_NV);
+    uk_lanes_held(m, x);
+  }
+  return UK_NV;
 }
 
 /* Closed-form efforts at the state in the memory, as uk_law has them; the lanes where all task rows
@@ -68,29 +100,21 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
   return (uk_mask)uk_all(0.0);
 #else
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
-  uk_lanes A[UK_MT * UK_NV], bias[UK_MT], motor[UK_NU][UK_NV], rows[UK_MT][UK_NU];
-  uk_lanes norm[UK_MT], whole[UK_MT], size[UK_MT], strength = zero, largest = zero;
+  uk_lanes A[UK_MT * UK_NV], bias[UK_MT], task[UK_MT * UK_NV], motor[UK_NU * UK_NV];
+  uk_lanes rows[UK_MT][UK_NU], norm[UK_MT], whole[UK_MT], size[UK_MT];
+  uk_lanes strength = zero, largest = zero;
   uk_lanes beta[UK_MT], R[UK_MT][UK_MT], scale[UK_MT], y[UK_MT], u[UK_NU], free[UK_NU];
-  uk_lanes_update(m);
-  uk_lanes_pivoted(m);
-  uk_mask sure = m->failed == zero;
   uk_lanes_task_terms(m->t, m->q, m->v, g->followed UK_P, A, bias);
+  const int n = uk_lanes_admit(m, A, task, motor, whole);
+  uk_mask sure = m->failed == zero;
   UK_EACH(j, UK_NU) {
-    UK_EACH(i, UK_NV) motor[j][i] = uk_motors[j][i] / g->root[j];
-    uk_lanes_admissible(m, motor[j]);
-    UK_EACH(i, UK_NV) strength += motor[j][i] * motor[j][i];
+    uk_lanes *x = motor + j * n;
+    UK_EACH(i, n) x[i] /= g->root[j];
+    UK_EACH(i, n) strength += x[i] * x[i];
   }
   strength = uk_lanes_sqrt(strength);
   UK_EACH(r, UK_MT) {
-    uk_lanes task[UK_NV];
-    UK_EACH(i, UK_NV) task[i] = A[r * UK_NV + i];
-    uk_lanes_whiten(m, task);
-    whole[r] = uk_lanes_norm(task, UK_NV);
-#if UK_M > 0
-    UK_EACH(k, UK_COUNT) uk_lanes_reflect(m, k, task);
-    UK_EACH(k, UK_COUNT) task[k] = uk_pick(m->independent[k], zero, task[k]);
-#endif
-    norm[r] = uk_lanes_norm(task, UK_NV);
+    norm[r] = uk_lanes_norm(task + r * n, n);
     largest = uk_lanes_larger(largest, whole[r]);
     g->wanted[r] = g->desired[r] - bias[r];
     size[r] = uk_lanes_fabs(g->wanted[r]) + UK_NEGLIGIBLE_ACCELERATION;
@@ -101,7 +125,7 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
     }
     UK_EACH(j, UK_NU) {
       uk_lanes sum = zero;
-      UK_EACH(i, UK_NV) sum += task[i] * motor[j][i];
+      UK_EACH(i, n) sum += task[r * n + i] * motor[j * n + i];
       rows[r][j] = sum;
       g->map[r * UK_NU + j] = sum * g->root[j];
     }
@@ -267,21 +291,21 @@ static void uk_lanes_apply(uk_lanes_memory *m, const uk_crowd *c, long long firs
   }
 }
 
-static void uk_crowd_stage(uk_lanes_memory *m, uk_group *g, double t, uk_mask *failed) {
+static void uk_crowd_stage(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, double t, uk_mask *failed) {
   m->t = uk_all(t);
   uk_lanes_structure(m, g, failed);
-  uk_lanes_evaluate(m);
+  uk_lanes_evaluate(m, kept);
   *failed |= m->failed > uk_all(0.0);
 }
 
 /* One step of size h from t, with the projection that ends it. */
-static void uk_crowd_step(uk_lanes_memory *m, uk_group *g, int euler, double t, double h,
+static void uk_crowd_step(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, int euler, double t, double h,
                           double end, uk_mask *failed) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   uk_lanes q[UK_NV], v[UK_NV], dq[UK_NV], dv[UK_NV];
   UK_EACH(i, UK_NV) q[i] = m->q[i], v[i] = m->v[i], dq[i] = dv[i] = uk_all(0.0);
   if (euler) {
-    uk_crowd_stage(m, g, t, failed);
+    uk_crowd_stage(m, kept, g, t, failed);
     UK_EACH(i, UK_NV) m->v[i] += h * m->qdd[i], m->q[i] += h * m->v[i];
   } else {
     UK_EACH(s, 4) {
@@ -290,7 +314,7 @@ static void uk_crowd_step(uk_lanes_memory *m, uk_group *g, int euler, double t, 
         UK_EACH(i, UK_NV) m->q[i] = q[i] + part * m->v[i];
         UK_EACH(i, UK_NV) m->v[i] = v[i] + part * m->qdd[i];
       }
-      uk_crowd_stage(m, g, t + part, failed);
+      uk_crowd_stage(m, kept, g, t + part, failed);
       UK_EACH(i, UK_NV) dq[i] += weight[s] * m->v[i], dv[i] += weight[s] * m->qdd[i];
     }
     UK_EACH(i, UK_NV) m->q[i] = q[i] + (h / 6.0) * dq[i];
@@ -303,7 +327,7 @@ static void uk_crowd_step(uk_lanes_memory *m, uk_group *g, int euler, double t, 
   memcpy(end_v, m->v, sizeof end_v);
   m->t = uk_all(end);
   uk_lanes_structure(m, g, failed);
-  *failed |= uk_lanes_project(m);
+  *failed |= uk_lanes_project(m, kept);
   uk_lanes total = uk_all(0.0);
   UK_EACH(i, UK_NV) {
     speed = uk_lanes_larger(speed, uk_lanes_fabs(v[i]));
@@ -333,6 +357,8 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
   uk_group group, *g = &group;
   uk_mask failed = (uk_mask)uk_all(0.0);
   long long sampled = 0;
+  uk_lanes_kept kept;
+  kept.known = 0;
   g->lanes = lanes;
   UK_EACH(l, UK_WIDTH) g->controller[l] = c->controllers[first + (l < lanes ? l : lanes - 1)];
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
@@ -348,7 +374,10 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
   for (long long at = 0;; ++at) {
     const double begin = c->when[at];
     uk_lanes q[UK_NV], v[UK_NV];
-    if (c->control[at] != 0.0) uk_lanes_control(m, g, c, first, begin, &failed);
+    if (c->control[at] != 0.0) {
+      uk_lanes_control(m, g, c, first, begin, &failed);
+      kept.known = 0; /* the law was at another state */
+    }
     if (c->sample[at] != 0.0) uk_crowd_keep(c, m, first, lanes, sampled++);
     if (at + 1 >= c->stops || !uk_any(~failed)) break;
     const double end = c->when[at + 1], parts = ceil((end - begin) / c->step - 1e-9);
@@ -358,7 +387,7 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
     for (long long k = 0; k < count; ++k) {
       memcpy(q, m->q, sizeof q);
       memcpy(v, m->v, sizeof v);
-      uk_crowd_step(m, g, c->euler, begin + k * h, h, k + 1 == count ? end : begin + (k + 1) * h,
+      uk_crowd_step(m, &kept, g, c->euler, begin + k * h, h, k + 1 == count ? end : begin + (k + 1) * h,
                     &failed);
       if (uk_any(failed)) /* they stay where they were */
         UK_EACH(i, UK_NV) {

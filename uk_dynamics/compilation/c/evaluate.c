@@ -63,12 +63,29 @@ static inline int uk_answer_pivoted(uk_memory *m, const int forces) {
   return isfinite(sum) ? 0 : 2;
 }
 
+/* M, A and residuals at the configuration in the memory, unless they stand there. */
+static void uk_configure(uk_memory *m, uk_kept *kept) {
+  if (uk_is_kept(m, kept)) return;
+  uk_terms_configuration(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias,
+                         m->residual, m->rate, kept->terms);
+  uk_mark(m, kept);
+}
+
+static void uk_find_rates(uk_memory *m, uk_kept *kept) {
+  uk_terms_rates(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual,
+                 m->rate, kept->terms);
+}
+
 /* Constrained acceleration of the inputs in the memory, and forces where they are wanted; 0, or why
- * there is none: 1 the mass matrix is singular, 2 something is not finite. */
-static inline int uk_answer(uk_memory *m, const int forces) {
-  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+ * there is none: 1 the mass matrix is singular, 2 something is not finite. What is kept of this
+ * configuration is not computed again. */
+static inline int uk_answer_there(uk_memory *m, uk_kept *kept, const int forces) {
+  uk_configure(m, kept);
+  uk_find_rates(m, kept);
+  uk_terms_forces(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual,
+                  m->rate, kept->terms);
 #if UK_REGULAR
-  if (uk_regular(m, forces)) {
+  if (uk_regular(m, kept, forces)) {
     m->status = UK_OK;
     m->rank = UK_REGULAR;
     for (int r = 0; r < UK_M; ++r) m->offends[r] = 0.0;
@@ -77,7 +94,14 @@ static inline int uk_answer(uk_memory *m, const int forces) {
     if (isfinite(total)) return 0;
   }
 #endif
+  kept->known = 0; /* the factor comes in the place of M */
   return uk_answer_pivoted(m, forces);
+}
+
+static inline int uk_answer(uk_memory *m, const int forces) {
+  uk_kept kept;
+  kept.known = 0;
+  return uk_answer_there(m, &kept, forces);
 }
 
 UK_EXPORT int uk_evaluate(uk_memory *m) { return uk_answer(m, 1); }

@@ -1,3 +1,16 @@
+/* As uk_configure and the rest of evaluate.c have it. */
+static void uk_lanes_configure(uk_lanes_memory *m, uk_lanes_kept *kept) {
+  if (uk_lanes_is_kept(m, kept)) return;
+  uk_lanes_terms_configuration(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
+                               m->residual, m->rate, kept->terms);
+  uk_lanes_mark(m, kept);
+}
+
+static void uk_lanes_find_rates(uk_lanes_memory *m, uk_lanes_kept *kept) {
+  uk_lanes_terms_rates(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
+                       m->residual, m->rate, kept->terms);
+}
+
 /* Constrained accelerations of the terms in the memory, rows pivoted; as uk_lanes_evaluate. */
 static void uk_lanes_pivoted(uk_lanes_memory *m) {
   const uk_lanes zero = uk_all(0.0);
@@ -51,12 +64,15 @@ static void uk_lanes_pivoted(uk_lanes_memory *m) {
 }
 
 /* Constrained accelerations; `failed` as what uk_evaluate returns, by lane. */
-static void uk_lanes_evaluate(uk_lanes_memory *m) {
-  uk_lanes_update(m);
+static void uk_lanes_evaluate(uk_lanes_memory *m, uk_lanes_kept *kept) {
+  uk_lanes_configure(m, kept);
+  uk_lanes_find_rates(m, kept);
+  uk_lanes_terms_forces(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
+                        m->residual, m->rate, kept->terms);
 #if UK_REGULAR
   const uk_lanes zero = uk_all(0.0);
   /* One irregular lane decides for all: rows are then pivoted in all of them. */
-  if (!uk_any(~uk_lanes_regular(m))) {
+  if (!uk_any(~uk_lanes_regular(m, kept))) {
     uk_lanes total = zero;
     UK_EACH(i, UK_NV) total += m->qdd[i];
     m->status = m->failed = zero;
@@ -64,5 +80,6 @@ static void uk_lanes_evaluate(uk_lanes_memory *m) {
     if (!uk_any(~uk_finite(total))) return;
   }
 #endif
+  kept->known = 0;
   uk_lanes_pivoted(m);
 }

@@ -63,7 +63,8 @@ static int uk_stage(uk_memory *m, uk_motion *c) {
     if (uk_drive(m, c, 0)) return 1;
     uk_apply(m, c);
   }
-  return uk_follow_structure(m, c) || uk_answer(m, 0);
+  if (uk_follow_structure(m, c)) return 1;
+  return c->kept ? uk_answer_there(m, c->kept, 0) : uk_answer(m, 0);
 }
 
 /* One step of size h from the state in the memory, without what ends it. */
@@ -114,7 +115,8 @@ static int uk_end_step(uk_memory *m, const uk_motion *c, const double *q, const 
     if (way < moved) moved = way;
     sudden = uk_largest(end_v, v) + speed;
   }
-  if (uk_follow_structure(m, c) || uk_project(m)) return 1;
+  if (uk_follow_structure(m, c)) return 1;
+  if (c->kept ? uk_project_there(m, c->kept) : uk_project(m)) return 1;
   return !(uk_largest(m->q, end_q) <= moved && uk_largest(m->v, end_v) <= sudden);
 }
 
@@ -148,8 +150,7 @@ static void uk_keep(const uk_memory *m, uk_motion *c) {
   memcpy(c->v, m->v, sizeof m->v);
 }
 
-/* The whole motion; 0, UK_NO_EFFORTS or UK_NO_MOTION. */
-UK_EXPORT int uk_move(uk_memory *m, uk_motion *c) {
+static int uk_move_on(uk_memory *m, uk_motion *c) {
   uk_load(m, c);
   for (;; ++c->at) {
     const int samples = c->sample[c->at] != 0.0;
@@ -167,6 +168,16 @@ UK_EXPORT int uk_move(uk_memory *m, uk_motion *c) {
     if (uk_go(m, c, c->when[c->at + 1])) return UK_NO_MOTION;
     uk_keep(m, c);
   }
+}
+
+/* The whole motion; 0, UK_NO_EFFORTS or UK_NO_MOTION. */
+UK_EXPORT int uk_move(uk_memory *m, uk_motion *c) {
+  uk_kept kept; /* a step begins where the one before it was projected to */
+  kept.known = 0;
+  c->kept = &kept;
+  const int stopped = uk_move_on(m, c);
+  c->kept = NULL;
+  return stopped;
 }
 
 /* One evaluation at a time and the state in the motion; the acceleration is in the memory. */

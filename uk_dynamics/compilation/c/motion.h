@@ -24,6 +24,7 @@ typedef struct {
   long long places;          /* of efforts that do not act yet */
   long long *waiting;        /* how many there are */
   double *late;              /* (places, 1 + UK_NU): when each takes effect, and the efforts */
+  void *kept;                /* of the last configuration, uk_kept; null: nothing */
 } uk_motion;
 
 /* A law given the state in which its efforts act, as control/effect_prediction.py has it. */

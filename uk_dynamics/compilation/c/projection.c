@@ -6,8 +6,9 @@
 /* The d of least d^T M d with A d = right, on the rows that act and are of a kind, at the terms in
  * the memory. Off the constraints a redundant row looks independent by about its violation: the
  * tolerance follows. 0, or as uk_evaluate. */
-static int uk_correct(uk_memory *m, const double *right, const double *kind, double tolerance,
-                      double *d) {
+static int uk_correct(uk_memory *m, uk_kept *kept, const double *right, const double *kind,
+                      double tolerance, double *d) {
+  (void)kept;
 #if UK_REGULAR
   if (UK_ALL_ROWS_HOLD && tolerance == UK_RANK_TOLERANCE) { /* as if at rest, and drawn there */
     const double stabilize = m->stabilize;
@@ -17,7 +18,7 @@ static int uk_correct(uk_memory *m, const double *right, const double *kind, dou
     for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->force[i]; /* forces may be constants there */
     for (int r = 0; r < UK_M; ++r) m->bias[r] = -right[r];
     m->stabilize = 0.0;
-    const int regular = uk_regular(m, 0);
+    const int regular = uk_regular(m, kept, 0);
     m->stabilize = stabilize;
     memcpy(m->bias, bias, sizeof bias);
     memcpy(m->tau, tau, sizeof tau);
@@ -55,14 +56,15 @@ static int uk_correct(uk_memory *m, const double *right, const double *kind, dou
 
 #endif
 
-/* Project q and v in the memory, where `followed` is that of the time there. 0; 1 or 2 as
+/* Project q and v in the memory, where `followed` is that of the time there; what is kept is then of
+ * the configuration there. 0; 1 or 2 as
  * uk_evaluate, 3 where the loops stay open. */
-static int uk_project(uk_memory *m) {
+static int uk_project_there(uk_memory *m, uk_kept *kept) {
 #if UK_M > 0
   double best[UK_NV], right[UK_M], d[UK_NV], smallest = INFINITY;
   for (int step = 0;; ++step) {
     double size = 0.0, total = 0.0;
-    uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+    uk_configure(m, kept);
     for (int r = 0; r < UK_M; ++r) {
       right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
       if (fabs(right[r]) > size) size = fabs(right[r]);
@@ -81,7 +83,7 @@ static int uk_project(uk_memory *m) {
     }
     if (stalled || away || smallest <= UK_ROUNDING || step == UK_NEWTON_STEPS) break;
     const double part = size / UK_LENGTH, loose = part < UK_LOOSEST ? part : UK_LOOSEST;
-    const int failed = uk_correct(m, right, uk_position_row,
+    const int failed = uk_correct(m, kept, right, uk_position_row,
                                   part > UK_RANK_TOLERANCE ? loose : UK_RANK_TOLERANCE, d);
     if (failed) return failed;
     for (int i = 0; i < UK_NV; ++i) m->q[i] += d[i];
@@ -89,18 +91,26 @@ static int uk_project(uk_memory *m) {
   if (!(smallest <= UK_REACHED)) return 3;
   if (memcmp(best, m->q, sizeof best)) {
     memcpy(m->q, best, sizeof best);
-    uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+    uk_configure(m, kept);
   }
+  uk_find_rates(m, kept);
   for (int r = 0; r < UK_M; ++r) right[r] = uk_motion_row[r] * m->active[r] * m->rate[r];
-  const int failed = uk_correct(m, right, uk_motion_row, UK_RANK_TOLERANCE, d);
+  const int failed = uk_correct(m, kept, right, uk_motion_row, UK_RANK_TOLERANCE, d);
   if (failed) return failed;
   for (int i = 0; i < UK_NV; ++i) m->v[i] -= d[i];
   double sum = 0.0;
   for (int i = 0; i < UK_NV; ++i) sum += m->v[i];
   return isfinite(sum) ? 0 : 2;
 #else
+  (void)kept;
   double sum = 0.0;
   for (int i = 0; i < UK_NV; ++i) sum += m->q[i] + m->v[i];
   return isfinite(sum) ? 0 : 2;
 #endif
+}
+
+static inline int uk_project(uk_memory *m) {
+  uk_kept kept;
+  kept.known = 0;
+  return uk_project_there(m, &kept);
 }

@@ -14,7 +14,7 @@ static void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes 
 }
 
 /* The d of least d^T M d with A d = right, at the terms in the memory; as uk_correct. */
-static void uk_lanes_correct(uk_lanes_memory *m, const uk_lanes *right, const double *kind,
+static void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_lanes *right, const double *kind,
                              uk_lanes tolerance, uk_lanes *d) {
 #if UK_REGULAR
   if (UK_ALL_ROWS_HOLD && !uk_any(tolerance != uk_all(UK_RANK_TOLERANCE))) {
@@ -26,7 +26,7 @@ static void uk_lanes_correct(uk_lanes_memory *m, const uk_lanes *right, const do
     UK_EACH(i, UK_NV) m->tau[i] = -m->force[i];
     UK_EACH(r, UK_M) m->bias[r] = -right[r];
     m->stabilize = m->forces = 0;
-    const uk_mask regular = uk_lanes_regular(m);
+    const uk_mask regular = uk_lanes_regular(m, kept);
     m->stabilize = stabilize, m->forces = forces;
     memcpy(m->bias, bias, sizeof bias);
     memcpy(m->tau, tau, sizeof tau);
@@ -36,23 +36,24 @@ static void uk_lanes_correct(uk_lanes_memory *m, const uk_lanes *right, const do
     }
   }
 #endif
+  kept->known = 0;
   uk_lanes_linearize(m, kind, tolerance);
   uk_lanes_correction(m, right, d);
 }
 
 /* Newton steps of least d^T M d until residuals are rounding, then the nearest velocity. Off the
  * constraints a redundant row looks independent by about its violation: the tolerance follows. */
-static uk_mask uk_lanes_project(uk_lanes_memory *m) {
+static uk_mask uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept) {
   const uk_lanes zero = uk_all(0.0);
-  uk_lanes best[UK_NV], d[UK_NV], smallest = zero;
+  uk_lanes best[UK_NV], right[UK_ROWS], d[UK_NV], smallest = zero;
   uk_mask done = (uk_mask)zero;
   UK_EACH(i, UK_NV) best[i] = m->q[i];
   for (int step = 0;; ++step) {
-    uk_lanes_update(m);
+    uk_lanes_configure(m, kept);
     uk_lanes size = zero;
     UK_EACH(r, UK_M) {
-      m->residual[r] *= -uk_position_row[r] * m->active[r];
-      const uk_lanes error = uk_lanes_fabs(m->residual[r]);
+      right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
+      const uk_lanes error = uk_lanes_fabs(right[r]);
       size = uk_pick(error <= size, size, error);
     }
     if (step == 0) {
@@ -68,59 +69,60 @@ static uk_mask uk_lanes_project(uk_lanes_memory *m) {
     if (!uk_any(~done) || step == UK_NEWTON_STEPS) break;
     const uk_lanes part = size / UK_LENGTH;
     const uk_lanes loose = uk_pick(part > UK_LOOSEST, uk_all(UK_LOOSEST), part);
-    uk_lanes_correct(m, m->residual, uk_position_row,
+    uk_lanes_correct(m, kept, right, uk_position_row,
                      uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)), d);
     UK_EACH(i, UK_NV) m->q[i] += uk_pick(done, zero, d[i]);
   }
   uk_mask moved = (uk_mask)zero;
   UK_EACH(i, UK_NV) moved |= m->q[i] != best[i];
   UK_EACH(i, UK_NV) m->q[i] = best[i];
-  if (uk_any(moved)) uk_lanes_update(m);
-  UK_EACH(r, UK_M) m->rate[r] *= uk_motion_row[r] * m->active[r];
-  uk_lanes_correct(m, m->rate, uk_motion_row, uk_all(UK_RANK_TOLERANCE), d);
+  if (uk_any(moved)) uk_lanes_configure(m, kept);
+  uk_lanes_find_rates(m, kept);
+  UK_EACH(r, UK_M) right[r] = uk_motion_row[r] * m->active[r] * m->rate[r];
+  uk_lanes_correct(m, kept, right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), d);
   UK_EACH(i, UK_NV) m->v[i] -= d[i];
   return ~(smallest <= UK_REACHED);
 }
 
 #else
 
-static uk_mask uk_lanes_project(uk_lanes_memory *m) {
-  (void)m;
+static uk_mask uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept) {
+  (void)m, (void)kept;
   return (uk_mask)uk_all(0.0);
 }
 
 #endif
 
 /* Acceleration at time number `half` of half steps. */
-static void uk_lanes_stage(uk_lanes_memory *m, const uk_trajectories *c, long long half,
+static void uk_lanes_stage(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_trajectories *c, long long half,
                            uk_lanes *stopped, uk_lanes *reason, double number) {
   m->t = uk_all(c->t + 0.5 * c->dt * half);
   if (c->followed != NULL)
     UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(c->followed[half * 3 * UK_ROWS + i]);
-  uk_lanes_evaluate(m);
+  uk_lanes_evaluate(m, kept);
   const uk_mask now = (m->failed > 0.0) & (*stopped == 0.0);
   *reason = uk_pick(now, m->failed, *reason);
   *stopped = uk_pick(now, uk_all(number), *stopped);
 }
 
-static void uk_lanes_follow(uk_lanes_memory *m, const uk_trajectories *c, long long step,
+static void uk_lanes_follow(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_trajectories *c, long long step,
                             uk_lanes *stopped, uk_lanes *reason) {
   if (!c->project) return;
   m->t = uk_all(c->t + c->dt * step);
   if (c->followed != NULL)
     UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(c->followed[2 * step * 3 * UK_ROWS + i]);
-  const uk_mask now = uk_lanes_project(m) & (*stopped == 0.0);
+  const uk_mask now = uk_lanes_project(m, kept) & (*stopped == 0.0);
   *reason = uk_pick(now, uk_all(UK_UNPROJECTABLE), *reason);
   *stopped = uk_pick(now, uk_all(step + 1), *stopped);
 }
 
 /* One step from the state in the memory. */
-static void uk_lanes_step(uk_lanes_memory *m, const uk_trajectories *c, long long step,
+static void uk_lanes_step(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_trajectories *c, long long step,
                           uk_lanes *stopped, uk_lanes *reason) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   const double h = c->dt, number = step + 2;
   if (c->euler) {
-    uk_lanes_stage(m, c, 2 * step, stopped, reason, number);
+    uk_lanes_stage(m, kept, c, 2 * step, stopped, reason, number);
     UK_EACH(i, UK_NV) m->v[i] += h * m->qdd[i];
     UK_EACH(i, UK_NV) m->q[i] += h * m->v[i];
     return;
@@ -133,7 +135,7 @@ static void uk_lanes_step(uk_lanes_memory *m, const uk_trajectories *c, long lon
       UK_EACH(i, UK_NV) m->q[i] = q[i] + part * m->v[i];
       UK_EACH(i, UK_NV) m->v[i] = v[i] + part * m->qdd[i];
     }
-    uk_lanes_stage(m, c, 2 * step + (s + 1) / 2, stopped, reason, number);
+    uk_lanes_stage(m, kept, c, 2 * step + (s + 1) / 2, stopped, reason, number);
     UK_EACH(i, UK_NV) dq[i] += weight[s] * m->v[i];
     UK_EACH(i, UK_NV) dv[i] += weight[s] * m->qdd[i];
   }
@@ -157,6 +159,8 @@ static void uk_record(const uk_trajectories *c, const uk_lanes_memory *m, long l
 UK_EXPORT int uk_rollout(const uk_trajectories *c) {
   uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
   if (m == NULL) return 1;
+  uk_lanes_kept kept;
+  kept.known = 0;
   memset(m, 0, sizeof *m);
   m->stabilize = c->stabilize;
   UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
@@ -170,7 +174,7 @@ UK_EXPORT int uk_rollout(const uk_trajectories *c) {
     uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
     uk_lanes stopped = uk_all(0.0), reason = uk_all(0.0), q[UK_NV], v[UK_NV];
     UK_EACH(i, UK_NV) q[i] = m->q[i], v[i] = m->v[i];
-    uk_lanes_follow(m, c, 0, &stopped, &reason);
+    uk_lanes_follow(m, &kept, c, 0, &stopped, &reason);
     uk_record(c, m, first, lanes, 0, stopped);
     for (long long step = 0; step < c->steps; ++step) {
       UK_EACH(i, UK_NV) q[i] = uk_pick(stopped == 0.0, m->q[i], q[i]);
@@ -180,8 +184,8 @@ UK_EXPORT int uk_rollout(const uk_trajectories *c) {
       if (c->tau != NULL)
         UK_EACH(i, UK_NV) UK_EACH(l, UK_WIDTH)
           m->tau[i][l] = c->tau[states[l] * c->tau_state + step * c->tau_step + i];
-      uk_lanes_step(m, c, step, &stopped, &reason);
-      uk_lanes_follow(m, c, step + 1, &stopped, &reason);
+      uk_lanes_step(m, &kept, c, step, &stopped, &reason);
+      uk_lanes_follow(m, &kept, c, step + 1, &stopped, &reason);
       if ((step + 1) % c->every == 0)
         uk_record(c, m, first, lanes, (step + 1) / c->every, stopped);
       if (!uk_any(stopped == 0.0)) break;

@@ -2,17 +2,54 @@
  * u^T W u with C u = b_t - A_t a_s, C = A_t N S, and its part toward the preload; see core/servo/servo_law.py.
  * All in coordinates of the admissible motions, which the reflections of solve.c lead to. */
 
+/* What motors and task rows are in the admissible motions of a state: coordinates of both, row by row. */
+typedef struct {
+  int n;                                      /* coordinates */
+  double task[UK_MT * UK_NV], motor[UK_NU * UK_NV];
+  double size[UK_MT];                         /* of task rows, with what the structure holds */
+} uk_admitted_rows;
+
+/* Accelerations without motors, and the above; 0, or as uk_evaluate. Without `answers` rows need not be pivoted. */
+static int uk_admit(uk_memory *m, int answers, uk_admitted_rows *x) {
+  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_task_terms(m->t, m->q, m->v, m->task_followed UK_P, m->A_t, m->bias_t);
+#if UK_ADMISSIBLE
+  if (!answers) {
+    double sure[2];
+    uk_admissible_terms(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
+                        m->A_t, m->qdd, x->task, x->motor, x->size, sure);
+    x->n = UK_ADMISSIBLE;
+    if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0) return 0;
+  }
+#endif
+  const int failed = uk_answer_pivoted(m, answers);
+  if (failed) return failed;
+  const int rank = (int)m->rank, n = x->n = UK_NV - rank;
+  double turned[UK_NV];
+  for (int r = 0; r < UK_MT; ++r) {
+    memcpy(turned, m->A_t + r * UK_NV, sizeof turned);
+    x->size[r] = uk_admissible(m, rank, turned);
+    memcpy(x->task + r * n, turned + rank, sizeof(double) * n);
+  }
+  for (int j = 0; j < UK_NU; ++j) {
+    memcpy(turned, uk_motors[j], sizeof turned);
+    uk_admissible(m, rank, turned);
+    memcpy(x->motor + j * n, turned + rank, sizeof(double) * n);
+  }
+  return 0;
+}
+
 /* Which rows the motors can give anything: what is left of them by the range of C is rounding. */
-static void uk_controllable(uk_memory *m, double task[UK_MT][UK_NV], const double *norm,
-                            const uk_basis *range, int rank, int motor_rank) {
+static void uk_controllable(uk_memory *m, const uk_admitted_rows *x, const double *norm,
+                            const uk_basis *range, int motor_rank) {
   double unserved[UK_MT];
   for (int r = 0; r < UK_MT; ++r) unserved[r] = 0.0;
   if (motor_rank < UK_MT)
-    for (int i = rank; i < UK_NV; ++i) {
-      double x[UK_MT];
-      for (int r = 0; r < UK_MT; ++r) x[r] = task[r][i];
-      uk_orthogonal_part(range, x);
-      for (int r = 0; r < UK_MT; ++r) unserved[r] += x[r] * x[r];
+    for (int i = 0; i < x->n; ++i) {
+      double column[UK_MT];
+      for (int r = 0; r < UK_MT; ++r) column[r] = x->task[r * x->n + i];
+      uk_orthogonal_part(range, column);
+      for (int r = 0; r < UK_MT; ++r) unserved[r] += column[r] * column[r];
     }
   for (int r = 0; r < UK_MT; ++r) {
     const double size = norm[r] > 1e-300 ? norm[r] : 1e-300;
@@ -23,37 +60,26 @@ static void uk_controllable(uk_memory *m, double task[UK_MT][UK_NV], const doubl
 /* Efforts at the inputs in the memory; 0, or why there are none, as uk_evaluate says. Without
  * `answers` only what a command needs is sure to be there. */
 static int uk_law(uk_memory *m, int answers) {
-  const int failed = uk_answer(m, answers);
+  uk_admitted_rows x;
+  const int failed = uk_admit(m, answers, &x), n = x.n;
   if (failed) return failed;
-  const int rank = (int)m->rank;
-  double task[UK_MT][UK_NV], motor[UK_NU][UK_NV], C[UK_MT][UK_NU], root[UK_NU];
-  double norm[UK_MT], task_size[UK_MT], attainable[UK_MT];
+  double C[UK_MT][UK_NU], root[UK_NU], norm[UK_MT], attainable[UK_MT];
   double largest = 0.0, strength = 0.0;
-  uk_task_terms(m->t, m->q, m->v, m->task_followed UK_P, m->A_t, m->bias_t);
   for (int r = 0; r < UK_MT; ++r) {
-    memcpy(task[r], m->A_t + r * UK_NV, sizeof task[r]);
-    task_size[r] = uk_admissible(m, rank, task[r]);
-    norm[r] = sqrt(uk_squares(task[r], rank, UK_NV));
-    if (task_size[r] > largest) largest = task_size[r];
+    norm[r] = sqrt(uk_squares(x.task + r * n, 0, n));
+    if (x.size[r] > largest) largest = x.size[r];
   }
   for (int r = 0; r < UK_MT; ++r) { /* what the structure holds by itself is rounding here */
     const int held = norm[r] <= UK_ZERO_ROW * largest;
-    for (int i = held ? rank : UK_NV; i < UK_NV; ++i) task[r][i] = 0.0;
+    for (int i = held ? 0 : n; i < n; ++i) x.task[r * n + i] = 0.0;
   }
   for (int j = 0; j < UK_NU; ++j) {
-    root[j] = sqrt(m->weights[j]);
-    for (int i = 0; i < UK_NV; ++i) motor[j][i] = uk_motors[j][i] / root[j];
-    uk_admissible(m, rank, motor[j]);
-    strength += uk_squares(motor[j], rank, UK_NV);
+    const double inverse = 1.0 / (root[j] = sqrt(m->weights[j]));
+    for (int i = 0; i < n; ++i) x.motor[j * n + i] *= inverse;
+    strength += uk_squares(x.motor + j * n, 0, n);
   }
   strength = sqrt(strength);
   uk_basis basis, range;
-  basis.n = UK_NV - rank, basis.count = UK_MT;
-  for (int r = 0; r < UK_MT; ++r)
-    for (int i = rank; i < UK_NV; ++i) basis.rows[r * basis.n + i - rank] = task[r][i];
-  uk_factor_rows(&basis, task_size, UK_TASK_RANK_TOLERANCE);
-  m->task_rank = basis.rank;
-
   for (int r = 0; r < UK_MT; ++r) {
     attainable[r] = norm[r] * strength;
     m->wanted[r] = m->desired[r] - m->bias_t[r];
@@ -65,7 +91,7 @@ static int uk_law(uk_memory *m, int answers) {
     }
     for (int j = 0; j < UK_NU; ++j) {
       double sum = 0.0;
-      for (int i = rank; i < UK_NV; ++i) sum += task[r][i] * motor[j][i];
+      for (int i = 0; i < n; ++i) sum += x.task[r * n + i] * x.motor[j * n + i];
       C[r][j] = sum;
       m->map[r * UK_NU + j] = sum * root[j];
     }
@@ -78,10 +104,18 @@ static int uk_law(uk_memory *m, int answers) {
   uk_orthogonal_part(&basis, free);
   for (int j = 0; j < UK_NU; ++j) u[j] += free[j], m->efforts[j] = u[j] / root[j];
 
+  m->task_rank = m->motor_rank;
+  if (m->motor_rank < UK_MT) { /* else tasks have full rank as well */
+    uk_basis tasks;
+    tasks.n = n, tasks.count = UK_MT;
+    memcpy(tasks.rows, x.task, sizeof(double) * UK_MT * n);
+    uk_factor_rows(&tasks, x.size, UK_TASK_RANK_TOLERANCE);
+    m->task_rank = tasks.rank;
+  }
   if (m->motor_rank == m->task_rank)
     for (int r = 0; r < UK_MT; ++r) m->controllable[r] = 1.0;
   else
-    uk_controllable(m, task, norm, &range, rank, basis.rank);
+    uk_controllable(m, &x, norm, &range, basis.rank);
   double sum = 0.0;
   for (int r = 0; r < UK_MT; ++r) {
     if (norm[r] <= UK_ZERO_ROW * largest) m->controllable[r] = 1.0;
@@ -92,8 +126,10 @@ static int uk_law(uk_memory *m, int answers) {
   }
   for (int j = 0; j < UK_NU; ++j) sum += m->efforts[j];
   for (int j = 0; answers && j < UK_NU; ++j) { /* N S */
-    uk_admitted(m, rank, motor[j]);
-    for (int i = 0; i < UK_NV; ++i) m->response[i * UK_NU + j] = motor[j][i] * root[j];
+    double turned[UK_NV] = {0.0};
+    memcpy(turned + UK_NV - n, x.motor + j * n, sizeof(double) * n);
+    uk_admitted(m, UK_NV - n, turned);
+    for (int i = 0; i < UK_NV; ++i) m->response[i * UK_NU + j] = turned[i] * root[j];
   }
   return isfinite(sum) ? 0 : 2;
 }

@@ -304,8 +304,3 @@ static void uk_lanes_check(uk_lanes_memory *m) {
 }
 
 #endif
-
-static inline void uk_lanes_update(uk_lanes_memory *m) {
-  uk_lanes_terms(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
-                 m->residual, m->rate);
-}

@@ -48,9 +48,10 @@ class CompiledDerivatives:
         self._fields["qdd"][:] = qdd
         self._fields["multipliers"][: self._rows] = multipliers
         self._slopes(self._address)
+        stride, directions = self._layout.stride, self._layout.directions
         return EquationSlopes(
             *(
-                self._fields[name][: rows * self._layout.directions].reshape(rows, -1).copy()
+                self._fields[name][: rows * stride].reshape(rows, -1)[:, :directions].copy()
                 for name, rows in (
                     ("motion_slopes", self._nv),
                     ("row_slopes", self._rows),
@@ -77,7 +78,10 @@ class CompiledDerivatives:
         self._fields["active"][:] = 1.0 if active is None else active
         failed = self._differentiate(self._address)
         self._fields["active"][:] = 1.0
-        return None if failed else self._by_qdd.copy()
+        if failed:
+            return None
+        layout = self._layout
+        return np.delete(self._by_qdd, range(layout.directions, layout.stride), axis=1)
 
     def _set(self, state: State, reference: ReferenceSample | None, stabilize: bool) -> None:
         fields = self._fields

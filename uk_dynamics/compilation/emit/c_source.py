@@ -71,6 +71,13 @@ class Writer:
         written, self._statements = self._statements, []
         return written
 
+    def definitions(self, symbols: Sequence[Symbol]) -> list[Statement]:
+        """What computes symbols for later statements."""
+        for symbol in symbols:
+            self._define(symbol)
+        written, self._statements = self._statements, []
+        return written
+
     def _add(
         self, text: str, makes: tuple[str, ...], operands: Sequence[Any], kind: str = ""
     ) -> None:

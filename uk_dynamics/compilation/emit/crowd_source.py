@@ -11,11 +11,11 @@ from uk_dynamics.compilation.emit.generate import (
     batch_definitions,
     following,
 )
-from uk_dynamics.compilation.emit.mechanism_functions import parameters
+from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.servo_source import servo_declarations
-from uk_dynamics.compilation.trace.terms import trace_resistance, trace_tasks
+from uk_dynamics.compilation.trace.terms import trace, trace_resistance, trace_tasks
 from uk_dynamics.core.servo import CONTROL_CONSTANTS, MET
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import jump_constants
@@ -49,6 +49,7 @@ def crowd_source(tasks: Tasks) -> str:
                 places(A=rows.A, bias=rows.bias),
                 LANES,
             ),
+            admissible_function(mechanism, trace(mechanism), rows.A, LANES),
             function("uk_lanes_task_errors", state, ("residual", "rate"), errors, LANES),
             function(
                 "uk_lanes_resistance",

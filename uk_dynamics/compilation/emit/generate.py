@@ -175,9 +175,6 @@ def definitions(
 ) -> str:
     """Everything behind the declarations, for one state, with no need but <math.h>."""
     terms = terms or trace(mechanism)
-    regular_part = "#define UK_REGULAR 0"
-    if not pivoted:
-        regular_part = regular_function(mechanism, terms, SCALAR)
     return "\n".join(
         [
             _tables(mechanism, terms),
@@ -186,7 +183,7 @@ def definitions(
             "#include <string.h>\n",
             part("row_elimination.c") if len(mechanism.constraints) else "",
             part("solve.c"),
-            regular_part,
+            regular_function(mechanism, terms, SCALAR, pivoted=pivoted),
             part("evaluate.c"),
         ]
     )

@@ -115,15 +115,17 @@ class DerivativeLayout(Layout):
         super().__init__(mechanism)
         nv, m = mechanism.model.nv, max(self.rows, 1)
         self.directions = 2 * nv + 1
-        self.slopes = self.directions + nv
+        self.stride = -(-self.directions // 8) * 8  # of rows: whole vectors
+        self.slopes = self.stride + nv
         self._add(
-            ("qdd_slopes", nv * self.slopes, "by q, v, t, tau"),
-            ("motion_slopes", nv * self.directions, "-d(M qdd - F - A^T lambda) by q, v, t"),
-            ("row_slopes", m * self.directions, "-d(A qdd - b)"),
-            ("rate_slopes", m * self.directions, "of the rates of the rows"),
+            ("qdd_slopes", nv * self.slopes, "by q, v, t, gap, tau"),
+            ("motion_slopes", nv * self.stride, "-d(M qdd - F - A^T lambda) by q, v, t"),
+            ("row_slopes", m * self.stride, "-d(A qdd - b)"),
+            ("rate_slopes", m * self.stride, "of the rates of the rows"),
             ("free_motions", nv * nv, ""),
             ("corrections", m * nv, ""),
-            ("product", nv * self.slopes, ""),
+            ("rest", nv * self.stride, ""),
+            ("product", nv * self.stride, ""),
         )
 
 

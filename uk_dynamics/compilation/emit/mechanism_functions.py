@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from uk_dynamics.compilation.emit.c_source import LANES, Dialect, Writer
+from uk_dynamics.compilation.emit.c_text import table
 from uk_dynamics.compilation.emit.pieces import Targets, function, in_pieces, places
+from uk_dynamics.compilation.emit.tape import in_order
 from uk_dynamics.compilation.trace import regular
-from uk_dynamics.compilation.trace.sparse_vectors import is_zero
+from uk_dynamics.compilation.trace.sparse_vectors import is_zero, root, sparse
+from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -17,14 +23,37 @@ static inline void uk_sincos(double x, double *sine, double *cosine) {
 """
 
 
+_KEPT = """
+/* What an evaluation knows of a configuration, for others there: see uk_{lanes}configure. */
+typedef struct {{
+  int known, factored;
+  {real} t, q[UK_NQ];{followed}
+  {real} terms[UK_TERMS_SHARED], factor[UK_FACTOR_SHARED];
+}} uk_{lanes}kept;
+
+static void uk_{lanes}mark(const {memory} *m, uk_{lanes}kept *kept) {{
+  kept->known = 1, kept->factored = 0;
+  kept->t = m->t;
+  memcpy(kept->q, m->q, sizeof kept->q);{copy}
+}}
+
+static int uk_{lanes}is_kept(const {memory} *m, const uk_{lanes}kept *kept) {{
+  return kept->known && !memcmp(&kept->t, &m->t, sizeof m->t)
+         && !memcmp(kept->q, m->q, sizeof m->q){same};
+}}
+"""
+
 _REGULAR = """
 /* Answers of a regular state from the terms in the memory, without pivoting; whether it is one. */
-static {truth} {name}({memory} *m{wanted}) {{
+static {truth} {name}({memory} *m, {kept} *kept{wanted}) {{
   const {real} *tau = m->tau, *M = m->H, *F = m->force, *A = m->A, *bias = m->bias;
   const {real} *residual = m->residual, *rate = m->rate;
   const double stabilize = m->stabilize;
   {real} *qdd = m->qdd, *ideal_force = m->ideal_force, *multipliers = m->multipliers;
-  {real} *determined = m->determined, *violation = m->violation, shared[{shared}];
+  {real} *determined = m->determined, *violation = m->violation, *shared = kept->factor;
+  if (!kept->factored) {{
+  {factor}  }}
+  kept->factored = 1;
 {motion}  const {real} lost = shared[0], nearness = shared[1];
   {leave}
 {forces}  {found}
@@ -33,6 +62,8 @@ static {truth} {name}({memory} *m{wanted}) {{
 
 # Products that multipliers of least norm take: rows, times the square of the redundant ones.
 _LONGEST_REDUNDANCY = 50_000
+_TERMS_WANTED = ("M", "F", "A", "bias", "residual", "rate")
+_ANSWERED = ("tau", "M", "F", "A", "bias", "residual", "rate")
 _FORCES = ("ideal_force", "multipliers", "determined", "violation")
 
 
@@ -41,59 +72,225 @@ def parameters(mechanism: ResolvedMechanism) -> tuple[str, ...]:
     return ("p",) if mechanism.varied and mechanism.varied.names else ()
 
 
+_TERMS = """
+/* All of them; and in parts, each of which needs those before it and what they share. */
+static void {name}({parameters}) {{
+  {real} shared[UK_TERMS_SHARED];
+{calls}}}
+"""
+_PART = """
+static void {name}({parameters}, {real} *restrict shared) {{
+  {unused}
+{calls}}}
+"""
+
+
 def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
-    """``uk_terms`` or ``uk_lanes_terms``: M, F, A, bias, residual and rate at a state."""
-    many = dialect is LANES
-    return ("" if many else SINE_AND_COSINE) + function(
-        "uk_lanes_terms" if many else "uk_terms",
-        ("q", "v", "followed", *parameters(mechanism)),
-        ("M", "F", "A", "bias", "residual", "rate"),
-        _targets(terms, mechanism.model.velocity_parents),
-        dialect,
+    """``uk_terms`` or ``uk_lanes_terms``: M, F, A, bias, residual and rate at a state.
+
+    Its parts are ``…_configuration``: M, A and residual, ``…_rates`` and ``…_forces``: F and bias.
+    """
+    name = "uk_lanes_terms" if dialect is LANES else "uk_terms"
+    given = ("q", "v", "followed", *parameters(mechanism))
+    types = {
+        "t": dialect.real,
+        **dict.fromkeys(given, f"const {dialect.real} *restrict"),
+        **dict.fromkeys(_TERMS_WANTED, f"{dialect.real} *restrict"),
+    }
+    writer = Writer(dialect)
+    blocks = {
+        "configuration": _at_a_configuration(terms, mechanism.model.velocity_parents),
+        "rates": places(rate=terms.rate),
+        "forces": places(F=terms.F, bias=terms.bias),
+    }
+    pieces = in_pieces(name, types, [writer.statements(x) for x in blocks.values()], dialect)
+    common = {
+        "real": dialect.real,
+        "parameters": ", ".join(f"{kind} {x}" for x, kind in types.items()),
+        "unused": " ".join(f"(void){x};" for x in (*types, "shared")),
+    }
+    parts = (
+        _PART.format(name=f"{name}_{block}", calls=calls, **common)
+        for block, calls in zip(blocks, pieces.calls, strict=True)
+    )
+    return "".join(
+        [
+            "" if dialect is LANES else SINE_AND_COSINE,
+            f"#define UK_TERMS_SHARED {pieces.shared}\n",
+            pieces.functions,
+            *parts,
+            _TERMS.format(name=name, calls="".join(pieces.calls), **common),
+        ]
     )
 
 
-def regular_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
-    """The solution at regular states; nothing where the mechanism has hardly any."""
+def regular_function(
+    mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect, *, pivoted: bool = False
+) -> str:
+    """The solution at regular states; none where there are hardly any, or it is not wanted."""
+    many = dialect is LANES
+    memory = "uk_lanes_memory" if many else "uk_memory"
+    followed = copy = same = ""
+    if many or mechanism.follows_references:
+        rows = f"sizeof((({memory} *)0)->followed) / sizeof({dialect.real})"
+        followed = f"\n  {dialect.real} followed[{rows}];"
+        copy = "\n  memcpy(kept->followed, m->followed, sizeof kept->followed);"
+        same = "\n         && !memcmp(kept->followed, m->followed, sizeof m->followed)"
+    lanes = "lanes_" if many else ""
+    kept = _KEPT.format(
+        lanes=lanes, real=dialect.real, memory=memory, followed=followed, copy=copy, same=same
+    )
+    text, shared = "#define UK_REGULAR 0", 1
+    if not pivoted:
+        text, shared = _regular(mechanism, terms, dialect)
+    return f"#define UK_FACTOR_SHARED {shared}\n{kept}{text}"
+
+
+def _regular(
+    mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect
+) -> tuple[str, int]:
+    """Text, and how much its parts share."""
     independent = regular.independent_at_start(mechanism)
     rows = len(mechanism.constraints)
+    none = "#define UK_REGULAR 0", 1
     if rows * (rows - len(independent)) ** 2 > _LONGEST_REDUNDANCY:
-        return "#define UK_REGULAR 0"  # written out, their multipliers would compile for minutes
+        return none  # written out, their multipliers would compile for minutes
     found = regular.solve(mechanism, as_inputs(terms), independent) if independent else None
     if found is None:
-        return "#define UK_REGULAR 0"
+        return none
     writer = Writer(dialect)
     motion = [("shared[0]", found.lost), ("shared[1]", found.nearness)]
     motion += places(qdd=found.qdd)
     forces = places(**{name: getattr(found, name) for name in _FORCES})
     given, wanted = f"const {dialect.real} *restrict", f"{dialect.real} *restrict"
-    parameters = dict.fromkeys(("tau", "M", "F", "A", "bias", "residual", "rate"), given)
+    parameters = dict.fromkeys(_ANSWERED, given)
     parameters["stabilize"] = "double"
     parameters |= dict.fromkeys(("qdd", *_FORCES), wanted)
     many = dialect is LANES
     name = "uk_lanes_regular" if many else "uk_regular"
-    blocks = [writer.statements(motion), writer.statements(forces)]
+    blocks = [
+        writer.definitions(_of_the_configuration([x for _, x in motion + forces])),
+        writer.statements(motion),
+        writer.statements(forces),
+    ]
     pieces = in_pieces(name, parameters, blocks, dialect, reserved=2)
     text = _REGULAR.format(
         truth="uk_mask" if many else "int",
         name=name,
         memory="uk_lanes_memory" if many else "uk_memory",
+        kept="uk_lanes_kept" if many else "uk_kept",
         real=dialect.real,
-        shared=pieces.shared,
-        motion=pieces.calls[0],
+        factor=pieces.calls[0],
+        motion=pieces.calls[1],
         leave="const uk_mask regular = (nearness < 1.0) & (lost < UK_LOST_PIVOTS);\n"
         "  if (!m->forces || uk_any(~regular)) return regular;"
         if many
         else "if (!(nearness < 1.0 && lost < UK_LOST_PIVOTS)) return 0;\n  if (!forces) return 1;",
         wanted="" if many else ", int forces",
-        forces=pieces.calls[1],
+        forces=pieces.calls[2],
         found="return regular;" if many else "return 1;",
     )
-    return f"#define UK_REGULAR {found.rank} /* independent rows */\n" + pieces.functions + text
+    written = f"#define UK_REGULAR {found.rank} /* independent rows */\n" + pieces.functions + text
+    return written, pieces.shared
 
 
-def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> Targets:
-    """Places of all terms; of M those that the tree lets be nonzero, of A those that are."""
+def _of_the_configuration(roots: Sequence[Any]) -> list[Symbol]:
+    """What follows from M and A alone and other operations below the roots need."""
+    nodes = in_order(roots)
+    fixed = set()
+    for node in nodes:
+        operands = [x for x in node.operands if isinstance(x, Symbol)]
+        if all(_is_of_M_or_A(x) or x in fixed for x in operands):
+            fixed.add(node)
+    needed = {x for x in roots if isinstance(x, Symbol)}
+    needed.update(
+        x for node in nodes if node not in fixed for x in node.operands if isinstance(x, Symbol)
+    )
+    return [node for node in nodes if node in fixed and node in needed]
+
+
+def _is_of_M_or_A(x: Symbol) -> bool:
+    return x.operation == "input" and x.operands[0].startswith(("M[", "A["))
+
+
+def motions_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
+    """Acceleration, multipliers, and what answers both equations, at regular states."""
+    found = _coordinates(mechanism, inputs := as_inputs(terms))
+    if found is None:
+        return "#define UK_MOTIONS 0"
+    nv, rows = len(inputs.F), found.rows.order
+    # columns of K, with K x the coordinates of a force x
+    motions = zip(*(found.admissible({i: 1.0}).coordinates for i in range(nv)), strict=True)
+    corrections = [x for r in rows for x in found.correction(r)]
+    text = function(
+        "uk_regular_motions",
+        _ANSWERED,
+        ("qdd", "multipliers", "free_motions", "corrections", "sure"),
+        [
+            *places(
+                qdd=found.qdd,
+                multipliers=found.multipliers,
+                free_motions=[x for row in motions for x in row],
+                sure=[found.lost, found.nearness],
+            ),
+            *((place, x) for place, x in places(corrections=corrections) if not is_zero(x)),
+        ],
+        scalars=("stabilize",),
+    )
+    return (
+        f"#define UK_MOTIONS {found.rank} /* independent rows, these: */\n"
+        + table("double", "uk_motion_rows", rows)
+        + text
+    )
+
+
+def _coordinates(
+    mechanism: ResolvedMechanism, inputs: SymbolicTerms
+) -> regular.RegularSolution | None:
+    """The solution by a kind that has coordinates of the admissible motions."""
+    independent = regular.independent_at_start(mechanism)
+    rows = len(mechanism.constraints)
+    if not independent or rows * (rows - len(independent)) ** 2 > _LONGEST_REDUNDANCY:
+        return None
+    return regular.solve(mechanism, inputs, independent, regular.COORDINATES)
+
+
+def admissible_function(
+    mechanism: ResolvedMechanism, terms: SymbolicTerms, tasks: Objects, dialect: Dialect
+) -> str:
+    """Acceleration, task rows and motors in the admissible motions of regular states.
+
+    tasks: The task matrix, (mt, nv).
+    """
+    many = dialect is LANES
+    found = _coordinates(mechanism, inputs := as_inputs(terms))
+    if found is None:
+        return "#define UK_ADMISSIBLE 0"
+    traced = [
+        inputs.graph.variable(f"A_t[{i}]") if isinstance(x, Symbol) else x
+        for i, x in enumerate(tasks.reshape(-1))
+    ]
+    rows = [found.admissible(sparse(row)) for row in as_objects(traced).reshape(tasks.shape)]
+    efforts = [found.admissible(sparse(column)) for column in mechanism.actuators.matrix.T]
+    targets = places(
+        qdd=found.qdd,
+        task=[x for row in rows for x in row.coordinates],
+        motor=[x for row in efforts for x in row.coordinates],
+        size=[root(row.square) for row in rows],
+        sure=[found.lost, found.nearness],
+    )
+    return f"#define UK_ADMISSIBLE {len(terms.F) - found.rank} /* coordinates */\n" + function(
+        "uk_lanes_admissible_terms" if many else "uk_admissible_terms",
+        (*_ANSWERED, "A_t"),
+        ("qdd", "task", "motor", "size", "sure"),
+        targets,
+        dialect,
+        scalars=("stabilize",),
+    )
+
+
+def _at_a_configuration(terms: SymbolicTerms, parents: tuple[int, ...]) -> Targets:
+    """Places of M where the tree lets it be nonzero, of A where it is, and of residuals."""
     nv = len(parents)
     targets: Targets = []
     for i in range(nv):
@@ -101,5 +298,5 @@ def _targets(terms: SymbolicTerms, parents: tuple[int, ...]) -> Targets:
         while j >= 0:
             targets.append((f"M[{i * nv + j}]", terms.M[i, j]))
             j = parents[j]
-    targets += places(F=terms.F, bias=terms.bias, residual=terms.residual, rate=terms.rate)
+    targets += places(residual=terms.residual)
     return targets + [(place, x) for place, x in places(A=terms.A) if not is_zero(x)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from uk_dynamics.compilation.emit.c_source import SCALAR
 from uk_dynamics.compilation.emit.c_text import part, table
 from uk_dynamics.compilation.emit.generate import declarations, definitions, following
 from uk_dynamics.compilation.emit.layout import ServoLayout, integrates
-from uk_dynamics.compilation.emit.mechanism_functions import parameters
+from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
@@ -50,6 +51,7 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
             definitions(mechanism, structure, pivoted=True),
             *motors(mechanism),
             function("uk_task_terms", state, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
+            admissible_function(mechanism, structure, rows.A, SCALAR),
             function(
                 "uk_task_errors",
                 state,

@@ -32,7 +32,7 @@ class MotionCall(ctypes.Structure):
         *((name, ctypes.c_longlong) for name in ("at", "sampled", "steps", "evaluations")),
         *((name, ctypes.c_double) for name in ("delay", "same")),
         ("places", ctypes.c_longlong),
-        *((name, ctypes.c_void_p) for name in ("waiting", "late")),
+        *((name, ctypes.c_void_p) for name in ("waiting", "late", "kept")),
     )
 
 

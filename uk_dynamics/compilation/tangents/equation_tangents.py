@@ -169,8 +169,8 @@ def _write(
     rates: list[Sparse],
 ) -> None:
     for r, value, change in zip(chosen, values, rate, strict=True):
-        rows[r] = {j: -slope for j, slope in tangents(value).items()}
-        rates[r] = dict(tangents(change))
+        rows[r] = {j: -slope for j, slope in tangents.backward(value).items()}
+        rates[r] = tangents.backward(change)
 
 
 def _state_seeds(tree: SymbolicTree, q: Any, v: Any) -> dict[Symbol, Sparse]:

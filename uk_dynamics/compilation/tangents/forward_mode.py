@@ -1,15 +1,16 @@
-"""Derivatives of symbols, as symbols: forward mode, with the zeros of the structure left out.
+"""Derivatives of symbols, as symbols, with the zeros of the structure left out.
 
 A tangent is the derivative of a scalar along each direction that it depends on, by the direction's
 number. Where an algorithm knows tangents more cheaply than its operations give them, they are
 seeds, and what is behind them is never looked at (Griewank & Walther, *Evaluating Derivatives*,
-chapters 3 and 7).
+chapters 3 and 7). From the seeds to a scalar both ways are there: forward mode for operations that
+many scalars share, and reverse mode where one depends on many directions by few seeds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, Sparse, add_multiple, is_zero
@@ -22,6 +23,7 @@ class Tangents:
     def __init__(self, seeds: Mapping[Symbol, Sparse]) -> None:
         """Begin with symbols whose tangents are known; other inputs have none."""
         self._known = dict(seeds)
+        self._seeds = frozenset(seeds)
 
     def __call__(self, value: Scalar) -> Sparse:
         """The tangent of a symbol or a constant."""
@@ -40,6 +42,25 @@ class Tangents:
             self._known[stack.pop()] = self._of(node)
         return self._known[value]
 
+    def backward(self, value: Scalar) -> Sparse:
+        """The same by reverse mode: slopes by the seeds first, then their tangents."""
+        if not isinstance(value, Symbol):
+            return {}
+        adjoints: dict[Symbol, Scalar] = {value: 1.0}
+        tangent: Sparse = {}
+        for node in reversed(in_order_to(value, self._seeds)):
+            adjoint = adjoints.pop(node, 0.0)
+            if is_zero(adjoint):
+                continue
+            if node in self._seeds:
+                add_multiple(tangent, adjoint, self._known[node])
+                continue
+            for operand, part in _shares(node, adjoint):
+                if not is_zero(part):
+                    known = adjoints.get(operand)
+                    adjoints[operand] = part if known is None else known + part
+        return {k: x for k, x in tangent.items() if not is_zero(x)}
+
     def _of(self, node: Symbol) -> Sparse:
         if node.operation == "choose":
             return self._of_choice(node)
@@ -53,6 +74,33 @@ class Tangents:
         condition, *values = node.operands
         yes, no = (self._known[x] if isinstance(x, Symbol) else {} for x in values)
         return {k: condition.choose(yes.get(k, 0.0), no.get(k, 0.0)) for k in yes.keys() | no}
+
+
+def in_order_to(value: Symbol, ends: Collection[Symbol]) -> list[Symbol]:
+    """What a symbol is made of and depends on some ends, these included; operands first."""
+    moving: dict[Symbol, bool] = {}
+    stack = [value]
+    while stack:
+        node = stack[-1]
+        missing = [] if node in ends else [x for x in _symbols(node.operands) if x not in moving]
+        if node not in moving and missing:
+            stack += missing
+            continue
+        stack.pop()
+        moving[node] = node in ends or any(moving[x] for x in _symbols(node.operands))
+    return sorted((x for x, moves in moving.items() if moves), key=lambda x: x.number)
+
+
+def _shares(node: Symbol, adjoint: Scalar) -> list[tuple[Symbol, Scalar]]:
+    """What the adjoint of an operation adds to those of its operands."""
+    if node.operation == "choose":
+        condition, yes, no = node.operands
+        parts = [(yes, condition.choose(adjoint, 0.0)), (no, condition.choose(0.0, adjoint))]
+    else:
+        parts = [
+            (x, adjoint * slope) for x, slope in zip(node.operands, _slopes(node), strict=False)
+        ]
+    return [(x, part) for x, part in parts if isinstance(x, Symbol)]
 
 
 def _symbols(operands: Iterable[object]) -> list[Symbol]:

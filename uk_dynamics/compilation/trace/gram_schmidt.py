@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 
 from uk_dynamics.compilation.trace.independent_rows import Answer, IndependentRows
 from uk_dynamics.compilation.trace.sparse_vectors import (
     Scalar,
     Sparse,
+    absolute,
     add_multiple,
     dot,
     is_zero,
+    root,
     subtract_multiple,
     weighted,
 )
@@ -25,7 +27,7 @@ class GramSchmidt(IndependentRows):
     """
 
     def __init__(
-        self, rows: list[Sparse], independent: Collection[int], factor: TreeFactor
+        self, rows: list[Sparse], independent: Mapping[int, int], factor: TreeFactor
     ) -> None:
         self._duals: dict[int, Sparse] = {}  # D⁻¹ w
         self._inverse: dict[int, Scalar] = {}  # 1 / w·D⁻¹w
@@ -65,7 +67,7 @@ class GramSchmidt(IndependentRows):
             add_multiple(whole, multiplier, self._left[r])
             add_multiple(force, multiplier, self._left[r])
             add_multiple(multipliers, multiplier, self._combinations[r])
-        return Answer(whole, force, multipliers)
+        return Answer(weighted(self._factor.inverse, whole), force, multipliers)
 
     def dependence(self, r: int) -> Sparse:
         """See :class:`IndependentRows`."""
@@ -74,8 +76,8 @@ class GramSchmidt(IndependentRows):
     def inverse_square(self, scales: Sequence[Scalar]) -> Scalar:
         """See :class:`IndependentRows`."""
         total: Scalar = 0.0
+        bounds: Sparse = {}
         for r in self.order:
-            combination = self._combinations[r]
-            part = dot(weighted(scales, combination), combination)
-            total = total + part * self._inverse[r]
+            bounds[r] = root(scales[r]) + dot(absolute(self._shares[r]), bounds)
+            total = total + bounds[r] * bounds[r] * self._inverse[r]
         return total

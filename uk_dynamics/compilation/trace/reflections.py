@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 
 from uk_dynamics.compilation.trace.independent_rows import Answer, IndependentRows
 from uk_dynamics.compilation.trace.sparse_vectors import (
     Scalar,
     Sparse,
+    absolute,
     add_multiple,
     choose,
     dot,
@@ -26,7 +27,7 @@ class Reflections(IndependentRows):
     """
 
     def __init__(
-        self, rows: list[Sparse], independent: Collection[int], factor: TreeFactor
+        self, rows: list[Sparse], independent: Mapping[int, int], factor: TreeFactor
     ) -> None:
         self._columns: list[int] = []  # the column of each independent row
         self._vectors: list[tuple[Sparse, Sparse, Scalar]] = []  # v, D⁻¹v, β
@@ -81,7 +82,7 @@ class Reflections(IndependentRows):
             self._reflect(k, force)
         whole = dict(g)
         add_multiple(whole, 1.0, force)
-        return Answer(whole, force, self._of_rows(missing))
+        return Answer(weighted(self._factor.inverse, whole), force, self._of_rows(missing))
 
     def _of_rows(self, x: Sparse) -> Sparse:
         """Factors by row with which independent rows add up to x, which is given by place."""
@@ -100,12 +101,18 @@ class Reflections(IndependentRows):
     def inverse_square(self, scales: Sequence[Scalar]) -> Scalar:
         """See :class:`IndependentRows`."""
         total: Scalar = 0.0
-        weights = [self._factor.pivots[column] for column in self._columns]
-        for k, r in enumerate(self.order):
-            solved: Sparse = {k: self._inverse[k]}
-            for i in range(k + 1, len(self.order)):
-                rest = dot(self._lower[self.order[i]], solved)
-                if not is_zero(rest):
-                    solved[i] = -rest * self._inverse[i]
-            total = total + scales[r] * dot(weighted(weights, solved), solved)
+        bounds: Sparse = {}
+        for k, (r, column) in enumerate(zip(self.order, self._columns, strict=True)):
+            rest = root(scales[r]) + dot(absolute(self._lower[r]), bounds)
+            bounds[k] = rest * abs(self._inverse[k])
+            total = total + bounds[k] * bounds[k] * self._factor.pivots[column]
         return total
+
+    def admissible(self, g: Sparse) -> list[Scalar]:
+        """See :class:`IndependentRows`."""
+        rotated = dict(g)
+        for k in range(len(self.order)):
+            self._reflect(k, rotated)
+        metric = self._factor.inverse
+        left = (i for i in range(len(metric)) if i not in self._columns)
+        return [rotated.get(i, 0.0) * root(metric[i]) for i in left]

@@ -4,7 +4,7 @@ Where a state is regular by a safe margin, the order in which rows are orthogona
 matter: those that are independent where the mechanism starts have a fixed order, and structural
 zeros are never computed.
 
-Let N be the sum of squares of the pseudoinverse of these r rows, each scaled to its own size;
+Let N bound the sum of squares of the pseudoinverse of these r rows, each scaled to its own size;
 their smallest singular value is at least 1/√N. At each of r steps pivoting would find a row with a
 residual norm of at least 1/√(r N): where that is above the rank tolerance, the rank is not smaller.
 Nor is it larger where the other rows depend on these up to rounding; and where those hold as well,
@@ -15,14 +15,21 @@ to ``SAFE_ROUNDING``. In all other states rows are pivoted by their residual nor
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.compilation.trace import redundant_rows
+from uk_dynamics.compilation.trace.elimination import Elimination
 from uk_dynamics.compilation.trace.gram_schmidt import GramSchmidt
 from uk_dynamics.compilation.trace.independent_rows import IndependentRows
 from uk_dynamics.compilation.trace.reflections import Reflections
 from uk_dynamics.compilation.trace.sparse_vectors import (
     Scalar,
+    Sparse,
     choose,
     dot,
     larger,
@@ -37,9 +44,21 @@ from uk_dynamics.core.linalg import LEAST_PART, SAFE_MARGIN, SAFE_ROUNDING, TINY
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 _SLOW = {"sqrt": 20, "/": 15}  # what a root and a quotient cost, in additions
+#: Kinds that have coordinates of the admissible motions, and all of them.
+COORDINATES: Sequence[type[IndependentRows]] = (Reflections, Elimination)
+_KINDS = (GramSchmidt, *COORDINATES)
+_ROUNDING = 1e-12  # of rows of unit length
+_THRESHOLD = 0.2  # of the largest entry of a row: the least pivot
+
+
+class Admissible(NamedTuple):
+    """A generalized force x."""
+
+    coordinates: list[Scalar]  # orthonormal: their products are xᵀ N y, (nv − rank,)
+    square: Scalar  # xᵀ M⁻¹ x
 
 
 @dataclass(frozen=True)
@@ -54,6 +73,18 @@ class RegularSolution:
     rank: int  # number of independent rows
     lost: Scalar  # what the mass factor has lost; see the bound ``UK_LOST_PIVOTS``
     nearness: Scalar  # below one the state is regular
+    rows: IndependentRows
+    factor: TreeFactor
+
+    def admissible(self, force: Sparse) -> Admissible:
+        """A generalized force in the admissible motions; for the kinds in ``COORDINATES``."""
+        g = self.factor.whiten(force)
+        square = dot(weighted(self.factor.inverse, g), g)
+        return Admissible(self.rows.admissible(g), square)
+
+    def correction(self, r: int) -> list[Scalar]:
+        """A motion that this independent row sees as one, and no other one does, (nv,)."""
+        return self.factor.unwhiten(self.rows.correction(r))
 
     @property
     def cost(self) -> int:
@@ -61,25 +92,66 @@ class RegularSolution:
         return sum(_SLOW.get(x.operation, 1) for x in _operations([*self.qdd, self.nearness]))
 
 
-def independent_at_start(mechanism: ResolvedMechanism) -> tuple[int, ...]:
-    """Rows that are independent where the mechanism starts; none where some are switched."""
+def independent_at_start(mechanism: ResolvedMechanism) -> dict[int, int]:
+    """Rows that are independent where the mechanism starts, each with a column to eliminate it by.
+
+    None where rows are switched.
+    """
     if mechanism.hierarchy.switchable:
-        return ()
+        return {}
     try:
         reactions = InterpretedDynamics(mechanism).evaluate(start(mechanism)).reactions
     except UkDynamicsError:  # loops that do not close: no place to look at
-        return ()
+        return {}
     if not isinstance(reactions, UdwadiaKalaba):
-        return ()
-    return tuple(sorted(map(int, reactions.basis.independent)))
+        return {}
+    independent = sorted(map(int, reactions.basis.independent))
+    # M = U Uᵀ from below, which like TreeFactor leaves zeros zero
+    upper = np.linalg.cholesky(reactions.mass.dense()[::-1, ::-1])[::-1, ::-1]
+    rows = np.linalg.solve(upper, reactions.A[independent].T).T
+    return {independent[k]: column for k, column in _pivots(rows)}
+
+
+def _pivots(rows: Array) -> list[tuple[int, int]]:
+    """Rows with columns in which they are large, in an order in which elimination fills few zeros.
+
+    Markowitz's count with a threshold (Duff, Erisman and Reid, Direct Methods for Sparse Matrices,
+    section 7.2).
+    """
+    left = rows / np.linalg.norm(rows, axis=1)[:, None]
+    waiting, found = set(range(len(left))), []
+    while waiting:
+        filled = np.abs(left) > _ROUNDING
+        others = filled.sum(axis=0) - 1
+        k, column = min(
+            ((k, int(i)) for k in sorted(waiting) for i in np.flatnonzero(_large(left[k]))),
+            key=lambda at: ((filled[at[0]].sum() - 1) * others[at[1]], -abs(left[at])),
+        )
+        waiting.remove(k)
+        found.append((k, column))
+        left[k] /= left[k, column]
+        for j in range(len(left)):
+            if j != k:
+                left[j] -= left[j, column] * left[k]
+                left[j, column] = 0.0
+        left[:, column] = 0.0
+    return found
+
+
+def _large(row: Array) -> NDArray[np.bool_]:
+    size = np.abs(row)
+    return size >= _THRESHOLD * size.max()
 
 
 def solve(
-    mechanism: ResolvedMechanism, terms: SymbolicTerms, independent: tuple[int, ...]
+    mechanism: ResolvedMechanism,
+    terms: SymbolicTerms,
+    independent: Mapping[int, int],
+    kinds: Sequence[type[IndependentRows]] = _KINDS,
 ) -> RegularSolution | None:
     """Trace the solution that costs least."""
     try:
-        found = [_solve(mechanism, terms, independent, kind) for kind in (GramSchmidt, Reflections)]
+        found = [_solve(mechanism, terms, independent, kind) for kind in kinds]
     except (ZeroDivisionError, ValueError):  # of constants: one over zero, root of less
         return None
     return min(found, key=lambda solution: solution.cost)
@@ -88,7 +160,7 @@ def solve(
 def _solve(
     mechanism: ResolvedMechanism,
     terms: SymbolicTerms,
-    independent: tuple[int, ...],
+    independent: Mapping[int, int],
     kind: type[IndependentRows],
 ) -> RegularSolution:
     n, m = len(terms.F), len(mechanism.constraints)
@@ -97,7 +169,7 @@ def _solve(
     force = terms.F + terms.graph.variables("tau", n)
     b = _right_hand_side(mechanism, terms)
     answer = rows.answer(factor.whiten(sparse(force)), b)
-    qdd = factor.unwhiten(weighted(factor.inverse, answer.whole))
+    qdd = factor.unwhiten(answer.motion)
     violation = [dot(sparse(terms.A[r]), dict(enumerate(qdd))) - b[r] for r in range(m)]
     least = [(LEAST_PART * float(x) + TINY) ** 2 for x in mechanism.natural_scale]
     scales = [larger(x, y) for x, y in zip(rows.squares, least, strict=True)]
@@ -112,6 +184,8 @@ def _solve(
         len(independent),
         factor.lost,
         choose(factor.least > 0.0, nearness, math.inf),
+        rows,
+        factor,
     )
 
 
@@ -139,7 +213,7 @@ def _nearness(
     """Below one where the rank is sure, and dependent rows follow from the independent ones."""
     square = rows.inverse_square(scales)
     tolerance = SAFE_MARGIN * mechanism.spec.solver.rank_tolerance
-    nearness = square * (len(rows.order) * tolerance**2)
+    nearness = square * max(len(rows.order) * tolerance**2, 1.0 / rows.largest_inverse_square)
     if not rows.residual_squares:
         return nearness
     motion = 1.0 + dot(dict(enumerate(qdd)), dict(enumerate(qdd)))

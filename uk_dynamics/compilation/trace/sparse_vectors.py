@@ -41,9 +41,14 @@ def subtract_multiple(x: Sparse, factor: Scalar, y: Sparse) -> None:
             x[i] = x[i] - part if i in x else -part
 
 
-def weighted(weights: Sequence[Scalar], x: Sparse) -> Sparse:
+def weighted(weights: Sequence[Scalar] | Sparse, x: Sparse) -> Sparse:
     """Each entry times its weight."""
     return {i: weights[i] * value for i, value in x.items()}
+
+
+def absolute(x: Sparse) -> Sparse:
+    """Sizes of the entries."""
+    return {i: abs(value) for i, value in x.items()}
 
 
 def dot(x: Sparse, y: Sparse) -> Scalar:
