@@ -197,10 +197,19 @@ class CompiledServo:
         )
         if answers is None:
             return self._otherwise.evaluate(state, demand, references)
-        free = CompiledSolution(answers[0][self._qdd], answers[0], self._structure)
-        response = answers[1][self._parts[-1]].reshape(self._response_shape)
-        self._decided = self._solution(answers[1])
-        return ServoOutcome(self._decided, free, free.qdd, response.dot)
+        outcome = self._outcome(*answers)
+        self._decided = outcome.servo
+        return outcome
+
+    def last_outcome(self) -> ServoOutcome:
+        """The closed form of the control period that C has computed last."""
+        memory, layout = self._call.memory, self._layout
+        return self._outcome(memory[: layout.answered].copy(), memory[layout.decision].copy())
+
+    def _outcome(self, answers: Array, decision: Array) -> ServoOutcome:
+        free = CompiledSolution(answers[self._qdd], answers, self._structure)
+        response = decision[self._parts[-1]].reshape(self._response_shape)
+        return ServoOutcome(self._solution(decision), free, free.qdd, response.dot)
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array

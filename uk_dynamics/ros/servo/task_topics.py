@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
@@ -38,12 +38,18 @@ class TaskTopics:
         )
 
     def publish(
-        self, stamp: Time, state: State, decision: MotorCommand, followed: Mapping[str, Followed]
+        self,
+        stamp: Time,
+        state: State,
+        last_command: Callable[[], MotorCommand],
+        followed: Mapping[str, Followed],
     ) -> None:
         """Publish the topics that have subscribers; nothing in modes other than ``tasks``."""
-        if self._controller is None or not isinstance(decision, Command):
+        if self._controller is None:
             return
         subscribed = self._publishers.subscribed
+        if not subscribed or not isinstance(decision := last_command(), Command):
+            return
         tasks = self._controller.tasks
         if self._states_publisher in subscribed:
             error = self._controller.errors(state, followed)

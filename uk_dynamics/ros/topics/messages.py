@@ -34,8 +34,6 @@ def view(values: array[float]) -> Array:
 
 def first_unusable(values: Array) -> int | None:
     """Index of the first number that is not finite or absurdly large, None where there is none."""
-    if math.hypot(*values.tolist()) < LARGEST:  # the usual case, and fast; false for nan
-        return None
     usable = np.abs(values) < LARGEST  # false for nan
     return None if usable.all() else int(np.argmin(usable))
 
@@ -113,12 +111,12 @@ class NameIndex:
         self._places = {name: place for place, name in enumerate(wanted)}
         self._names: list[str] | None = None
 
-    def sort(self, values: Array, out: Array) -> None:
+    def sort(self, values: array[float], out: Array) -> None:
         """Copy the wanted numbers of a field, (names,), to ``out``, (wanted,); others stay."""
         if self.same:
             out[:] = values
         else:
-            out[self.target] = values[self.source]
+            out[self.target] = view(values)[self.source]
 
     def look_up(self, names: list[str]) -> str:
         """Find the names of a message; return the problem, empty when there is none."""
@@ -132,9 +130,11 @@ class NameIndex:
             self.problem = self._check(names)
         return self.problem
 
-    def unusable(self, values: Array, field: str) -> str:
+    def unusable(self, values: array[float], field: str) -> str:
         """Problem with the first number of a wanted name that cannot be used, empty if none."""
-        wanted = values if self.same else values[self.source]
+        if math.hypot(*values) < LARGEST:  # the usual case, and fast; false for nan
+            return ""
+        wanted = view(values)[self.source]
         bad = first_unusable(wanted)
         if bad is None:
             return ""
@@ -180,10 +180,9 @@ class StateReader:
                 return _wrong_length(field, len(values), count)
         if len(message.effort) not in (0, count):
             return _wrong_length("effort", len(message.effort), count)
-        position, velocity = view(message.position), view(message.velocity)
-        effort = view(message.effort)
+        position, velocity, effort = message.position, message.velocity, message.effort
         for field, values in (("position", position), ("velocity", velocity), ("effort", effort)):
-            if len(values) and (problem := index.unusable(values, field)):
+            if problem := index.unusable(values, field):
                 return problem
         # nq = nv, and a joint has the same index in both
         index.sort(position, self.q)
@@ -229,12 +228,11 @@ class EffortReader:
             return f"{_listed(index.unknown)} unknown"
         if len(message.effort) != len(message.name):
             return _wrong_length("effort", len(message.effort), len(message.name))
-        effort = view(message.effort)
-        if problem := index.unusable(effort, "effort"):
+        if problem := index.unusable(message.effort, "effort"):
             return problem
         tau = self._tau
         tau[:] = 0.0
-        tau[index.target] = effort[index.source]
+        index.sort(message.effort, tau)
         efforts = self._inverse @ tau
         error = np.abs(self._actuators.matrix @ efforts - tau)
         if len(error) and error.max() > _REPRESENTABLE * (1.0 + np.abs(tau).max()):
