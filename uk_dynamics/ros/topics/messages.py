@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -27,7 +28,10 @@ _REPRESENTABLE = 1e-9
 _SHOWN = 3
 
 
-def view(values: array[float]) -> Array:
+Numbers: TypeAlias = "array[float] | memoryview[float]"
+
+
+def view(values: Numbers) -> Array:
     """A ``float64[]`` field as an array that shares its memory; NumPy refuses empty buffers."""
     return np.frombuffer(values) if len(values) else np.zeros(0)
 
@@ -111,7 +115,7 @@ class NameIndex:
         self._places = {name: place for place, name in enumerate(wanted)}
         self._names: list[str] | None = None
 
-    def sort(self, values: array[float], out: Array) -> None:
+    def sort(self, values: Numbers, out: Array) -> None:
         """Copy the wanted numbers of a field, (names,), to ``out``, (wanted,); others stay."""
         if self.same:
             out[:] = values
@@ -130,7 +134,7 @@ class NameIndex:
             self.problem = self._check(names)
         return self.problem
 
-    def unusable(self, values: array[float], field: str) -> str:
+    def unusable(self, values: Numbers, field: str) -> str:
         """Problem with the first number of a wanted name that cannot be used, empty if none."""
         if math.hypot(*values) < LARGEST:  # the usual case, and fast; false for nan
             return ""
@@ -154,6 +158,15 @@ class NameIndex:
         return f"{_listed(missing)} missing" if missing else ""
 
 
+class JointNumbers(Protocol):
+    """What is read of a joint state: a message, or what has its fields."""
+
+    name: list[str]
+    position: Numbers
+    velocity: Numbers
+    effort: Numbers
+
+
 class StateReader:
     """Complete joint states to q (nq,), v (nv,) and efforts (nv,), zero where not measured."""
 
@@ -169,7 +182,7 @@ class StateReader:
         """Names of the last message that are not joints of the mechanism."""
         return self._index.unknown
 
-    def read(self, message: JointState) -> str:
+    def read(self, message: JointNumbers) -> str:
         """Read q, v and effort, or return what is wrong with the message."""
         index = self._index
         if problem := index.look_up(message.name):
