@@ -12,7 +12,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from uk_dynamics.ros.topics import serialized_joint_states
-from uk_dynamics.ros.topics.serialized_joint_states import SerializedEfforts, SerializedJointState
+from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage, SerializedJointState
 
 pytestmark = pytest.mark.ros
 
@@ -63,16 +63,25 @@ def test_numbers_are_read_in_place_where_nothing_else_has_changed(monkeypatch):
             sample.read(serialize_message(message))
 
 
-def test_efforts_are_written_in_their_places():
-    class Publisher:
-        def publish(self, data: bytes) -> None:
-            self.message = deserialize_message(data, JointState)
+@pytest.mark.parametrize("order", [b"\x00\x01", b"none"])
+def test_arrays_are_written_in_their_places_or_by_rclpy_where_these_are_not_known(
+    order: bytes, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(serialized_joint_states, "_LITTLE_ENDIAN", order)
+    published = []
 
-    publisher = Publisher()
-    commands = SerializedEfforts(["one", "three"])
-    for efforts in (np.array([1.5, -2.0]), np.array([0.0, 3e-300])):
-        commands.publish(publisher, Time(sec=7, nanosec=9), efforts)
-        assert list(publisher.message.effort) == efforts.tolist()
-        assert publisher.message.name == ["one", "three"]
-        assert publisher.message.header.stamp == Time(sec=7, nanosec=9)
-        assert not publisher.message.position
+    class Publisher:
+        def publish(self, message: JointState | bytes) -> None:
+            plain = isinstance(message, JointState)
+            assert plain == (order == b"none")
+            published.append(message if plain else deserialize_message(message, JointState))
+
+    states = JointStateMessage(["one", "three"], position=True, effort=True)
+    for position, effort in (((1.5, -2.0), (0.0, 3e-300)), ((4.0, 5.0), (6.0, 7.0))):
+        states.position[:], states.effort[:] = position, effort
+        states.publish(Publisher(), Time(sec=7, nanosec=9))
+        (message,) = published
+        assert numbers(message) == [list(position), [], list(effort)]
+        assert message.name == ["one", "three"]
+        assert message.header.stamp == Time(sec=7, nanosec=9)
+        published.clear()

@@ -25,7 +25,7 @@ from uk_dynamics.ros.servo.command_authority import CommandAuthority
 from uk_dynamics.ros.timing.clock import nanoseconds, write_stamp
 from uk_dynamics.ros.topics.messages import EffortsMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import SerializedEfforts
+from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
 
 class MotorCommands(ABC):
@@ -134,11 +134,12 @@ class JointStateCommands(MotorCommands):
     ) -> None:
         super().__init__(node, settings, mechanism, authority, JointState)
         _, names, self._matrix = _driven_joints(mechanism)
-        self._message = SerializedEfforts(names)
+        self._message = JointStateMessage(names, effort=True)
 
     def _send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts."""
-        self._message.publish(self._publisher, stamp, self._matrix @ efforts)
+        np.matmul(self._matrix, efforts, out=self._message.effort)
+        self._message.publish(self._publisher, stamp)
 
 
 class TrajectoryCommands(MotorCommands):

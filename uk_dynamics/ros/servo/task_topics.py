@@ -14,8 +14,9 @@ from uk_dynamics.control import Command, MotorCommand
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
-from uk_dynamics.ros.topics.messages import JointStateMessage, MotionMessage
+from uk_dynamics.ros.topics.messages import MotionMessage
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
+from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
 
 class TaskTopics:
@@ -53,11 +54,10 @@ class TaskTopics:
         tasks = self._controller.tasks
         if self._states_publisher in subscribed:
             error = self._controller.errors(state, followed)
-            self._states.message.header.stamp = stamp
             self._states.position[:] = error.residual
             self._states.velocity[:] = error.rate
             self._states.effort[:] = decision.residual / tasks.constraints.reference_scale
-            self._states_publisher.publish(self._states.message)
+            self._states.publish(self._states_publisher, stamp)
         if self._references_publisher in subscribed:
             sample = tasks.sample(state.t, followed)
             motion = (0.0, 0.0, 0.0) if sample is None else tuple(sample)

@@ -42,27 +42,6 @@ def first_unusable(values: Array) -> int | None:
     return None if usable.all() else int(np.argmin(usable))
 
 
-class JointStateMessage:
-    """A JointState that is sent again and again; its arrays are written in place."""
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        *,
-        position: bool = False,
-        velocity: bool = False,
-        effort: bool = False,
-    ) -> None:
-        size = len(names)
-        self.message = JointState(name=list(names))
-        self.message.position = _zeros(size * position)
-        self.message.velocity = _zeros(size * velocity)
-        self.message.effort = _zeros(size * effort)
-        self.position = view(self.message.position)
-        self.velocity = view(self.message.velocity)
-        self.effort = view(self.message.effort)
-
-
 class MotionMessage:
     """A JointTrajectory of one point that is sent again and again."""
 

@@ -11,12 +11,11 @@ import struct
 from array import array
 from collections.abc import Sequence
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.publisher import Publisher
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
-
-from uk_dynamics.mechanism.resolution import Array
 
 _LITTLE_ENDIAN = b"\x00\x01"  # plain CDR; its numbers are aligned relative to what follows
 _HEADER = 4  # bytes
@@ -74,28 +73,45 @@ class SerializedJointState:
             self._alike = [(part, data[part]) for part in (slice(_HEADER), *between)]
 
 
-class SerializedEfforts:
-    """Joint states without positions and velocities, published again and again."""
+class JointStateMessage:
+    """A joint state that is published again and again; its arrays are written in place.
 
-    def __init__(self, names: Sequence[str]) -> None:
-        """Prepare; ``names`` are those of the joints."""
-        message = JointState(name=list(names), effort=array("d", bytes(8 * len(names))))
+    Attributes:
+        position: In m or rad; like the others empty where it was not asked for.
+        velocity: In m/s or rad/s.
+        effort: In N or N·m.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        position: bool = False,
+        velocity: bool = False,
+        effort: bool = False,
+    ) -> None:
+        message = JointState(name=list(names))
+        for field, present in zip(_FIELDS, (position, velocity, effort), strict=True):
+            setattr(message, field, array("d", bytes(8 * len(message.name) * present)))
         data = serialize_message(message)
-        self._plain = data[:2] == _LITTLE_ENDIAN
-        self._message = message
-        self._data = bytearray(data)
-        self._efforts = _places(message)[-1]
+        places = _places(message)
+        self._message = None if data[: len(_LITTLE_ENDIAN)] == _LITTLE_ENDIAN else message
+        self._data = bytearray(data) if self._message is None else bytearray(places[-1].stop)
+        self.position, self.velocity, self.effort = (
+            np.frombuffer(self._data, count=(place.stop - place.start) // 8, offset=place.start)
+            for place in places
+        )
 
-    def publish(self, publisher: Publisher, stamp: Time, efforts: Array) -> None:
-        """Publish efforts, (joints,), in N or N·m."""
-        if not self._plain:
-            self._message.header.stamp = stamp
-            self._message.effort = array("d", efforts)
-            publisher.publish(self._message)
+    def publish(self, publisher: Publisher, stamp: Time) -> None:
+        """Publish the arrays as they are now."""
+        if self._message is None:
+            _STAMP.pack_into(self._data, _HEADER, stamp.sec, stamp.nanosec)
+            publisher.publish(bytes(self._data))
             return
-        _STAMP.pack_into(self._data, _HEADER, stamp.sec, stamp.nanosec)
-        self._data[self._efforts] = efforts.tobytes()
-        publisher.publish(bytes(self._data))
+        self._message.header.stamp = stamp
+        for field in _FIELDS:
+            setattr(self._message, field, array("d", getattr(self, field)))
+        publisher.publish(self._message)
 
 
 def _places(message: JointState) -> list[slice]:
