@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # This start avoids the flat configuration, where the other engines fail.
 _SWINGING = {"crank": -0.5}  # rad
-PARTS = ("control", "single", "batch", "simulation", "growth")
+PARTS = ("control", "law", "single", "batch", "simulation", "growth")
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 CONTROLLED = (
     *("five_bar", "rrr3", "coordinated_robots", "excavator", "dual_panda"),
@@ -32,7 +32,9 @@ CONTROLLED = (
 _HELP = """\
 compare speed and accuracy with other engines
 
-Compare simulations under servo control at 1 kHz with MuJoCo and Pinocchio. Then compare single
+Compare simulations under servo control at 1 kHz with MuJoCo and Pinocchio, and the servo law with
+PlaCo's dynamics solver, which a Python of its own computes that UK_DYNAMICS_PLACO_PYTHON names
+(python -m venv placo; placo/bin/pip install placo). Then compare single
 accelerations with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step, rollout;
 default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in the same
 run, time and accuracy. Before timing, mass matrix and bias forces of every other engine are
@@ -133,22 +135,24 @@ def _warnings_silenced() -> Iterator[None]:
 
 
 def _measure(arguments: argparse.Namespace) -> Report:
-    from uk_dynamics.benchmarks import Report, controlled, growth, simulations, speed
+    from uk_dynamics.benchmarks import Report, controlled, growth, laws, simulations, speed
 
     seconds = 0.5 if arguments.quick else 2.0
     report = Report()
     mechanisms = list(compared(arguments.files))
     driven: list[Mechanism] = []
-    if "control" in arguments.parts:
+    if {"control", "law"} & set(arguments.parts):
         asked = [name for name in CONTROLLED if not arguments.files or name in arguments.files]
         driven = list(compared(asked))
     steps = len(mechanisms) + len(driven) + ("growth" in arguments.parts)
     with progress_bar(steps, "machine") as bar:
         for mechanism in driven:
             bar.set_description_str(f"{mechanism.name} under control")
-            report.controlled += controlled.controlled(
-                mechanism, rounds=3 if arguments.quick else 9
-            )
+            rounds = 3 if arguments.quick else 9
+            if "control" in arguments.parts:
+                report.controlled += controlled.controlled(mechanism, rounds=rounds)
+            if "law" in arguments.parts:
+                report.laws += laws.laws(mechanism, rounds=rounds)
             bar.update()
         for mechanism in mechanisms:
             bar.set_description_str(mechanism.name)

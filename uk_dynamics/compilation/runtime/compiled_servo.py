@@ -91,6 +91,10 @@ class ServoCall:
         answers: tuple[Array, Array] | None = found
         return answers
 
+    def repeat(self) -> None:
+        """Answer once more at the inputs in the memory."""
+        self._servo(self._address)
+
     def allocate(self, lower: Array, upper: Array) -> Array | None:
         """Efforts within limits at the last state of :meth:`servo`, then 1 where they are optimal.
 
@@ -202,8 +206,14 @@ class CompiledServo:
         return outcome
 
     def last_outcome(self) -> ServoOutcome:
-        """The closed form of the control period that C has computed last."""
+        """The closed form of the control period that C has computed last.
+
+        Periods leave out what efforts do not depend on; it is computed here.
+        """
         memory, layout = self._call.memory, self._layout
+        efforts = memory[layout["efforts"]].copy()  # internal forces are in them alone
+        self._call.repeat()
+        memory[layout["efforts"]] = efforts
         return self._outcome(memory[: layout.answered].copy(), memory[layout.decision].copy())
 
     def _outcome(self, answers: Array, decision: Array) -> ServoOutcome:
