@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from uk_dynamics.benchmarks.controlled import OURS, Controlled
+from uk_dynamics.benchmarks.device import OnDevice
 from uk_dynamics.benchmarks.growth import Growth
 from uk_dynamics.benchmarks.laws import OURS as LAW
 from uk_dynamics.benchmarks.laws import Law
@@ -33,6 +34,7 @@ class Report:
     laws: list[Law] = field(default_factory=list)  # one control period
     single: list[Measured] = field(default_factory=list)  # one evaluation at a time
     batch: list[Measured] = field(default_factory=list)  # many states at once, times of one
+    device: list[OnDevice] = field(default_factory=list)  # what JAX computes on
     # whole simulations, and a title for them
     simulated: list[tuple[str, list[Simulated]]] = field(default_factory=list)
     growth: list[Growth] = field(default_factory=list)  # with the number of loops
@@ -58,6 +60,10 @@ def tables(report: Report) -> list[Table]:
         if rows:
             header = ["mechanism", "engine", "time", f"relative to {ours}", "error of q̈"]
             found.append((title, header, _speed_rows(rows, ours)))
+    if report.device:
+        header = ["mechanism", "device", "evaluations a second", "without transfers"]
+        header += ["closed-loop steps a second", "share of the memory rate", "error of q̈"]
+        found.append(("JAX on its device", header, _device_rows(report.device)))
     for title, runs in report.simulated:
         ratio = "relative to the rollout in C"
         header = ["engine", "time", ratio, "energy error", "loop-closure error", "with"]
@@ -86,6 +92,22 @@ def _controlled_rows(rows: Sequence[Controlled]) -> list[list[str]]:
             "–" if row.speed is None else f"{row.speed:.3g}",
             "" if row.ratio is None else f"{row.ratio:.2f}",
             row.note if row.violation is None else f"{row.violation:.1e}",
+        ]
+        for row in rows
+    ]
+
+
+def _device_rows(rows: Sequence[OnDevice]) -> list[list[str]]:
+    def rate(seconds: float | None) -> str:
+        return "–" if seconds is None else f"{1.0 / seconds:.3g}"
+
+    return [
+        [
+            row.mechanism,
+            row.device,
+            *map(rate, (row.seconds, row.device_seconds, row.step_seconds)),
+            f"{100.0 * row.share:.0f} %",
+            f"{row.error:.1e}",
         ]
         for row in rows
     ]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # This start avoids the flat configuration, where the other engines fail.
 _SWINGING = {"crank": -0.5}  # rad
 PARTS = ("control", "law", "single", "batch", "simulation", "growth")
+_ON_REQUEST = ("device",)
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 CONTROLLED = (
     *("five_bar", "rrr3", "coordinated_robots", "excavator", "dual_panda"),
@@ -86,9 +87,9 @@ def register(commands: Commands) -> None:
         "--parts",
         metavar="PART",
         nargs="+",
-        choices=PARTS,
+        choices=(*PARTS, *_ON_REQUEST),
         default=list(PARTS),
-        help=f"which parts, of {', '.join(PARTS)} (default: all)",
+        help=f"which parts, of {', '.join(PARTS)} (default: these), device (JAX on what it has)",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ladders")
     parser.add_argument("--plot", metavar="FILE", help="plot the times (.png, .pdf or .svg)")
@@ -135,7 +136,7 @@ def _warnings_silenced() -> Iterator[None]:
 
 
 def _measure(arguments: argparse.Namespace) -> Report:
-    from uk_dynamics.benchmarks import Report, controlled, growth, laws, simulations, speed
+    from uk_dynamics.benchmarks import Report, controlled, device, growth, laws, simulations, speed
 
     seconds = 0.5 if arguments.quick else 2.0
     report = Report()
@@ -160,6 +161,9 @@ def _measure(arguments: argparse.Namespace) -> Report:
                 report.single += speed.single(mechanism, seconds)
             if "batch" in arguments.parts:
                 report.batch += speed.batch(mechanism, seconds)
+            if "device" in arguments.parts:
+                measured = device.device(mechanism, 2**8 if arguments.quick else 2**17)
+                report.device += [] if measured is None else [measured]
             if "simulation" in arguments.parts and mechanism.name == "five_bar":
                 duration, drift = (2.0, 1e-6) if arguments.quick else (20.0, 1e-8)
                 title = (
