@@ -1,15 +1,21 @@
 """How regularly simulator, forward_dynamics and servo_controller run on this computer.
 
 The nodes report once per second on /diagnostics; nothing else listens, so that the measurement
-does not disturb what it measures.
+does not disturb what it measures. With --echo a bare rclpy node answers messages of this process in
+the same run and at the same rate: what it misses, the computer and DDS miss.
+
+    chrt -f 1 python benchmarks/ros_rates.py
+    chrt -f 1 python benchmarks/ros_rates.py --rate 1000 --nodes simulator servo_controller --echo
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -17,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from ros_latency import Route
 from std_srvs.srv import SetBool
 
 from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
@@ -50,10 +57,10 @@ def main() -> int:
         own_domain(),
         NodeProcesses(Path(directory)) as processes,
     ):
-        for node in NODES:
+        for node in arguments.nodes:
             processes.start(node, parameters[node])
-        reports = _listen(processes, arguments.duration)
-    for line in _table(reports):
+        reports, echo = _listen(processes, arguments)
+    for line in [*_table(reports), *([] if echo is None else [_echo_line(echo, arguments.rate)])]:
         sys.stdout.write(f"{line}\n")
     return 0
 
@@ -65,11 +72,16 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=500.0, help="in Hz")
     parser.add_argument("--duration", type=float, default=60.0, help="in s")
     parser.add_argument("--integrator", default="rk4")
+    parser.add_argument("--nodes", nargs="+", choices=NODES, default=NODES)
+    parser.add_argument("--echo", action="store_true", help="measure a bare node in the same run")
     return parser.parse_args()
 
 
-def _listen(processes: NodeProcesses, duration: float) -> dict[str, list[dict[str, float]]]:
-    """Values of each report of each node while the mechanism moves."""
+def _listen(
+    processes: NodeProcesses, arguments: argparse.Namespace
+) -> tuple[dict[str, list[dict[str, float]]], Route | None]:
+    """Values of each report of each node while the mechanism moves, and answers of the echo."""
+    nodes, duration = arguments.nodes, arguments.duration
     reports: dict[str, list[dict[str, float]]] = defaultdict(list)
     start = [float("inf")]
     solving: set[str] = set()
@@ -81,7 +93,7 @@ def _listen(processes: NodeProcesses, duration: float) -> dict[str, list[dict[st
             if "rank" in values:
                 solving.add(node)
             # the first second holds the start
-            if node not in NODES or "rate" not in values or time.monotonic() < start[0] + 1.5:
+            if node not in nodes or "rate" not in values or time.monotonic() < start[0] + 1.5:
                 continue
             report = {key: float(values[key]) for key in ("rate", "period_error_p99")}
             report["missed_ticks"] = float(values["missed_ticks"])
@@ -97,18 +109,52 @@ def _listen(processes: NodeProcesses, duration: float) -> dict[str, list[dict[st
     executor = make_executor()
     executor.add_node(node)
     deadline = time.monotonic() + _START
-    while not pause.service_is_ready() or not solving.issuperset(NODES):
+    while not pause.service_is_ready() or not solving.issuperset(nodes):
         if time.monotonic() > deadline or processes.ended():
             raise SystemExit("the nodes did not start")
         executor.spin_once(timeout_sec=0.1)
+    route, bare = None, None
+    if arguments.echo:
+        count = int((duration + 1.5) * arguments.rate)
+        route = Route(node, "echo/", ["motor"], count)
+        bare = subprocess.Popen([sys.executable, Path(__file__).with_name("echo_node.py")])
+        while not route.joined:
+            executor.spin_once(timeout_sec=0.1)
     pause.call_async(SetBool.Request(data=False))
     start[0] = time.monotonic()
+    if route is not None:
+        threading.Thread(target=_send, args=(route, arguments.rate)).start()
     while time.monotonic() < start[0] + 1.5 + duration:
         executor.spin_once(timeout_sec=0.1)
+    if bare is not None:
+        bare.terminate()
+        bare.wait()
     executor.shutdown()  # lets go of what it waited for, or the node stays
     node.destroy_node()
     rclpy.try_shutdown()
-    return reports
+    return reports, route
+
+
+def _send(route: Route, rate: float) -> None:
+    """Send to the echo at a fixed rate that does not drift."""
+    nothing = np.zeros(1)
+    begin, due = time.time_ns(), time.perf_counter()
+    for index in range(len(route.sent)):
+        due += 1.0 / rate
+        if (left := due - time.perf_counter()) > 0.0:
+            time.sleep(left)
+        route.send(index, begin + round(index * 1e9 / rate), nothing, nothing)
+
+
+def _echo_line(route: Route, rate: float) -> str:
+    """Whole periods without an answer, counted as the nodes do."""
+    heard = np.sort(route.heard[int(1.5 * rate) :])
+    heard = heard[np.isfinite(heard)]
+    periods = np.diff(heard)
+    missed = np.sum(np.maximum(np.round(periods * rate) - 1, 0))
+    error = np.percentile(np.abs(periods - 1.0 / rate), 99) * 1e3
+    mean = len(periods) / (heard[-1] - heard[0])
+    return f"{'bare rclpy echo':18} {mean:10.1f} {'':8} {error:22.3f} {'':7} {missed:7.0f}"
 
 
 def _processor_time(pid: int) -> float:
@@ -123,8 +169,7 @@ def _table(reports: dict[str, list[dict[str, float]]]) -> list[str]:
         f" {'worst':>7} {'missed':>7} {'processor':>10} {'real-time factor':>17}"
     )
     lines = [head]
-    for node in NODES:
-        seen = reports[node]
+    for node, seen in reports.items():
         if len(seen) < 2:
             lines.append(f"{node:18} said nothing")
             continue

@@ -110,6 +110,7 @@ def test_batches_in_jax_are_measured_with_their_error():
     found = on_device(mechanism, q, v, expected, platform=jax.default_backend(), count=256)
     assert found.error <= 1e-9
     assert found.device_seconds > 0.0
+    assert found.step_seconds > 0.0
     assert found.share > 0.0
     assert on_device(mechanism, q, v, expected, platform="another") is None
 

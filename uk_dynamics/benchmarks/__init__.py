@@ -1,6 +1,6 @@
 """Measurements of speed and accuracy, next to other engines on the same mechanisms."""
 
-from uk_dynamics.benchmarks import controlled, growth, simulations, speed
+from uk_dynamics.benchmarks import controlled, device, growth, laws, simulations, speed
 from uk_dynamics.benchmarks.report import Report, as_page, as_text, machine, plot
 
 __all__ = [
@@ -8,7 +8,9 @@ __all__ = [
     "as_page",
     "as_text",
     "controlled",
+    "device",
     "growth",
+    "laws",
     "machine",
     "plot",
     "simulations",

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from uk_dynamics.benchmarks.controlled import OURS, Controlled
+from uk_dynamics.benchmarks.device import OnDevice
 from uk_dynamics.benchmarks.growth import Growth
+from uk_dynamics.benchmarks.laws import OURS as LAW
+from uk_dynamics.benchmarks.laws import Law
 from uk_dynamics.benchmarks.simulations import ROLLOUT, Simulated
 from uk_dynamics.benchmarks.speed import Measured
 from uk_dynamics.exceptions import InputError
@@ -28,8 +31,10 @@ class Report:
     """All that was measured in one run."""
 
     controlled: list[Controlled] = field(default_factory=list)  # closed loops
+    laws: list[Law] = field(default_factory=list)  # one control period
     single: list[Measured] = field(default_factory=list)  # one evaluation at a time
     batch: list[Measured] = field(default_factory=list)  # many states at once, times of one
+    device: list[OnDevice] = field(default_factory=list)  # what JAX computes on
     # whole simulations, and a title for them
     simulated: list[tuple[str, list[Simulated]]] = field(default_factory=list)
     growth: list[Growth] = field(default_factory=list)  # with the number of loops
@@ -44,6 +49,10 @@ def tables(report: Report) -> list[Table]:
         found.append(
             ("Simulations under control at 1 kHz", header, _controlled_rows(report.controlled))
         )
+    if report.laws:
+        header = ["mechanism", "engine", "time", f"relative to {LAW}"]
+        header += ["efforts differ, moving", "at rest"]
+        found.append(("The servo law alone", header, _law_rows(report.laws)))
     for title, rows, ours in (
         ("One evaluation from Python", report.single, "uk_dynamics compiled"),
         ("A batch on one thread, time of one state", report.batch, "uk_dynamics evaluate_batch"),
@@ -51,6 +60,10 @@ def tables(report: Report) -> list[Table]:
         if rows:
             header = ["mechanism", "engine", "time", f"relative to {ours}", "error of q̈"]
             found.append((title, header, _speed_rows(rows, ours)))
+    if report.device:
+        header = ["mechanism", "device", "evaluations a second", "without transfers"]
+        header += ["closed-loop steps a second", "share of the memory rate", "error of q̈"]
+        found.append(("JAX on its device", header, _device_rows(report.device)))
     for title, runs in report.simulated:
         ratio = "relative to the rollout in C"
         header = ["engine", "time", ratio, "energy error", "loop-closure error", "with"]
@@ -79,6 +92,39 @@ def _controlled_rows(rows: Sequence[Controlled]) -> list[list[str]]:
             "–" if row.speed is None else f"{row.speed:.3g}",
             "" if row.ratio is None else f"{row.ratio:.2f}",
             row.note if row.violation is None else f"{row.violation:.1e}",
+        ]
+        for row in rows
+    ]
+
+
+def _device_rows(rows: Sequence[OnDevice]) -> list[list[str]]:
+    def rate(seconds: float | None) -> str:
+        return "–" if seconds is None else f"{1.0 / seconds:.3g}"
+
+    return [
+        [
+            row.mechanism,
+            row.device,
+            *map(rate, (row.seconds, row.device_seconds, row.step_seconds)),
+            f"{100.0 * row.share:.0f} %",
+            f"{row.error:.1e}",
+        ]
+        for row in rows
+    ]
+
+
+def _law_rows(rows: Sequence[Law]) -> list[list[str]]:
+    def digits(number: float | None, form: str) -> str:
+        return "" if number is None else format(number, form)
+
+    return [
+        [
+            row.mechanism,
+            row.engine,
+            duration(row.seconds),
+            digits(row.ratio, ".2f"),
+            row.note or digits(row.moving, ".1e"),
+            digits(row.resting, ".1e"),
         ]
         for row in rows
     ]

@@ -29,7 +29,6 @@ from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.ros.topics.messages import (
     EffortReader,
     EffortsMessage,
-    JointStateMessage,
     StateReader,
 )
 
@@ -113,12 +112,6 @@ def test_joint_command_becomes_the_efforts_that_make_it(geared: float, between: 
 
 
 def test_message_that_is_sent_again_shares_the_memory_of_its_arrays() -> None:
-    states = JointStateMessage(JOINTS, position=True, effort=True)
-    states.position[:] = (1.0, 2.0, 3.0, 4.0)
-    states.effort[1] = 5.0
-    assert list(states.message.position) == [1.0, 2.0, 3.0, 4.0]
-    assert list(states.message.effort) == [0.0, 5.0, 0.0, 0.0]
-    assert len(states.message.velocity) == 0
     efforts = EffortsMessage(2)
     efforts.efforts[:] = (6.0, 7.0)
     assert list(efforts.message.data) == [6.0, 7.0]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 # This start avoids the flat configuration, where the other engines fail.
 _SWINGING = {"crank": -0.5}  # rad
-PARTS = ("control", "single", "batch", "simulation", "growth")
+PARTS = ("control", "law", "single", "batch", "simulation", "growth")
+_ON_REQUEST = ("device",)
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 CONTROLLED = (
     *("five_bar", "rrr3", "coordinated_robots", "excavator", "dual_panda"),
@@ -32,7 +33,9 @@ CONTROLLED = (
 _HELP = """\
 compare speed and accuracy with other engines
 
-Compare simulations under servo control at 1 kHz with MuJoCo and Pinocchio. Then compare single
+Compare simulations under servo control at 1 kHz with MuJoCo and Pinocchio, and the servo law with
+PlaCo's dynamics solver, which a Python of its own computes that UK_DYNAMICS_PLACO_PYTHON names
+(python -m venv placo; placo/bin/pip install placo). Then compare single
 accelerations with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step, rollout;
 default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in the same
 run, time and accuracy. Before timing, mass matrix and bias forces of every other engine are
@@ -57,6 +60,12 @@ takes four evaluations a step and projects each onto the loops; samples every 10
 have none; `mj_step` is one evaluation with MuJoCo's default, soft constraints, and with constant
 effort the machine soon does something else. Ratios are medians of rounds in which all engines take
 turns.
+
+The table of the servo law has the time from a measured state to efforts, references and limits
+included: a control period in C, as `servo_controller` asks for it, and `ServoController.command`,
+which also says what the tasks get. PlaCo runs in a process of its own, by turns with ours, and is asked
+for the accelerations that our efforts cause, of joints that determine all others; its references and
+limits of rate are left out. Where motors are redundant, its efforts may differ and are not compared.
 
 Medians of the processor time of interleaved calls, so that all engines run under the same load. The
 error is the largest difference from the interpreted acceleration over five states, relative to the
@@ -84,9 +93,9 @@ def register(commands: Commands) -> None:
         "--parts",
         metavar="PART",
         nargs="+",
-        choices=PARTS,
+        choices=(*PARTS, *_ON_REQUEST),
         default=list(PARTS),
-        help=f"which parts, of {', '.join(PARTS)} (default: all)",
+        help=f"which parts, of {', '.join(PARTS)} (default: these), device (JAX on what it has)",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ladders")
     parser.add_argument("--plot", metavar="FILE", help="plot the times (.png, .pdf or .svg)")
@@ -133,22 +142,24 @@ def _warnings_silenced() -> Iterator[None]:
 
 
 def _measure(arguments: argparse.Namespace) -> Report:
-    from uk_dynamics.benchmarks import Report, controlled, growth, simulations, speed
+    from uk_dynamics.benchmarks import Report, controlled, device, growth, laws, simulations, speed
 
     seconds = 0.5 if arguments.quick else 2.0
     report = Report()
     mechanisms = list(compared(arguments.files))
     driven: list[Mechanism] = []
-    if "control" in arguments.parts:
+    if {"control", "law"} & set(arguments.parts):
         asked = [name for name in CONTROLLED if not arguments.files or name in arguments.files]
         driven = list(compared(asked))
     steps = len(mechanisms) + len(driven) + ("growth" in arguments.parts)
     with progress_bar(steps, "machine") as bar:
         for mechanism in driven:
             bar.set_description_str(f"{mechanism.name} under control")
-            report.controlled += controlled.controlled(
-                mechanism, rounds=3 if arguments.quick else 9
-            )
+            rounds = 3 if arguments.quick else 9
+            if "control" in arguments.parts:
+                report.controlled += controlled.controlled(mechanism, rounds=rounds)
+            if "law" in arguments.parts:
+                report.laws += laws.laws(mechanism, rounds=rounds)
             bar.update()
         for mechanism in mechanisms:
             bar.set_description_str(mechanism.name)
@@ -156,6 +167,9 @@ def _measure(arguments: argparse.Namespace) -> Report:
                 report.single += speed.single(mechanism, seconds)
             if "batch" in arguments.parts:
                 report.batch += speed.batch(mechanism, seconds)
+            if "device" in arguments.parts:
+                measured = device.device(mechanism, 2**8 if arguments.quick else 2**17)
+                report.device += [] if measured is None else [measured]
             if "simulation" in arguments.parts and mechanism.name == "five_bar":
                 duration, drift = (2.0, 1e-6) if arguments.quick else (20.0, 1e-8)
                 title = (

@@ -263,5 +263,10 @@ class CompiledForesight:
         self._motion.act(inputs, *self._nothing)
         self._queue.leave_room()
         call, queue = self._call, self._queue
-        call.delay, call.longest, call.places = delay, longest, len(queue.rows)
+        self.set_delay(delay, longest)
+        call.places = len(queue.rows)
         call.count, call.sent = queue.count.ctypes.data, queue.rows.ctypes.data
+
+    def set_delay(self, delay: float, longest: float) -> None:
+        """Set how late efforts act, and how much may be predicted, as :meth:`load` does."""
+        self._call.delay, self._call.longest = delay, longest

@@ -91,6 +91,10 @@ class ServoCall:
         answers: tuple[Array, Array] | None = found
         return answers
 
+    def repeat(self) -> None:
+        """Answer once more at the inputs in the memory."""
+        self._servo(self._address)
+
     def allocate(self, lower: Array, upper: Array) -> Array | None:
         """Efforts within limits at the last state of :meth:`servo`, then 1 where they are optimal.
 
@@ -197,10 +201,25 @@ class CompiledServo:
         )
         if answers is None:
             return self._otherwise.evaluate(state, demand, references)
-        free = CompiledSolution(answers[0][self._qdd], answers[0], self._structure)
-        response = answers[1][self._parts[-1]].reshape(self._response_shape)
-        self._decided = self._solution(answers[1])
-        return ServoOutcome(self._decided, free, free.qdd, response.dot)
+        outcome = self._outcome(*answers)
+        self._decided = outcome.servo
+        return outcome
+
+    def last_outcome(self) -> ServoOutcome:
+        """The closed form of the control period that C has computed last.
+
+        Periods leave out what efforts do not depend on; it is computed here.
+        """
+        memory, layout = self._call.memory, self._layout
+        efforts = memory[layout["efforts"]].copy()  # internal forces are in them alone
+        self._call.repeat()
+        memory[layout["efforts"]] = efforts
+        return self._outcome(memory[: layout.answered].copy(), memory[layout.decision].copy())
+
+    def _outcome(self, answers: Array, decision: Array) -> ServoOutcome:
+        free = CompiledSolution(answers[self._qdd], answers, self._structure)
+        response = decision[self._parts[-1]].reshape(self._response_shape)
+        return ServoOutcome(self._solution(decision), free, free.qdd, response.dot)
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array

@@ -1,6 +1,7 @@
 """The servo controller."""
 
 from uk_dynamics.control.servo.delay_margin import largest_frequency
+from uk_dynamics.control.servo.periods_in_c import PeriodsInC
 from uk_dynamics.control.servo.servo_controllability import servo_controllability
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.control.servo.servo_modes import (
@@ -19,6 +20,7 @@ __all__ = [
     "MODES",
     "TASKS",
     "Gains",
+    "PeriodsInC",
     "ServoController",
     "ServoModes",
     "Setpoint",

@@ -18,6 +18,7 @@ from uk_dynamics.control.servo.bumpless_start import BumplessStart
 from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import ServoOutcome, TrackingErrors
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 
 
@@ -43,6 +44,15 @@ class Steps(NamedTuple):
     start: BumplessStart
 
 
+class Decided(NamedTuple):
+    """What C decided in its last period, besides the closed form."""
+
+    errors: TrackingErrors
+    interval: tuple[Array, Array]
+    limited: Array
+    settled: bool
+
+
 class CompiledPeriod:
     """Control periods of a servo controller in C.
 
@@ -54,6 +64,7 @@ class CompiledPeriod:
     def __init__(
         self, servo: CompiledServo, tasks: Tasks, steps: Steps, settings: Callable[[], Settings]
     ) -> None:
+        self._servo = servo
         self._control = CompiledControl(servo, tasks)
         self.tasks = tasks
         self._steps, self._settings = steps, settings
@@ -117,6 +128,17 @@ class CompiledPeriod:
         start.duration = float(control["approach_time"][0])
         start.path = control["approach"].reshape(-1, 6).T
         start.rate_path = start.path[:4]
+
+    def last(self) -> tuple[ServoOutcome, Decided]:
+        """The closed form of the last period, and what was decided with it."""
+        control = self._control
+        decided = Decided(
+            TrackingErrors(control["tracking_error"], control["tracking_rate"]),
+            (control["lower"], control["upper"]),
+            control["limited"],
+            bool(control["finished"]),
+        )
+        return self._servo.last_outcome(), decided
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """Errors of the task rows at K states, (K, mt), in m or rad; None: C has none."""

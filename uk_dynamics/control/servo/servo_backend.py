@@ -38,7 +38,9 @@ def servo_evaluator(
 
 
 def compiled_servo(evaluator: ServoEvaluator) -> CompiledServo | None:
-    """The evaluator itself where it is compiled."""
+    """The evaluator itself where it is compiled by now."""
+    if isinstance(evaluator, DeferredServo):
+        evaluator = evaluator.current()
     return evaluator if isinstance(evaluator, CompiledServo) else None
 
 
@@ -52,6 +54,11 @@ class DeferredServo:
         self._deferred = deferred
         self._evaluator = deferred.current()
 
+    def current(self) -> ServoEvaluator:
+        """What answers from now on."""
+        self._evaluator = self._deferred.current()
+        return self._evaluator
+
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """See :meth:`ServoEvaluator.loop_closure_error`."""
         return self._evaluator.loop_closure_error(state, inputs)
@@ -64,8 +71,7 @@ class DeferredServo:
         self, state: State, demand: Demand, references: References | None = None
     ) -> ServoOutcome:
         """See :meth:`ServoEvaluator.evaluate`."""
-        self._evaluator = self._deferred.current()
-        return self._evaluator.evaluate(state, demand, references)
+        return self.current().evaluate(state, demand, references)
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array

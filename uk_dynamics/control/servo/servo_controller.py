@@ -22,7 +22,7 @@ from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism import Mechanism, Tasks
-from uk_dynamics.mechanism.dynamics import Demand, TrackingErrors
+from uk_dynamics.mechanism.dynamics import Demand, ServoOutcome, TrackingErrors
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 
 __all__ = ["Command", "ServoController"]
@@ -213,6 +213,21 @@ class ServoController:
         bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
         efforts, settled = self._within(servo, demand, bounds)
         self.limits.remember(efforts)
+        limited = {} if efforts is servo.efforts else bounds.reasons(actuators.names, efforts)
+        outcome = ServoOutcome(servo, free, qdd_free, response)
+        return self._command(outcome, errors, efforts, limited, settled=settled)
+
+    def _command(
+        self,
+        outcome: ServoOutcome,
+        errors: TrackingErrors,
+        efforts: Array,
+        limited: Mapping[str, str],
+        *,
+        settled: bool,
+    ) -> Command:
+        """What the tasks get by efforts, which are those of the closed form or others."""
+        servo = outcome.servo
         residual, missing = servo.residual, dict[str, float]()
         unreachable: tuple[str, ...] = ()
         if efforts is not servo.efforts or not servo.fully_reachable:
@@ -226,17 +241,36 @@ class ServoController:
         return Command(
             efforts=efforts,
             requested=servo.efforts,
-            limited_by={} if efforts is servo.efforts else bounds.reasons(actuators.names, efforts),
+            limited_by=limited,
             unreachable=unreachable,
             missing=missing,
             residual=residual,
             tracking_error=errors.residual / self.tasks.constraints.reference_scale,
             tracking_rate=errors.rate / self.tasks.constraints.reference_scale,
-            qdd=qdd_free + response(efforts),
+            qdd=outcome.qdd + outcome.response(efforts),
             servo=servo,
-            free=free,
+            free=outcome.free,
             settled=settled,
         )
+
+    def last_in_c(self, period: CompiledPeriod, flags: Array) -> Command:
+        """The command of the last period in C.
+
+        Args:
+            period: Of this controller.
+            flags: Of its law: motors at their power limits, then at their rate limits, ...
+        """
+        outcome, decided = period.last()
+        servo, (lower, upper) = outcome.servo, decided.interval
+        bounds = Bounds(lower, upper, self.limits.effort, self.limits.effort)
+        if self._serves(servo, bounds):
+            return self._command(outcome, decided.errors, servo.efforts, {}, settled=True)
+        names = self.mechanism.actuators.names
+        efforts, limited = decided.limited, bounds.reasons(names, decided.limited)
+        motors = len(names)
+        limited |= dict.fromkeys(compress(names, flags[:motors]), "power")
+        limited |= dict.fromkeys(compress(names, flags[motors:]), "rate")
+        return self._command(outcome, decided.errors, efforts, limited, settled=decided.settled)
 
     def compiled(self) -> CompiledPeriod | str:
         """Whole control periods in C; otherwise what keeps them in Python, by name.
@@ -308,7 +342,11 @@ class ServoController:
         The closed form if it satisfies the limits and no tasks of different priority conflict,
         else the result of a search.
         """
-        conflict = self._ranked and not servo.fully_reachable
-        if bounds.contain(servo.efforts) and not conflict:
+        if self._serves(servo, bounds):
             return servo.efforts, True
         return self._evaluator.allocate(servo, demand, bounds.lower, bounds.upper)
+
+    def _serves(self, servo: ServoSolution, bounds: Bounds) -> bool:
+        """Whether the closed form is the answer, without a search."""
+        conflict = self._ranked and not servo.fully_reachable
+        return bounds.contain(servo.efforts) and not conflict

@@ -21,7 +21,7 @@ from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES, command_topic
 from uk_dynamics.ros.servo.command_authority import Heartbeat
 from uk_dynamics.ros.servo.command_takeover import LOOK_PERIOD, CommandTakeover, Phase
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
-from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
+from uk_dynamics.ros.topics.messages import EffortsMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, STATE_QOS
 
 _SETTLED = 0.2  # s for which the controller has been connected
@@ -47,7 +47,7 @@ class CommandWatchdog(Node):
         self._driven = dict.fromkeys(joint for motor in spec.actuators for joint, _ in motor.joints)
         self._zero: Float64MultiArray | JointState
         if self._settings["command_mode"] == JOINT_STATE:
-            self._zero = JointStateMessage(list(self._driven), effort=True).message
+            self._zero = JointState(name=list(self._driven), effort=[0.0] * len(self._driven))
         else:
             self._zero = EffortsMessage(len(spec.actuators)).message
         topic = command_topic(self._settings)

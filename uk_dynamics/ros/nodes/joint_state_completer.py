@@ -23,8 +23,8 @@ from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, wr
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.inputs import StructureInput
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
-from uk_dynamics.ros.topics.messages import JointStateMessage
 from uk_dynamics.ros.topics.qos import JOINT_STATE_QOS, MEASURED_QOS
+from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
 MEASURED = "measured_joint_states"
 _ERRORS = (EstimationStatus.LOST, EstimationStatus.CONTRADICTING)
@@ -148,8 +148,7 @@ class JointStateCompleter(Node):
         if measurements.has_effort:
             # passive joints have no motor: their effort is zero
             message.effort[self._completion.encoders.columns] = measurements.effort
-        message.message.header.stamp = self._stamp
-        self._publisher.publish(message.message)
+        message.publish(self._publisher, self._stamp)
         self._monitor.tick()
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

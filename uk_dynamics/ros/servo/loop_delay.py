@@ -47,16 +47,19 @@ class LoopDelay:
             now: The clock of the stamps, in ns.
         """
         self._settings = settings
-        self._matrix = matrix
         self._driven = np.flatnonzero(matrix.any(axis=1))
+        self._matrix = matrix[self._driven]
         self._now = now
         self._nominal = period
         self.start()
 
     def start(self) -> None:
         """Forget what was measured: the loop starts."""
-        self._sent: deque[tuple[int, Array]] = deque(maxlen=_REMEMBERED)
+        self._stamps = np.zeros(_REMEMBERED, dtype=np.int64)  # ns, of the states answered
+        self._efforts = np.full((_REMEMBERED, len(self._driven)), np.nan)  # the answers
+        self._sent = self._returned = 0  # commands so far; those up to a return are not awaited
         self._returns: deque[float] = deque(maxlen=_WINDOW)
+        self._usual = 0.0  # s, their median
         self._before: int | None = None
         self._period = self._nominal or 0.0
         self._states = 0
@@ -81,12 +84,24 @@ class LoopDelay:
         half = 0.5 * self._period
         return half + (half if predicted else self.delay)
 
-    def of_state(self, stamp: int, tau: Array) -> float:
-        """The delay of the command for a new state, in s.
+    def of_state(self, stamp: int) -> float:
+        """The delay of the command for a new state, in s; ``stamp`` is that of the state, in ns."""
+        age = (self._now() - stamp) * 1e-9
+        if not 0.0 <= age <= self._settings["longest_prediction"]:
+            age = 0.0
+        if self.returned:
+            age = max(self._usual, age - self._period)
+        self.delay = age + self._settings["command_delay"]
+        return self.delay
+
+    def answered(self, stamp: int, efforts: Array, tau: Array) -> None:
+        """A state has been answered; what it says of earlier answers counts from the next one on.
 
         Args:
             stamp: Of the state, in ns.
-            tau: Its measured generalized forces, (nv,), in N or N·m; zero where not measured.
+            efforts: The answer, (motors,), in N or N·m.
+            tau: Measured generalized forces of the state, (nv,), in N or N·m; zero where not
+                measured.
         """
         if self._before is not None and stamp > self._before:
             self._states += 1
@@ -94,17 +109,10 @@ class LoopDelay:
                 self._period = (stamp - self._before) * 1e-9
             self._recognize(self._before, tau[self._driven])
         self._before = stamp
-        age = (self._now() - stamp) * 1e-9
-        if not 0.0 <= age <= self._settings["longest_prediction"]:
-            age = 0.0
-        if self.returned:
-            age = max(statistics.median(self._returns), age - self._period)
-        self.delay = age + self._settings["command_delay"]
-        return self.delay
-
-    def answered(self, stamp: int, efforts: Array) -> None:
-        """The state of a stamp, in ns, has been answered with efforts, (motors,)."""
-        self._sent.append((stamp, (self._matrix @ efforts)[self._driven]))
+        place = self._sent % _REMEMBERED
+        self._stamps[place] = stamp
+        self._efforts[place] = self._matrix @ efforts
+        self._sent += 1
 
     def report(self, report: Report) -> None:
         """Add the delay, and how it is measured."""
@@ -113,17 +121,19 @@ class LoopDelay:
 
     def _recognize(self, acted_from: int, tau: Array) -> None:
         """Note the return of a command, where exactly one of those sent is meant."""
-        found = [
-            place
-            for place, (_, sent) in enumerate(self._sent)
-            if np.abs(sent - tau).max() <= _SAME * np.abs(sent).max()
-        ]
+        if not tau.any():  # not measured, or a start
+            return
+        oldest = max(self._returned, self._sent - _REMEMBERED)
+        awaited = np.arange(oldest, self._sent)
+        sent = self._efforts[awaited % _REMEMBERED]
+        scale = np.abs(sent).max(axis=1, initial=0.0)
+        found = awaited[np.abs(sent - tau).max(axis=1, initial=0.0) <= _SAME * scale]
         if len(found) != 1:  # none; or the same efforts for a while, which tell nothing
             return
-        stamp = self._sent[found[0]][0]
-        for _ in range(found[0] + 1):  # it will act on, but it began here
-            self._sent.popleft()
+        stamp = int(self._stamps[found[0] % _REMEMBERED])
+        self._returned = int(found[0]) + 1  # it will act on, but it began here
         delay = max(acted_from - stamp, 0) * 1e-9
         # a longer one is of a start or a pause: nothing is commanded at it, so none would follow
         if delay <= self._settings["longest_prediction"]:
             self._returns.append(delay)
+            self._usual = statistics.median(self._returns)

@@ -23,8 +23,9 @@ from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
 from uk_dynamics.ros.servo.command_authority import CommandAuthority
 from uk_dynamics.ros.timing.clock import nanoseconds, write_stamp
-from uk_dynamics.ros.topics.messages import EffortsMessage, JointStateMessage
+from uk_dynamics.ros.topics.messages import EffortsMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
+from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
 
 class MotorCommands(ABC):
@@ -138,8 +139,7 @@ class JointStateCommands(MotorCommands):
     def _send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts."""
         np.matmul(self._matrix, efforts, out=self._message.effort)
-        self._message.message.header.stamp = stamp
-        self._publisher.publish(self._message.message)
+        self._message.publish(self._publisher, stamp)
 
 
 class TrajectoryCommands(MotorCommands):

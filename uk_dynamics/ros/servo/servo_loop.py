@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,7 +11,7 @@ from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
 from uk_dynamics.control import EffectPrediction, MotorCommand, reachable_acceleration
-from uk_dynamics.control.servo import TASKS, Setpoint, SetpointGenerator
+from uk_dynamics.control.servo import TASKS, PeriodsInC, Setpoint, SetpointGenerator
 from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
@@ -67,7 +68,6 @@ class ServoLoop:
         rate = settings["update_rate"]
         self.controller = make_servo(node, settings, mechanism, 1.0 / rate if rate else None)
         self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism, authority)
-        self.command: MotorCommand | None = None
         self.running = False
         self._log = node.get_logger()
         self._settings = settings
@@ -81,6 +81,7 @@ class ServoLoop:
         self._prediction = EffectPrediction(
             mechanism, period, backend=prediction_selection(node, settings)
         )
+        self._in_c = PeriodsInC(self.controller, self._prediction)
         self._delay = LoopDelay(settings, mechanism.actuators.matrix, period, stamp_clock(node))
         self._logger = node.get_logger()
         self._gain_check = GainCheck(self.controller, settings)
@@ -93,7 +94,8 @@ class ServoLoop:
             self._desired = SetpointGenerator(mechanism, period, self._dynamics)
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._stamp = Time()
-        self._answered: tuple[int, list[Setpoint]] | None = None
+        self._answered: tuple[int, Array, list[Setpoint]] | None = None
+        self._command: MotorCommand | None = None  # the last one; C tells it when asked
         self._subscribed, self._sent, self._answerable = Watchdog(), Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
         self._guard = StateGuard(mechanism.model, settings, reach=self._reach, simulated=simulated)
@@ -109,7 +111,7 @@ class ServoLoop:
             now=self._now,
             state=self._followed_state,
         )
-        self._live_settings = LiveSettings(settings, self.controller)
+        self._live_settings = LiveSettings(settings, self.controller, self._in_c.leave)
         self._topics = TaskTopics(node, self.controller.servo)
 
     def prepare(self) -> None:
@@ -120,6 +122,7 @@ class ServoLoop:
         self._timing.start()
         with contextlib.suppress(UkDynamicsError, np.linalg.LinAlgError):  # measured states decide
             self._decide(self.mechanism.start())
+        self._in_c.leave()
         self._prediction.reset()
 
     def start(self) -> None:
@@ -128,11 +131,12 @@ class ServoLoop:
         self.references.forget()
         self._guard.forget()
         self._delay.start()
+        self._in_c.leave()
         self._prediction.reset()
         self._states.watchdog.forget()
         self._subscribed.forget()
         self._answerable.forget()
-        self.command = None
+        self._command = None
         self._answered = None
         self.running = True
 
@@ -140,9 +144,9 @@ class ServoLoop:
     def efforts(self) -> Array | None:
         """Present efforts of the motors, (motors,); None where the watchdog has replaced them."""
         longest = self._settings["state_timeout"] + self._settings["ramp_time"]
-        if self.command is None or self._sent.age > longest:
+        if self._answered is None or self._sent.age > longest:
             return None
-        return self.command.efforts
+        return self._answered[1]
 
     def send(self, efforts: Array) -> None:
         """Command efforts, (motors,), in N or N·m, as the answer to the last state."""
@@ -185,9 +189,10 @@ class ServoLoop:
         self._delay.report(report)
         self._gain_check.report(report)
         self._states.report(report, self._settings["state_timeout"])
-        command = self.command
-        if command is None or not self.running:
+        if self._answered is None or not self.running:
             return
+        command = self._last_command()
+        self._in_c.leave()
         report.add(TIME_ORIGIN, str(self._states.origin.total))
         state = self._states.state
         report_dynamics(
@@ -228,11 +233,11 @@ class ServoLoop:
                 self._answerable.feed()
         elif at == self._answered[0]:  # the same state again: no time has passed
             self._sent.feed()
-            self.commands.drive(self._answered[1], stamp)
+            self._drive(*self._answered[1:])
             return
         self._timing.begin(stamp)
         self._prediction.longest = self._settings["longest_prediction"]
-        self._prediction.delay = self._delay.of_state(at, reader.effort)
+        self._prediction.delay = self._delay.of_state(at)
         self.controller.active = self._states.active
         self.controller.structure = self._states.references
         state = self._states.state
@@ -241,7 +246,7 @@ class ServoLoop:
             if error > self._settings["residual_limit"]:
                 self._end(Fault.OPEN_LOOP, f"constraints are violated by {error:.3g} m or rad")
                 return
-            command, setpoints = self._decide(state)
+            efforts, setpoints = self._decide(state)
         except DelayError as error:  # too old to be answered, once or all the time
             if self._answerable.age > self._settings["state_timeout"]:
                 self._end(Fault.LONG_DELAY, str(error))
@@ -249,20 +254,19 @@ class ServoLoop:
         except (UkDynamicsError, np.linalg.LinAlgError) as failure:
             self._end(Fault.SOLVER_FAILURE, str(failure))
             return
-        if not np.isfinite(command.efforts).all():
+        if not math.isfinite(math.fsum(efforts.tolist())):
             self._end(Fault.SOLVER_FAILURE, f"the efforts are not finite at t = {state.t:.6g} s")
             return
         if doubt := self._guard.silence():  # the process was suspended while it computed
             self._end(*doubt)
             return
-        self.command = command
-        self._answered = at, setpoints
+        self._answered = at, efforts, setpoints
         self._answerable.feed()
         self._sent.feed()  # first: the process may be suspended in between
-        self.commands.drive(setpoints, stamp)
-        self._delay.answered(at, command.efforts)
+        self._drive(efforts, setpoints)
+        self._delay.answered(at, efforts, reader.effort)
         self._timing.end(stamp)
-        self._topics.publish(stamp, state, command, self.references.followed)
+        self._topics.publish(stamp, state, self._last_command, self.references.followed)
 
     def _begin(self, efforts: Array) -> None:
         """Start at the first measured state, with joint efforts (nv,), zero where not measured."""
@@ -272,8 +276,20 @@ class ServoLoop:
         rate = self._settings["update_rate"]
         self._log.info("driving" + (f" at {rate:g} Hz" if rate else ""))
 
-    def _decide(self, state: State) -> tuple[MotorCommand, list[Setpoint]]:
-        """Command and setpoints for a measured state."""
+    def _last_command(self) -> MotorCommand:
+        if self._command is None:
+            self._command = self._in_c.command()
+        return self._command
+
+    def _drive(self, efforts: Array, setpoints: list[Setpoint]) -> None:
+        """Command efforts, or setpoints where there are some, as the answer to the last state."""
+        if setpoints:
+            self.commands.drive(setpoints, self._stamp)
+        else:
+            self.commands.send(efforts, self._stamp)
+
+    def _decide(self, state: State) -> tuple[Array, list[Setpoint]]:
+        """Efforts for a measured state; and setpoints, for drives that follow trajectories."""
         followed, inputs = self.references.followed, self._states.inputs()
         if self._desired is not None:
             if self._delay.delay > self._prediction.longest:
@@ -285,16 +301,24 @@ class ServoLoop:
                 inputs,
                 lead=self._settings["command_delay"],
             )
-            return self._desired.command, setpoints
+            self._command = self._desired.command
+            return self._command.efforts, setpoints
+        if not (followed or self.controller.structure):
+            efforts = self._in_c.efforts(state)
+            if efforts is not None:
+                self._command = None
+                return efforts, []
+        self._in_c.leave()
         effective = self._prediction.at_effect(state, inputs)
         command = self.controller.command(effective, followed)
         self._prediction.sent(effective.t, command.efforts)
-        return command, [Setpoint(0.0, state.q, state.v, command.qdd, command.efforts)]
+        self._command = command
+        return command.efforts, []
 
     def _reach(self, q: Array, v: Array) -> Array:
         """Largest accelerations that the motors can cause, (nv,)."""
         idle = np.zeros(len(self.mechanism.actuators))
-        efforts = idle if self.command is None else self.command.efforts
+        efforts = idle if self._answered is None else self._answered[1]
         state = State(self._states.t, q, v)
         try:
             return reachable_acceleration(

@@ -17,6 +17,7 @@ _WINDOW = 0.5  # s over which integrated velocities are compared with positions
 _LOOKS = 0.05  # s; a process that runs looks more often than that
 _PAUSE = 3.5  # periods without a state that are a pause
 _SHORTEST_PAUSE = 0.02  # s
+_SLOWEST = 1e-100  # m/s or rad/s; smaller limits are zero
 _LONG = 0.5  # of state_timeout; what a longer pause is followed by is blamed on it
 
 Reach = Callable[[Array, Array], Array]
@@ -60,6 +61,7 @@ class StateGuard:
         self._reach = reach
         self._names = model.velocity_names
         self._speed_limit = model.velocity_limit
+        self._slowness = 1.0 / np.maximum(model.velocity_limit, _SLOWEST)
         self._settings = settings
         self._simulated = simulated
         self._clock = clock
@@ -111,7 +113,11 @@ class StateGuard:
         return doubt
 
     def _check_speed(self, v: Array) -> Doubt | None:
-        fastest = self._settings["speed_factor"] * self._speed_limit
+        factor = self._settings["speed_factor"]
+        share = v * self._slowness
+        if share.dot(share) <= factor**2:  # the usual case, and fast; false for nan
+            return None
+        fastest = factor * self._speed_limit
         if not (np.abs(v) > fastest).any():
             return None
         joint = int(np.argmax(np.abs(v) / fastest))
@@ -142,11 +148,14 @@ class StateGuard:
     def _check_motion(self, stamp: int, q: Array, v: Array, *, paused: bool) -> Doubt | None:
         elapsed = (stamp - (self._stamp or 0)) * 1e-9
         # the mean of both velocities leaves an error of third order in the elapsed time
-        step = 0.5 * elapsed * (v + self._v)
+        step = v + self._v
+        step *= 0.5 * elapsed
         self._integral += step
-        error = np.abs(q - self._q - step)
+        jump = q - self._q
+        jump -= step
         allowed = self._settings["position_jump"]
-        if (error > allowed).any():
+        if _exceeds(jump, allowed):
+            error = np.abs(jump)
             reach = 0.0 if self._reach is None else self._reach(self._q, self._v)
             beyond = error - 0.25 * elapsed**2 * reach
             if (beyond > allowed).any():
@@ -157,9 +166,10 @@ class StateGuard:
             return None
         since = (stamp - self._window_start) * 1e-9
         # encoders that stand still while velocities go on
-        error = np.abs(q - self._window_q - self._integral)
-        if (error > allowed).any():
-            return self._jump(error, "differs from its integrated velocity by", since)
+        drift = q - self._window_q
+        drift -= self._integral
+        if _exceeds(drift, allowed):
+            return self._jump(np.abs(drift), "differs from its integrated velocity by", since)
         if since > _WINDOW:
             self._start_window(stamp, q)
         return None
@@ -184,3 +194,8 @@ class StateGuard:
         self._window_start = stamp
         self._window_q[:] = q
         self._integral[:] = 0.0
+
+
+def _exceeds(values: Array, allowed: float) -> bool:
+    """Whether some number is further from zero than allowed; quick where their norm is not."""
+    return bool(values.dot(values) > allowed**2 and (np.abs(values) > allowed).any())

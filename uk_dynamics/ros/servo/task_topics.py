@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
@@ -14,8 +14,9 @@ from uk_dynamics.control import Command, MotorCommand
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
-from uk_dynamics.ros.topics.messages import JointStateMessage, MotionMessage
+from uk_dynamics.ros.topics.messages import MotionMessage
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
+from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
 
 class TaskTopics:
@@ -38,20 +39,25 @@ class TaskTopics:
         )
 
     def publish(
-        self, stamp: Time, state: State, decision: MotorCommand, followed: Mapping[str, Followed]
+        self,
+        stamp: Time,
+        state: State,
+        last_command: Callable[[], MotorCommand],
+        followed: Mapping[str, Followed],
     ) -> None:
         """Publish the topics that have subscribers; nothing in modes other than ``tasks``."""
-        if self._controller is None or not isinstance(decision, Command):
+        if self._controller is None:
             return
         subscribed = self._publishers.subscribed
+        if not subscribed or not isinstance(decision := last_command(), Command):
+            return
         tasks = self._controller.tasks
         if self._states_publisher in subscribed:
             error = self._controller.errors(state, followed)
-            self._states.message.header.stamp = stamp
             self._states.position[:] = error.residual
             self._states.velocity[:] = error.rate
             self._states.effort[:] = decision.residual / tasks.constraints.reference_scale
-            self._states_publisher.publish(self._states.message)
+            self._states.publish(self._states_publisher, stamp)
         if self._references_publisher in subscribed:
             sample = tasks.sample(state.t, followed)
             motion = (0.0, 0.0, 0.0) if sample is None else tuple(sample)

@@ -26,8 +26,8 @@ from uk_dynamics.ros.simulation.simulation_time import SimulationTime
 from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.topics.inputs import EffortInput, structural_references
-from uk_dynamics.ros.topics.messages import JointStateMessage
 from uk_dynamics.ros.topics.qos import LATCHED_QOS, PUBLISHED_QOS
+from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
 # s after a reset in which commands do not release the brakes: they come from a controller that is
 # about to stop because of the jump
@@ -122,13 +122,13 @@ class SimulatedRun:
         machine, states = self.machine, self._states
         if not self._ticks:
             self.tick()
-        stamp = states.message.header.stamp = self._time.stamp
+        stamp = self._time.stamp
         states.position[:] = machine.state.q
         states.velocity[:] = machine.state.v
         states.effort[:] = machine.tau
         if self._on_state is not None:
             self._on_state(stamp)
-        self._publisher.publish(states.message)
+        states.publish(self._publisher, stamp)
         if self._topics.wanted and not self.failure:
             self._topics.publish(stamp, machine.state, machine.solution(), machine.inputs)
 
@@ -163,7 +163,7 @@ class SimulatedRun:
     @property
     def position(self) -> dict[str, float]:
         """Positions of the present state by joint."""
-        names = self._states.message.name
+        names = self.machine.mechanism.joint_names
         return dict(zip(names, self.machine.state.q.tolist(), strict=True))
 
     @property

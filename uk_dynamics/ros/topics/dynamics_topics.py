@@ -17,8 +17,9 @@ from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Inputs, State
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.constraint_wrenches import ConstraintWrenches
-from uk_dynamics.ros.topics.messages import JointStateMessage, MotionMessage
+from uk_dynamics.ros.topics.messages import MotionMessage
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
+from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
 _LOOK_PERIOD = 0.1  # s; counting the subscribers of all publishers at every state takes too long
 
@@ -84,16 +85,14 @@ class DynamicsTopics:
                 self._motion.write(stamp, state.q, state.v, solution.qdd)
             )
         if self._forces_publisher in subscribed:
-            self._forces.message.header.stamp = stamp
             self._forces.effort[:] = solution.constraint_force
-            self._forces_publisher.publish(self._forces.message)
+            self._forces.publish(self._forces_publisher, stamp)
         if self._states_publisher in subscribed:
             residual = self._dynamics.residual(state, inputs)
-            self._states.message.header.stamp = stamp
             self._states.position[:] = residual.position
             self._states.velocity[:] = residual.velocity
             self._states.effort[:] = solution.joint_multipliers * self._row_scale
-            self._states_publisher.publish(self._states.message)
+            self._states.publish(self._states_publisher, stamp)
         names = [name for name, p in self._wrench_publishers.items() if p in subscribed]
         if names:
             self._wrenches.update(state.q, solution.joint_multipliers)

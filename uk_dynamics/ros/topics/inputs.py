@@ -26,6 +26,7 @@ from uk_dynamics.ros.topics.active_constraints import TOPIC, from_message
 from uk_dynamics.ros.topics.live_references import LiveReferences, live_names
 from uk_dynamics.ros.topics.messages import EffortReader, StateReader
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
+from uk_dynamics.ros.topics.serialized_joint_states import SerializedJointState
 
 _ORIGIN_TOPIC = "simulator/time_origin"
 
@@ -93,10 +94,17 @@ class StructureInput:
             self._node.destroy_subscription(subscription)
 
     def _subscribe(
-        self, kind: type, topic: str, receive: Callable[..., None], qos: QoSProfile = LATCHED_QOS
+        self,
+        kind: type,
+        topic: str,
+        receive: Callable[..., None],
+        qos: QoSProfile = LATCHED_QOS,
+        *,
+        raw: bool = False,
     ) -> Subscription:
-        self._subscriptions.append(self._node.create_subscription(kind, topic, receive, qos))
-        return self._subscriptions[-1]
+        found = self._node.create_subscription(kind, topic, receive, qos, raw=raw)
+        self._subscriptions.append(found)
+        return found
 
     def _on_active(self, message: JointState) -> None:
         active, problem = from_message(self._mechanism, message)
@@ -131,7 +139,8 @@ class StateInput(StructureInput):
         self.t = 0.0
         self.watchdog = Watchdog()
         self._on_state = on_state
-        states = self._subscribe(JointState, "joint_states", self._receive, STATE_QOS)
+        self._sample = SerializedJointState()
+        states = self._subscribe(JointState, "joint_states", self._receive, STATE_QOS, raw=True)
         self.topic = str(states.topic_name)
 
     @property
@@ -154,13 +163,16 @@ class StateInput(StructureInput):
         if self.reader.unknown:
             report.add("unknown_joints", ", ".join(self.reader.unknown[:8]))
 
-    def _receive(self, message: JointState) -> None:
-        if problem := self.reader.read(message):
+    def _receive(self, data: bytes) -> None:
+        sample = self._sample
+        sample.read(data)
+        if problem := self.reader.read(sample):
             self._problems.note("joint_states", problem)
             return
         self.watchdog.feed()
-        self.t = self.origin.since(message.header.stamp)
-        self._on_state(message.header.stamp)
+        stamp = Time(sec=sample.seconds, nanosec=sample.nanoseconds)
+        self.t = self.origin.since(stamp)
+        self._on_state(stamp)
 
 
 class EffortInput:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -27,38 +28,18 @@ _REPRESENTABLE = 1e-9
 _SHOWN = 3
 
 
-def view(values: array[float]) -> Array:
+Numbers: TypeAlias = "array[float] | memoryview[float]"
+
+
+def view(values: Numbers) -> Array:
     """A ``float64[]`` field as an array that shares its memory; NumPy refuses empty buffers."""
     return np.frombuffer(values) if len(values) else np.zeros(0)
 
 
 def first_unusable(values: Array) -> int | None:
     """Index of the first number that is not finite or absurdly large, None where there is none."""
-    if math.hypot(*values.tolist()) < LARGEST:  # the usual case, and fast; false for nan
-        return None
     usable = np.abs(values) < LARGEST  # false for nan
     return None if usable.all() else int(np.argmin(usable))
-
-
-class JointStateMessage:
-    """A JointState that is sent again and again; its arrays are written in place."""
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        *,
-        position: bool = False,
-        velocity: bool = False,
-        effort: bool = False,
-    ) -> None:
-        size = len(names)
-        self.message = JointState(name=list(names))
-        self.message.position = _zeros(size * position)
-        self.message.velocity = _zeros(size * velocity)
-        self.message.effort = _zeros(size * effort)
-        self.position = view(self.message.position)
-        self.velocity = view(self.message.velocity)
-        self.effort = view(self.message.effort)
 
 
 class MotionMessage:
@@ -113,12 +94,12 @@ class NameIndex:
         self._places = {name: place for place, name in enumerate(wanted)}
         self._names: list[str] | None = None
 
-    def sort(self, values: Array, out: Array) -> None:
+    def sort(self, values: Numbers, out: Array) -> None:
         """Copy the wanted numbers of a field, (names,), to ``out``, (wanted,); others stay."""
         if self.same:
             out[:] = values
         else:
-            out[self.target] = values[self.source]
+            out[self.target] = view(values)[self.source]
 
     def look_up(self, names: list[str]) -> str:
         """Find the names of a message; return the problem, empty when there is none."""
@@ -132,9 +113,11 @@ class NameIndex:
             self.problem = self._check(names)
         return self.problem
 
-    def unusable(self, values: Array, field: str) -> str:
+    def unusable(self, values: Numbers, field: str) -> str:
         """Problem with the first number of a wanted name that cannot be used, empty if none."""
-        wanted = values if self.same else values[self.source]
+        if math.hypot(*values) < LARGEST:  # the usual case, and fast; false for nan
+            return ""
+        wanted = view(values)[self.source]
         bad = first_unusable(wanted)
         if bad is None:
             return ""
@@ -154,6 +137,15 @@ class NameIndex:
         return f"{_listed(missing)} missing" if missing else ""
 
 
+class JointNumbers(Protocol):
+    """What is read of a joint state: a message, or what has its fields."""
+
+    name: list[str]
+    position: Numbers
+    velocity: Numbers
+    effort: Numbers
+
+
 class StateReader:
     """Complete joint states to q (nq,), v (nv,) and efforts (nv,), zero where not measured."""
 
@@ -169,7 +161,7 @@ class StateReader:
         """Names of the last message that are not joints of the mechanism."""
         return self._index.unknown
 
-    def read(self, message: JointState) -> str:
+    def read(self, message: JointNumbers) -> str:
         """Read q, v and effort, or return what is wrong with the message."""
         index = self._index
         if problem := index.look_up(message.name):
@@ -180,10 +172,9 @@ class StateReader:
                 return _wrong_length(field, len(values), count)
         if len(message.effort) not in (0, count):
             return _wrong_length("effort", len(message.effort), count)
-        position, velocity = view(message.position), view(message.velocity)
-        effort = view(message.effort)
+        position, velocity, effort = message.position, message.velocity, message.effort
         for field, values in (("position", position), ("velocity", velocity), ("effort", effort)):
-            if len(values) and (problem := index.unusable(values, field)):
+            if problem := index.unusable(values, field):
                 return problem
         # nq = nv, and a joint has the same index in both
         index.sort(position, self.q)
@@ -229,12 +220,11 @@ class EffortReader:
             return f"{_listed(index.unknown)} unknown"
         if len(message.effort) != len(message.name):
             return _wrong_length("effort", len(message.effort), len(message.name))
-        effort = view(message.effort)
-        if problem := index.unusable(effort, "effort"):
+        if problem := index.unusable(message.effort, "effort"):
             return problem
         tau = self._tau
         tau[:] = 0.0
-        tau[index.target] = effort[index.source]
+        index.sort(message.effort, tau)
         efforts = self._inverse @ tau
         error = np.abs(self._actuators.matrix @ efforts - tau)
         if len(error) and error.max() > _REPRESENTABLE * (1.0 + np.abs(tau).max()):
