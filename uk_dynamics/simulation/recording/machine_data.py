@@ -68,15 +68,11 @@ class MachineData:
             }
             for motor, column in zip(mechanism.actuators.names, matrix.T, strict=True)
         }
-        followed = (
-            {}
-            if tasks is None
-            else {
-                task.name: task.kind.trajectory_name(task.name)
-                for task in tasks.spec.tasks
-                if task.type == "joint"
-            }
-        )
+        followed = {
+            task.name: task.kind.trajectory_name(task.name) or task.name
+            for task in (tasks.spec.tasks if tasks else ())
+            if task.type == "joint"
+        }
         return cls(coordinates, motors, followed)
 
     @classmethod
