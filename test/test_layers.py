@@ -50,7 +50,7 @@ ROOMS = (
     *("papers/servo", "papers/iftomm", "papers"),
     *("cli/options", "cli/output", "cli/commands", "cli/conversions", "cli", "__main__"),
     *("ros/parameters", "ros/timing", "ros/diagnostics", "ros/topics", "ros/process"),
-    *("ros/simulation", "ros/servo", "ros/nodes", "ros/demo", "ros"),
+    *("ros/simulation", "ros/servo", "ros/nodes", "ros/demo", "ros/introspection", "ros"),
 )
 FILES = (*ROOMS[:5], "__main__")
 RANK = {room: rank for rank, room in enumerate(ROOMS)}

@@ -1,1 +1,1 @@
-"""``uk_dynamics topic`` and ``lifecycle``: a look at running nodes where ros2cli is not installed."""
+"""``uk_dynamics topic`` and ``lifecycle``: a look at running nodes without ros2cli."""

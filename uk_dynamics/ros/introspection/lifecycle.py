@@ -11,6 +11,8 @@ from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.ros.introspection.session import DISCOVERY, Session, session
 
 _ANSWER = 30.0  # s; a node may compile while it is configured
+# s, after which a question is asked again: nodes drop answers to those they have not found yet.
+_AGAIN = 2.0
 _SERVICE = "/get_state"
 _TYPE = "lifecycle_msgs/srv/GetState"
 
@@ -97,6 +99,8 @@ def _ask(looking: Session, kind: Any, service: str, request: Any) -> Any:
     try:
         if looking.wait(client.service_is_ready, DISCOVERY):
             answer = client.call_async(request)
+            if kind is not ChangeState and not looking.wait(answer.done, _AGAIN):
+                answer = client.call_async(request)
             if looking.wait(answer.done, _ANSWER):
                 return answer.result()
         raise InputError("does not answer; is it still there?", place=service)

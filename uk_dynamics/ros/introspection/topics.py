@@ -104,7 +104,9 @@ def _subscribe(looking: Session, topic: str, receive: Any) -> None:
             raise UnknownNameError("topic", one_line(name), tuple(sorted(known)))
     looking.settle(lambda: len(node.get_publishers_info_by_topic(name)))
     kinds = dict(node.get_topic_names_and_types()).get(name, [])
-    if len(kinds) != 1:
+    if not kinds:
+        raise InputError("its publisher has just ended", place=name)
+    if len(kinds) > 1:
         raise InputError(f"has {len(kinds)} types: {', '.join(kinds)}", place=name)
     offered = [info.qos_profile for info in node.get_publishers_info_by_topic(name)]
     reliable = all(one.reliability == ReliabilityPolicy.RELIABLE for one in offered)
