@@ -162,7 +162,7 @@ def test_limits_far_away_leave_the_room_to_the_efforts_and_are_named(trajectory)
     largest = np.abs(trajectory.efforts).max()
     assert largest < high < 2.0 * largest
     assert low <= trajectory.efforts.min()
-    assert panel.get_title(loc="right") == "limits off the picture: ±1e+05 N·m"
+    assert panel.get_title(loc="right") == "limits off the picture: ±100000 N·m"
 
 
 def test_neighbouring_curves_differ_in_colour_and_in_style(trajectory):

@@ -16,8 +16,9 @@ _HELP = """\
 draft a mechanism file for a URDF of your own
 
 Draft a mechanism file for a robot of your own: its joints with their limits, probable loop closures
-(frames that coincide), and the motors named by <ros2_control> or <transmission> tags, or else
-inferred from effort limits. Every guess is marked as one; the file loads as it is.
+(frames that coincide, and links PIN_a and PIN_b, which mark the two sides of a pin wherever they
+are), and the motors named by <ros2_control> or <transmission> tags, or else inferred from effort
+limits. Every guess is marked as one; the file loads as it is.
 
 examples:
   uk_dynamics init my_robot.urdf                       writes my_robot.yaml
@@ -78,7 +79,11 @@ def _rows(path: Path, found: Draft) -> list[tuple[str, str]]:
     closed = [f"{cut.name} ({cut.data['type']})" for cut in found.cuts]
     rows = [
         ("joints", ", ".join(found.report.joints) or "none"),
-        ("loops, guessed", ", ".join(closed) or "none: no frames coincide; see --at"),
+        (
+            "loops, guessed",
+            ", ".join(closed)
+            or "none: no frames coincide; mark the two sides of each pin by links PIN_a and PIN_b, or see --at",
+        ),
         ("motors, guessed", ", ".join(found.motors) or "none: no tags and no effort limits"),
         ("mobility", f"{found.report.mobility}, {found.report.actuation}"),
     ]

@@ -166,7 +166,7 @@ def _scale(axis: Any, panel: Panel) -> None:
     axis.set_ylim(low - margin, high + margin)
     if far:
         least = min(far, key=abs)
-        text = f"{least:.4g}" if -least not in far else f"±{abs(least):.4g}"
+        text = f"{least:.6g}" if -least not in far else f"±{abs(least):.6g}"
         more = "" if {abs(least)} == set(map(abs, far)) else " and beyond"
         axis.set_title(
             f"limits off the picture: {text} {panel.unit}{more}",

@@ -198,7 +198,12 @@ def _motors(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
             power.append(Curve(motor, effort * np.sum(list(travels), axis=0)))
     if len(power) > 1:
         power.append(Curve("all motors", np.sum([curve.values for curve in power], axis=0)))
-    panels = [Panel("motor efforts", unit, tuple(of)) for unit, of in efforts.items()]
+    panels = []
+    for unit, of in efforts.items():
+        if _largest(*(curve.values for curve in of)) > _NOISE * _largest(trajectory.efforts):
+            panels.append(Panel("motor efforts", unit, tuple(of)))
+        else:
+            notes.append(f"no effort: {', '.join(curve.name for curve in of)}")
     if _largest(*(curve.values for curve in power)) > _NOISE:
         panels.append(Panel("motor power", "W", tuple(power)))
     elif power:
