@@ -29,7 +29,7 @@ class MachineNumbers:
         self._mechanism, self._loops = mechanism, loops
         self._task_rows = tasks.row_names if tasks else ()
         self._followed = MachineData.of(mechanism, tasks).followed
-        self._are_lengths: dict[str | None, bool] = {**lengths(mechanism.model)}
+        self._are_lengths = lengths(mechanism.model)
         self._effort_units = effort_units(mechanism)
 
     def table(self, reading: Reading, units: Units) -> str:
@@ -97,7 +97,7 @@ class MachineNumbers:
     def _tasks(self, reading: Reading, units: Units) -> str:
         rows = []
         for name, error in zip(self._task_rows, reading.tracking_error, strict=True):
-            joint = self._followed.get(name)
+            joint = self._followed.get(name, "")
             angular = name.endswith(_ANGULAR) or self._are_lengths.get(joint) is False
             linear = name.endswith((".x", ".y", ".z")) or self._are_lengths.get(joint) is True
             if angular or linear:

@@ -27,6 +27,11 @@ examples:
 """
 
 
+_NO_LOOP = (
+    "none: no frames coincide; mark the two sides of a pin by links PIN_a and PIN_b, or see --at"
+)
+
+
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(commands, "init", _HELP, run)
@@ -81,8 +86,7 @@ def _rows(path: Path, found: Draft) -> list[tuple[str, str]]:
         ("joints", ", ".join(found.report.joints) or "none"),
         (
             "loops, guessed",
-            ", ".join(closed)
-            or "none: no frames coincide; mark the two sides of each pin by links PIN_a and PIN_b, or see --at",
+            ", ".join(closed) or _NO_LOOP,
         ),
         ("motors, guessed", ", ".join(found.motors) or "none: no tags and no effort limits"),
         ("mobility", f"{found.report.mobility}, {found.report.actuation}"),
