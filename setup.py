@@ -107,7 +107,9 @@ setup(
         # commands that need running nodes; the command line finds them by name
         f"{NAME}.commands": [
             f"demo = {NAME}.ros.demo.demo:register",
+            f"lifecycle = {NAME}.ros.introspection.commands:register_lifecycle",
             f"replay = {NAME}.ros.demo.replay:register",
+            f"topic = {NAME}.ros.introspection.commands:register_topic",
         ],
     },
 )

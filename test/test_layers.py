@@ -58,7 +58,7 @@ ROOMS = (
         "__main__",
     ),
     *("ros/parameters", "ros/timing", "ros/diagnostics", "ros/topics", "ros/process"),
-    *("ros/simulation", "ros/servo", "ros/nodes", "ros/demo", "ros"),
+    *("ros/simulation", "ros/servo", "ros/nodes", "ros/demo", "ros/introspection", "ros"),
 )
 FILES = (*ROOMS[:5], "__main__")
 RANK = {room: rank for rank, room in enumerate(ROOMS)}

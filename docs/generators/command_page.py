@@ -9,8 +9,13 @@ from collections.abc import Iterator
 from docs.generators.markdown import code, heading, plain, table
 from uk_dynamics.cli.main import build_parser
 
-# Commands that need running nodes: modules of uk_dynamics.ros.
-WITH_ROS = ("demo", "replay")
+# Commands that need running nodes: functions of uk_dynamics.ros.
+WITH_ROS = (
+    "demo.demo:register",
+    "introspection.commands:register_lifecycle",
+    "demo.replay:register",
+    "introspection.commands:register_topic",
+)
 
 
 def page() -> str:
@@ -22,7 +27,8 @@ def page() -> str:
     parser = build_parser(["describe"])  # the built-in ones
     (commands,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     for name in WITH_ROS:
-        importlib.import_module(f"uk_dynamics.ros.demo.{name}").register(commands)
+        module, _, register = name.partition(":")
+        getattr(importlib.import_module(f"uk_dynamics.ros.{module}"), register)(commands)
     helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
     parts = [
         heading(1, "Commands"),
@@ -34,12 +40,20 @@ def page() -> str:
     ]
     for name, command in commands.choices.items():
         parts += [heading(2, name), *_command(command)]
+        for verb, parser in _verbs(command).items():
+            parts += [heading(3, f"{name} {verb}"), *_command(parser)]
     return "\n\n".join(parts) + "\n"
+
+
+def _verbs(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    found = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    return dict(found[0].choices) if found else {}
 
 
 def _command(parser: argparse.ArgumentParser) -> Iterator[str]:
     yield _prose(parser.description or "")
-    yield table(("argument", "what it is"), _arguments(parser))
+    if arguments := list(_arguments(parser)):
+        yield table(("argument", "what it is"), arguments)
     examples, _, rest = (parser.epilog or "").partition("examples:\n")
     if examples.strip():
         yield _prose(examples)
@@ -53,7 +67,9 @@ def _command(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def _arguments(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
     for action in parser._actions:
-        if isinstance(action, argparse._HelpAction) or action.help == argparse.SUPPRESS:
+        if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
+            continue
+        if action.help == argparse.SUPPRESS:
             continue
         yield code(_written(action)), _help(action, parser)
 

@@ -14,6 +14,8 @@ import pytest
 import uk_dynamics as ukd
 from uk_dynamics.cli.main import main
 from uk_dynamics.cli.output.report_page import report_page
+from uk_dynamics.simulation.plots import draw_for_files, empty_figure
+from uk_dynamics.simulation.plots.panels import contents
 
 pytest.importorskip("matplotlib", reason="reports are drawn")
 
@@ -57,15 +59,79 @@ def test_curves_and_limits_are_drawn(trajectory):
 
     figure = Figure()
     draw(trajectory, figure)
-    panels = {axis.get_ylabel().split("\n")[0]: axis for axis in figure.axes}
-    assert all("[" in axis.get_ylabel() for axis in figure.axes)  # units everywhere
-    limits = {
-        line.get_ydata()[0] for line in panels["motor efforts"].lines if len(line.get_xdata()) == 2
-    }
+    shown = [axis for axis in figure.axes if axis.axison]  # the others are text
+    panels = {axis.get_ylabel().split("\n")[0]: axis for axis in shown}
+    assert all("[" in axis.get_ylabel() for axis in shown)  # units everywhere
+    efforts = panels["motor efforts"].lines
+    limits = {line.get_ydata()[0] for line in efforts if len(line.get_xdata()) == 2}
     assert limits == {-60.0, 60.0}
-    for name in ("loop-closure error", "its rate"):
-        assert panels[name].get_yscale() == "log"
-    assert np.array_equal(panels["rank [1]"].lines[0].get_ydata(), trajectory.rank)
+    assert np.array_equal(efforts[0].get_ydata(), trajectory.efforts[:, 0])
+
+
+def _swing() -> ukd.Trajectory:
+    mechanism = ukd.Mechanism.from_file("five_bar")
+    tasks = ukd.Tasks.from_file("five_bar_sweep", mechanism)
+    controller = ukd.ServoController(mechanism, tasks)
+    start = mechanism.start({"crank": 0.7})  # not where the task begins
+    return ukd.simulate(mechanism, start, 0.3, controller=controller, control_period=0.01)
+
+
+def test_driven_joints_come_first_as_they_stand_with_what_they_follow():
+    moved = _swing()
+    first, others, *_ = contents(moved).panels
+    (crank,) = first.curves
+    assert (crank.name, first.unit) == ("crank", "rad")
+    assert np.array_equal(crank.values, moved.position("crank"))  # absolute
+    asked = [moved.references[k, 0] for k in range(len(moved.t))]
+    assert crank.reference == pytest.approx(asked, abs=1e-12)  # the task asks for this joint
+    assert [curve.name for curve in others.curves] == ["coupler", "middle", "right"]
+
+
+def test_power_is_effort_times_speed():
+    moved = _swing()
+    (power,) = (panel for panel in contents(moved).panels if panel.title == "motor power")
+    expected = moved.effort("crank_motor") * moved.velocity("crank")
+    assert np.array_equal(power.curves[0].values, expected)
+
+
+def test_rounding_and_a_constant_rank_are_lines_of_text():
+    moved = _swing()
+    shown = contents(moved)
+    titles = {panel.title for panel in shown.panels}
+    assert not titles & {"loop-closure error", "rank", "condition"}
+    assert "rank of the constraints: 3 throughout" in shown.notes
+    assert any(note.startswith("loop-closure error") for note in shown.notes)
+    open_loop = dataclasses.replace(
+        moved, residual=moved.residual + 1e-4, rank=np.arange(len(moved.t)) % 2 + 2
+    )
+    titles = {panel.title for panel in contents(open_loop).panels}
+    assert titles >= {"loop-closure error", "rank"}
+
+
+@pytest.mark.parametrize("suffix", ["npz", "mcap"])
+def test_files_keep_references_units_and_limits(tmp_path, suffix):
+    if suffix == "mcap":
+        pytest.importorskip("mcap_ros2", reason="recordings in MCAP are optional")
+    moved = _swing()
+    moved.save(tmp_path / f"run.{suffix}")
+    loaded = ukd.Trajectory.load(tmp_path / f"run.{suffix}")
+    assert loaded.machine == moved.machine
+    assert np.array_equal(loaded.references, moved.references)
+
+
+def test_nothing_stands_on_a_curve(trajectory):
+    from matplotlib.figure import Figure
+
+    figure = empty_figure(None)
+    assert isinstance(figure, Figure)
+    draw_for_files(trajectory, figure)
+    renderer = figure.canvas.get_renderer()
+    for axis in figure.axes:
+        if axis.axison:
+            inside = axis.get_window_extent()
+            legend = axis.get_legend()
+            assert legend.get_window_extent(renderer).x0 >= inside.x1
+            assert not axis.texts
 
 
 def test_figures_as_json(trajectory, tmp_path, capsys):
@@ -96,7 +162,7 @@ def test_limits_far_away_leave_the_room_to_the_efforts_and_are_named(trajectory)
     largest = np.abs(trajectory.efforts).max()
     assert largest < high < 2.0 * largest
     assert low <= trajectory.efforts.min()
-    assert [text.get_text() for text in panel.texts] == ["limits beyond: ±1e+05"]
+    assert panel.get_title(loc="right") == "limits off the picture: ±100000 N·m"
 
 
 def test_neighbouring_curves_differ_in_colour_and_in_style(trajectory):
@@ -105,8 +171,9 @@ def test_neighbouring_curves_differ_in_colour_and_in_style(trajectory):
     from uk_dynamics.simulation.plots.curves import draw
 
     figure = Figure()
-    draw(trajectory, figure)
-    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    draw(_swing(), figure)
+    others = next(axis for axis in figure.axes if axis.get_ylabel().startswith("other joints"))
+    lines = [line for line in others.lines if len(line.get_xdata()) > 2]
     assert len(lines) > 2
     for one, other in itertools.pairwise(lines):
         assert one.get_color() != other.get_color()

@@ -61,7 +61,8 @@ def _growing(
     def append(sample: Mapping[str, Any], status: str) -> None:
         nonlocal log
         if log is None:
-            log = MotionLog(path, recorder.mechanism_name, recorder.names, recorder.effort_limits)
+            about = (recorder.names, recorder.effort_limits, recorder.machine)
+            log = MotionLog(path, recorder.mechanism_name, *about)
         try:
             log.sample(sample, status)
         except OSError as error:

@@ -12,7 +12,7 @@ import numpy as np
 from uk_dynamics.compilation import Selection, announce, select_backend
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UndeterminedMotionError
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.dynamics import (
     Backend,
     CompiledController,
@@ -101,6 +101,15 @@ class Plant:
     def task_rows(self) -> tuple[str, ...]:
         """Names of the controller's task rows, (mt,)."""
         return () if self._controller is None else self._controller.row_names
+
+    @property
+    def tasks(self) -> Tasks | None:
+        """The tasks whose rows these are; None for other rows."""
+        for follower in (self._controller, getattr(self._controller, "controller", None)):
+            tasks = getattr(follower, "tasks", None)
+            if isinstance(tasks, Tasks) and tasks.row_names == self.task_rows:
+                return tasks
+        return None
 
     def control(self, state: State) -> None:
         """Compute a command; its efforts act after the delay, see :meth:`act`.

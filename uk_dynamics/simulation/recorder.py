@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from uk_dynamics.core.equation import Status
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.dynamics import Dynamics, Samples
 from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
+from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.trajectory_data import Names, Statistics, Switching
 from uk_dynamics.simulation.trajectory import Trajectory
 
@@ -40,12 +41,18 @@ class Recorder:
         mechanism_name: Name of the mechanism.
         effort_limits: Of its motors, (motors,), in N or N·m.
         names: Of all columns.
+        machine: Units and limits, for plots.
         listener: Called with each stored sample and the name of its status.
     """
 
     def __init__(
-        self, mechanism: Mechanism, dynamics: Dynamics, task_rows: tuple[str, ...]
+        self,
+        mechanism: Mechanism,
+        dynamics: Dynamics,
+        task_rows: tuple[str, ...],
+        tasks: Tasks | None = None,
     ) -> None:
+        """Begin; tasks, if the task rows are theirs, say what the rows follow."""
         self._mechanism = mechanism
         self.mechanism_name = mechanism.name
         self.effort_limits = mechanism.actuators.effort_limits
@@ -57,6 +64,8 @@ class Recorder:
             constraint_rows=mechanism.row_names,
             task_rows=task_rows,
         )
+        self._tasks = tasks
+        self.machine = MachineData.of(mechanism, tasks)
         self._pending: list[_Block] = []
         self._samples: list[Mapping[str, Any]] = []  # what was made of them
         self._warnings: dict[str, float] = {}
@@ -127,6 +136,7 @@ class Recorder:
             "residual_rate": found.residual_rate,
             "multipliers": found.multipliers * scale,
             "tracking_error": block.tracking_error,
+            "references": lambda: self._references(states.t),
             "kinetic": lambda: np.array([energy.kinetic for energy in energies()]),
             "potential": lambda: np.array([energy.potential for energy in energies()]),
             "rank": found.rank,
@@ -140,6 +150,16 @@ class Recorder:
             del now["status"]
             for k, one in enumerate(status):
                 self.listener({name: _plain(x[k]) for name, x in now.items()}, one)
+
+    def _references(self, t: Array) -> Array:
+        if self._tasks is None:
+            return np.full((len(t), len(self.names.task_rows)), np.nan)
+        found = np.zeros((len(t), len(self.names.task_rows)))
+        for k, time in enumerate(t.tolist()):
+            sample = self._tasks.sample(time)
+            if sample is not None:  # every reference is zero
+                found[k] = sample.value
+        return found
 
     def _warn_of(self, states: States, found: Samples) -> None:
         mechanism = self._mechanism
@@ -187,6 +207,7 @@ class Recorder:
                 for text, t in sorted(self._warnings.items(), key=lambda item: item[1])
             ),
             switchings=tuple(self._switchings),
+            machine=self.machine,
             statistics=statistics,
             **{name: joined(name) for name in parts[0] if name != "status"},
         )

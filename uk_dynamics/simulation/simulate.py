@@ -126,7 +126,7 @@ def simulate(
     )
     tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
     advance = Advance(mechanism.model, plant, method, step, tolerances)
-    recorder = Recorder(mechanism, plant.dynamics, plant.task_rows)
+    recorder = Recorder(mechanism, plant.dynamics, plant.task_rows, plant.tasks)
 
     def control(reached: State) -> None:
         plant.control(reached)

@@ -132,7 +132,7 @@ def _prepared(
     mechanism: Mechanism, state: State, controller: Controller, backend: Backend
 ) -> _Motion:
     plant = Plant(mechanism, None, controller, continuous=False, backend=backend)
-    recorder = Recorder(mechanism, plant.dynamics, plant.task_rows)
+    recorder = Recorder(mechanism, plant.dynamics, plant.task_rows, plant.tasks)
     start = plant.project(state)
     warn_of_start(mechanism, plant, recorder, state)
     return _Motion(mechanism, state, controller, plant, recorder, start)

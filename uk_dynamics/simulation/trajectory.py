@@ -48,7 +48,7 @@ class Trajectory(TrajectoryData):
         return cls(**vars(trajectory_files.load(Path(path))))
 
     def plot(self, path: str | Path | None = None) -> None:
-        """Draw joint motion, efforts, tracking errors, loop-closure errors and energy.
+        """Draw joints, tasks with their references, velocities, efforts, power, errors, energy.
 
         Args:
             path: Picture to write (``.png``, ``.pdf`` or ``.svg``); None shows it in a window or

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.simulation.recording import MachineData
 from uk_dynamics.viewing import html_tables as html
 from uk_dynamics.viewing.reading import Reading
 from uk_dynamics.viewing.units import Units, engineering, lengths
@@ -22,10 +23,13 @@ class MachineNumbers:
     """The table of one machine."""
 
     def __init__(
-        self, mechanism: Mechanism, loops: Sequence[str], task_rows: Sequence[str]
+        self, mechanism: Mechanism, loops: Sequence[str], tasks: Tasks | None = None
     ) -> None:
-        """Look up units: names of constraints with frames, and of task rows."""
-        self._mechanism, self._loops, self._task_rows = mechanism, loops, task_rows
+        """Look up units; ``loops`` are names of constraints with frames."""
+        self._mechanism, self._loops = mechanism, loops
+        self._task_rows = tasks.row_names if tasks else ()
+        self._followed = MachineData.of(mechanism, tasks).followed
+        self._are_lengths = lengths(mechanism.model)
         self._effort_units = effort_units(mechanism)
 
     def table(self, reading: Reading, units: Units) -> str:
@@ -93,8 +97,9 @@ class MachineNumbers:
     def _tasks(self, reading: Reading, units: Units) -> str:
         rows = []
         for name, error in zip(self._task_rows, reading.tracking_error, strict=True):
-            angular = name.endswith(_ANGULAR)
-            linear = name.endswith((".x", ".y", ".z"))
+            joint = self._followed.get(name, "")
+            angular = name.endswith(_ANGULAR) or self._are_lengths.get(joint) is False
+            linear = name.endswith((".x", ".y", ".z")) or self._are_lengths.get(joint) is True
             if angular or linear:
                 unit, per = units.of(linear)
                 rows.append((html.name(name), html.number(f"{error * per:.2e} {unit}")))

@@ -19,6 +19,7 @@ from uk_dynamics.viewing.machine_numbers import MachineNumbers
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.reading import Reading
+from uk_dynamics.viewing.scene.corners import Corners
 from uk_dynamics.viewing.scene.joint_labels import JointLabels
 from uk_dynamics.viewing.scene.link_shapes import LinkShapes
 from uk_dynamics.viewing.scene.mark_colours import mark_colours
@@ -65,12 +66,13 @@ class MechanismView:
         self._marker = Marker(mechanism, tasks)
         rows = tasks.row_names if tasks else ()
         loops = self._marker.constraints
-        self._numbers = MachineNumbers(mechanism, loops, rows)
+        self._numbers = MachineNumbers(mechanism, loops, tasks)
         self._mass_centre = MassCentre(mechanism.model)
         model = mechanism.model
         room = stage(mechanism)
         directory = mechanism.spec.urdf_path().parent if mechanism.spec.model.urdf else None
         look = appearance(model.description, directory)
+        self._corners = Corners(model, look.visuals, room.size)
         machine = {visual.colour or GREY for visual in look.visuals}
         with server.atomic():
             self._shapes = LinkShapes(server, model, look, room.size)
@@ -151,8 +153,7 @@ class MechanismView:
 
     def _points(self) -> Array:
         """What has to be in the picture, (n, 3), in m."""
-        points: Array = self._workspace.translation[: len(self._mechanism.model.link_names)].copy()
-        return points
+        return self._corners.at(self._workspace.rotation, self._workspace.translation)
 
     def _set_stage(self, room: Stage) -> None:
         """Ground and camera; planar mechanisms lie in x and z, so it looks along y."""

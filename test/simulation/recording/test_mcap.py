@@ -25,6 +25,7 @@ TOPICS = {
     "/forward_dynamics/dynamics": "trajectory_msgs/msg/JointTrajectory",
     "/forward_dynamics/constraint_states": "sensor_msgs/msg/JointState",
     "/servo_controller/task_states": "sensor_msgs/msg/JointState",
+    "/servo_controller/task_references": "trajectory_msgs/msg/JointTrajectory",
 }
 
 

@@ -16,14 +16,20 @@ _HELP = """\
 draft a mechanism file for a URDF of your own
 
 Draft a mechanism file for a robot of your own: its joints with their limits, probable loop closures
-(frames that coincide), and the motors named by <ros2_control> or <transmission> tags, or else
-inferred from effort limits. Every guess is marked as one; the file loads as it is.
+(frames that coincide, and links PIN_a and PIN_b, which mark the two sides of a pin wherever they
+are), and the motors named by <ros2_control> or <transmission> tags, or else inferred from effort
+limits. Every guess is marked as one; the file loads as it is.
 
 examples:
   uk_dynamics init my_robot.urdf                       writes my_robot.yaml
   uk_dynamics init my_robot.urdf.xacro --xacro arms=2 --out config/my_robot.yaml
   uk_dynamics init my_robot.urdf --at crank=0.6 --at rocker=-0.3
 """
+
+
+_NO_LOOP = (
+    "none: no frames coincide; mark the two sides of a pin by links PIN_a and PIN_b, or see --at"
+)
 
 
 def register(commands: Commands) -> None:
@@ -78,7 +84,10 @@ def _rows(path: Path, found: Draft) -> list[tuple[str, str]]:
     closed = [f"{cut.name} ({cut.data['type']})" for cut in found.cuts]
     rows = [
         ("joints", ", ".join(found.report.joints) or "none"),
-        ("loops, guessed", ", ".join(closed) or "none: no frames coincide; see --at"),
+        (
+            "loops, guessed",
+            ", ".join(closed) or _NO_LOOP,
+        ),
         ("motors, guessed", ", ".join(found.motors) or "none: no tags and no effort limits"),
         ("mobility", f"{found.report.mobility}, {found.report.actuation}"),
     ]

@@ -11,10 +11,10 @@ from uk_dynamics.exceptions import InputError
 _HELP = """\
 write a report of a recording, as a page and as a picture
 
-Write a report of a recording as a page (HTML) and as a picture (PNG): joint motion, efforts with
-their limits, tracking errors, loop-closure errors and their rates, energy, rank and condition. A
-recording is the output of simulate --out (.npz, .mcap), or the topics of running nodes (.mcap),
-even if it is truncated.
+Write a report of a recording as a page (HTML) and as a picture (PNG): driven joints and tasks with
+their references, other joints, velocities, motor efforts and power, limits, errors, energy. What is
+constant or only rounding is a line of text. A recording is the output of simulate --out (.npz,
+.mcap), or the topics of running nodes (.mcap), even if it is truncated.
 
 examples:
   uk_dynamics simulate five_bar --tasks five_bar_sweep --out run.mcap && uk_dynamics plot run.mcap

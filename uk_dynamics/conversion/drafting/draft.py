@@ -174,8 +174,10 @@ class _Drafter:
     ) -> Iterator[str]:
         if not cuts and not others:
             yield from comment(
-                "No frames coincide here, so no loop was found. Give --at JOINT=VALUE of a"
-                " configuration in which the loops are closed, or write them down:"
+                "No frames coincide here, so no loop was found. Mark both sides of each pin in the"
+                " URDF by massless links that are called alike but for _a and _b at the end, give"
+                " --at JOINT=VALUE of a configuration in which the loops are closed, or write them"
+                " down:"
             )
             yield "# constraints:"
             data: dict[str, object] = {"type": "point"}

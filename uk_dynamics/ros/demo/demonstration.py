@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +67,7 @@ class Demonstration:
         self._warnings = _warnings(self._mechanism, self._tasks, start) if self._tasks else ()
         self._real_time_factor = real_time_factor
         files = {"mechanism": mechanism}
+        self._file, self._tasks_file = mechanism, tasks
         self._parameters: dict[str, dict[str, object]] = {
             "simulator": {
                 **files,
@@ -99,6 +101,10 @@ class Demonstration:
                 self._say("the first start compiles it if there is a C compiler: some seconds")
             if (port := self._parameters["viewer"]["port"]) is not None:
                 self._say(f"in the browser: http://{LOOPBACK}:{port}")
+            self._say(
+                f"to look meanwhile: ROS_DOMAIN_ID={domain} {_command()} topic echo /joint_states"
+                " (or topic hz, topic list, lifecycle get; ros2 where it is installed)"
+            )
             for node in self._nodes:
                 processes.start(node, self._parameters[node])
             # rclpy's own handlers would close the context, and this process would wait for nothing
@@ -131,6 +137,11 @@ class Demonstration:
         for sentence in () if good else self._warnings:
             self._say(f"at the start: {sentence}")
         self._say(f"picture, numbers and logs: {self._directory}/")
+        motion = self._directory / f"{name}.npz"
+        shown = (self._file, *(("--tasks", self._tasks_file) if self._tasks_file else ()))
+        self._say(f"a report of the motion: {_command()} plot {motion}")
+        self._say(f"see it again: {_command()} view {self._file} --recording {motion}")
+        self._say(f"move it by hand: {_command()} view {' '.join(shown)}")
         return 0 if good and not any(exit_codes.values()) else 1
 
     def _observe(
@@ -209,6 +220,14 @@ class Demonstration:
             trajectory.plot(base.with_suffix(".png"))
         except InputError as problem:
             self._say(str(problem))
+
+
+def _command() -> str:
+    """The command as the user can type it, also where its environment is not active."""
+    own = Path(sys.argv[0])
+    if own.name == "uk_dynamics" and own.is_relative_to(Path.cwd()):
+        return str(own.relative_to(Path.cwd()))
+    return "uk_dynamics"
 
 
 def _warnings(mechanism: Mechanism, tasks: Tasks, start: State) -> tuple[str, ...]:

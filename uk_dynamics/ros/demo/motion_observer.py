@@ -114,7 +114,7 @@ class MotionObserver(Node):
     def trajectory(self, wall_time: float) -> Trajectory:
         """The motion so far, reduced to what a plot can show; ``wall_time`` in s."""
         task_rows = self._tasks.row_names if self._tasks else ()
-        recorder = Recorder(self._mechanism, self._dynamics, task_rows)
+        recorder = Recorder(self._mechanism, self._dynamics, task_rows, self._tasks)
         stride = -(-len(self.samples) // _MOST_SAMPLES)
         for sample in self.samples[::stride]:
             error = self.tracking_error(sample.state)

@@ -25,6 +25,7 @@ from uk_dynamics.simulation.recording import (
     SCHEMAS,
     START,
     GrowingFile,
+    MachineData,
     description,
 )
 
@@ -60,9 +61,9 @@ class TopicRecorder:
         ends = hasattr(Writer, "flush")
         self._writer: Any = Writer(self._file, chunk_size=_CHUNK if ends else CHUNK)
         self._writer.start(profile="ros2", library="uk_dynamics")
-        actuators = mechanism.actuators
+        limits = mechanism.actuators.effort_limits
         self._writer.add_metadata(
-            START, description(mechanism.name, actuators.names, actuators.effort_limits)
+            START, description(mechanism.name, MachineData.of(mechanism), limits)
         )
         schemas: dict[str, int] = {}
         for topic, kind in _TOPICS:

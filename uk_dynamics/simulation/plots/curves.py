@@ -1,14 +1,15 @@
-"""Curves of a motion: joints, efforts, tracking and loop-closure errors, energy."""
+"""Draws panels of curves; legends and remarks stand next to the curves, never on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.escaping import plot_text
+from uk_dynamics.simulation.plots.panels import Panel, contents
 
 if TYPE_CHECKING:
     from uk_dynamics.simulation.recording.trajectory_data import Array, TrajectoryData
@@ -20,179 +21,169 @@ LINE_STYLES = ("-", "--", ":", "-.")
 _ON_PAPER = COLOURS[:-1]  # without yellow, which is invisible on white
 # Seven colours and four styles make 28 pairs; neighbours differ in both, also in grey print.
 _MOST_NAMES = len(_ON_PAPER) * len(LINE_STYLES)  # a longer legend covers too much
-_RARELY = 4  # samples per new value from which values are drawn as points
-_FAR = 4.0  # times the largest effort: limits beyond are written, not drawn
+_REFERENCE: dict[str, Any] = {"color": "black", "linestyle": (0, (1, 2.5)), "linewidth": 1.2}
+_LIMIT: dict[str, Any] = {"linestyle": (0, (8, 3)), "linewidth": 0.9}
+_GREY = "0.45"
+# Times the span of the curves: limits farther off are written, not drawn.
+_NEAR, _NEAR_POSITIONS = 3.0, 1.0
+_FLAT = 1e-3  # of the values: curves that vary by less are drawn flat
 _MOST_WARNINGS = 3
 _SIZE = (10.0, 2.2)  # width, and height of a panel, in inches
-_SMALLEST_ERROR = 1e-12  # m or rad: smaller errors are drawn as this
-_SMALLEST_RESIDUAL = 1e-17
-_CLOSED = 1e-12
-
-Panel = tuple[str, Callable[[Any], None]]
+_LINE = 0.18  # height of a line of text, in inches
+_LETTERS = 130  # in a line
 
 
 def draw(trajectory: TrajectoryData, figure: Any) -> None:
     """Draw a trajectory into a Matplotlib figure, one panel per kind of quantity."""
-    panels = _panels(trajectory)
+    shown = contents(trajectory)
+    warnings, notes = _lines_of(_warnings(trajectory)), _lines_of(_notes(trajectory, shown.notes))
     width, height = _SIZE
-    figure.set_size_inches(width, height * len(panels))
-    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, (label, panel) in zip(axes, panels, strict=True):
-        panel(axis)
-        axis.set_ylabel(label)
-        axis.grid(True, alpha=0.3)
-        axis.margins(x=0.0)
+    heights = [height] * len(shown.panels)
+    for place, lines in ((0, warnings), (len(heights) + bool(warnings), notes)):
+        if lines:
+            heights.insert(place, _LINE * (len(lines) + 1))
+    figure.set_size_inches(width, sum(heights) + 0.6)
+    axes = list(
+        figure.subplots(len(heights), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[
+            :, 0
+        ]
+    )
+    if warnings:
+        _write(axes.pop(0), warnings, COLOURS[1])
+    if notes:
+        _write(axes.pop(), notes, "0.2")
+    for axis, panel in zip(axes, shown.panels, strict=True):
+        axis.sharex(axes[0])
+        _draw(axis, trajectory.t, panel)
         for switching in trajectory.switchings:
             axis.axvline(switching.t, color="0.4", linewidth=0.8)
-    axes[-1].set_xlabel("time [s]")
+        if axis is not axes[-1]:
+            axis.tick_params(labelbottom=False)
+    if axes:
+        axes[-1].set_xlabel("time [s]")
     figure.align_ylabels(axes)
     figure.suptitle(plot_text(trajectory.name.replace("_", " ")))
-    if trajectory.warnings:
-        shown = list(trajectory.warnings[:_MOST_WARNINGS])
-        if len(trajectory.warnings) > len(shown):
-            shown.append(f"and {len(trajectory.warnings) - len(shown)} more")
-        axes[0].set_title(
-            "\n".join(map(plot_text, shown)), fontsize="small", color=COLOURS[1], loc="left"
-        )
 
 
-def _panels(trajectory: TrajectoryData) -> list[Panel]:
-    names, t = trajectory.names, trajectory.t
+def _warnings(trajectory: TrajectoryData) -> list[str]:
+    shown = list(trajectory.warnings[:_MOST_WARNINGS])
+    if len(trajectory.warnings) > len(shown):
+        shown.append(f"and {len(trajectory.warnings) - len(shown)} more")
+    return shown
 
-    def motion(axis: Any) -> None:
-        _lines(axis, t, trajectory.q - trajectory.q[0], names.positions)
 
-    def efforts(axis: Any) -> None:
-        _lines(axis, t, trajectory.efforts, names.motors)
-        _limits(axis, trajectory)
+def _notes(trajectory: TrajectoryData, notes: Sequence[str]) -> list[str]:
+    switched = (
+        f"vertical line at {s.t:.4g} s: "
+        + ", ".join(f"{name} {'on' if on else 'off'}" for name, on in s.changes.items())
+        for s in trajectory.switchings
+    )
+    return [*switched, *notes]
 
-    def tracking(axis: Any) -> None:
-        errors = np.maximum(np.abs(trajectory.tracking_error), _SMALLEST_ERROR)
-        _lines(axis, t, errors, names.task_rows)
-        axis.set_yscale("log")
 
-    def closure(axis: Any) -> None:
-        _magnitudes(axis, t, trajectory.residual, names.constraint_rows)
+def _lines_of(texts: Sequence[str]) -> list[str]:
+    return [line for text in texts for line in textwrap.wrap(text, _LETTERS)]
 
-    def rates(axis: Any) -> None:
-        _magnitudes(axis, t, trajectory.residual_rate, names.constraint_rows)
 
-    def rank(axis: Any) -> None:
-        axis.plot(t, trajectory.rank, color=COLOURS[0], label="rank", drawstyle="steps-post")
-        axis.set_ylim(trajectory.rank.min() - 1.5, trajectory.rank.max() + 1.5)
+def _write(axis: Any, lines: Sequence[str], colour: str) -> None:
+    axis.set_axis_off()
+    text = "\n".join(map(plot_text, lines))
+    axis.text(0.0, 0.5, text, fontsize="small", color=colour, va="center", clip_on=False)
+
+
+def _draw(axis: Any, t: Array, panel: Panel) -> None:
+    axis.set_ylabel(f"{panel.title}\n[{panel.unit}]")
+    axis.grid(True, alpha=0.3)
+    axis.margins(x=0.0)
+    _draw_curves(axis, t, panel)
+    if panel.title == "rank":
         axis.yaxis.get_major_locator().set_params(integer=True)
-        other = axis.twinx()
-        other.plot(t, trajectory.condition, color=COLOURS[1], linestyle="--", label="condition")
-        other.set_yscale("log")
-        finite = trajectory.condition[np.isfinite(trajectory.condition)]
-        if len(finite):  # a decade at least, so that small changes look small
-            other.set_ylim(0.3 * finite.min(), 3.0 * finite.max())
-        other.set_ylabel("condition [1], dashed", color=COLOURS[1])
-
-    def energy(axis: Any) -> None:
-        gained = trajectory.potential - trajectory.potential[0]
-        total = trajectory.energy - trajectory.energy[0]
-        series = np.column_stack((trajectory.kinetic, gained, total))
-        names = ("kinetic", "potential, from start", "total, from start")
-        updates = _updates(series)
-        if len(updates) * _RARELY > len(t):
-            _lines(axis, t, series, names)
-            return
-        # a recording of nodes, whose diagnostics come once a second
-        _lines(axis, t[updates], series[updates], names)
-        for line in axis.lines:
-            line.set(marker="o", markersize=3.0, linewidth=0.6)
-
-    panels: list[Panel] = [("motion from start\n[rad or m]", motion)]
-    if np.any(trajectory.efforts):
-        panels.append(("motor efforts\n[N·m or N]", efforts))
-    if names.task_rows:
-        panels.append(("tracking error\n[m or rad]", tracking))
-    if names.constraint_rows:
-        panels.append(("loop-closure error\n[m or rad]", closure))
-        panels.append(("its rate\n[m/s or rad/s]", rates))
-    panels.append(("energy [J]", energy))
-    if names.constraint_rows:
-        panels.append(("rank [1]", rank))
-    return panels
-
-
-def _updates(series: Array) -> NDArray[np.intp]:
-    """Samples at which values change; in between they were only repeated."""
-    changed = np.any(series[1:] != series[:-1], axis=1)
-    changed[-1:] = True
-    return np.flatnonzero(np.concatenate(([True], changed)))
-
-
-def _limits(axis: Any, trajectory: TrajectoryData) -> None:
-    """Dotted lines at the effort limits, unless these are so far away that efforts look flat."""
-    limits = trajectory.effort_limits
-    for index in np.flatnonzero(np.isfinite(limits)):
-        colour = _ON_PAPER[index % len(_ON_PAPER)]
-        for end in (-limits[index], limits[index]):
-            axis.axhline(end, color=colour, linestyle=(0, (1, 3)), linewidth=1.0)
-    largest = float(
-        np.max(np.abs(trajectory.efforts), where=np.isfinite(trajectory.efforts), initial=0.0)
-    )
-    far = np.unique(limits[np.isfinite(limits) & (limits > _FAR * largest)])
-    if not len(far) or largest == 0.0:
-        return
-    near = limits[limits <= _FAR * largest]
-    highest = 1.1 * max(largest, float(near.max(initial=0.0)))
-    axis.set_ylim(min(0.0, 1.1 * float(np.nanmin(trajectory.efforts))) - 0.02 * highest, highest)
-    if len(near):
-        axis.set_ylim(-highest, highest)
-    span = f"±{far[0]:.4g}" if len(far) == 1 else f"±{far[0]:.4g} to ±{far[-1]:.4g}"
-    axis.annotate(
-        f"limits beyond: {span}",
-        (0.995, 0.04),
-        xycoords="axes fraction",
-        ha="right",
-        fontsize="small",
-        color="0.3",
-    )
-
-
-def _magnitudes(axis: Any, t: Array, values: Array, rows: Sequence[str]) -> None:
-    """Largest row of each constraint, on a logarithmic axis that starts at rounding."""
-    constraints, largest = _by_constraint(np.abs(values), rows)
-    _lines(axis, t, np.maximum(largest, _SMALLEST_RESIDUAL), constraints)
-    axis.set_yscale("log")
-    highest = float(np.max(largest, where=np.isfinite(largest), initial=0.0))
-    axis.set_ylim(_SMALLEST_RESIDUAL, max(_CLOSED, 2.0 * highest))
-
-
-def _by_constraint(values: Array, rows: Sequence[str]) -> tuple[tuple[str, ...], Array]:
-    """Largest row of each constraint: names and (K, constraints)."""
-    owners = [row.partition(".")[0] for row in rows]
-    constraints = tuple(dict.fromkeys(owners))
-    columns = [
-        values[:, [owner == name for owner in owners]].max(axis=1, initial=0.0)
-        for name in constraints
-    ]
-    return constraints, np.column_stack(columns)
-
-
-def _lines(axis: Any, t: Array, values: Array, names: Sequence[str]) -> None:
-    count = len(names)
-    for index, name in enumerate(names):
-        # Later lines are thinner, so that lines below them remain visible.
-        axis.plot(
-            t,
-            values[:, index],
-            label=plot_text(name),
-            color=_ON_PAPER[index % len(_ON_PAPER)],
-            linestyle=LINE_STYLES[index % len(LINE_STYLES)],
-            linewidth=1.2 + 2.0 * (count - 1 - index) / max(count, 4),
-        )
+    if panel.floor:
+        axis.set_yscale("log")
+        low, high = axis.dataLim.intervaly
+        axis.set_ylim(0.5 * min(low, panel.floor), 2.0 * high)
+    else:
+        _scale(axis, panel)
+    count = len(panel.curves)
     if count <= _MOST_NAMES:
-        columns = -(-count // 12)
         axis.legend(
             loc="center left",
             bbox_to_anchor=(1.0, 0.5),
-            ncols=columns,
+            ncols=-(-count // 12),
             fontsize="small" if count <= 8 else "x-small",
             frameon=False,
             labelspacing=0.3,
             columnspacing=1.0,
         )
+
+
+def _draw_curves(axis: Any, t: Array, panel: Panel) -> None:
+    chosen = slice(None) if panel.samples is None else panel.samples
+    marks: dict[str, Any] = {} if panel.samples is None else {"marker": "o", "markersize": 3.0}
+    count = len(panel.curves)
+    for index, curve in enumerate(panel.curves):
+        # Later lines are thinner, so that lines below them remain visible.
+        width = 1.2 + 2.0 * (count - 1 - index) / max(count, 4)
+        axis.plot(
+            t[chosen],
+            curve.values[chosen],
+            label=plot_text(curve.name),
+            color=_ON_PAPER[index % len(_ON_PAPER)],
+            linestyle=LINE_STYLES[index % len(LINE_STYLES)],
+            linewidth=width if panel.samples is None else 0.6,
+            **marks,
+        )
+    label = "reference"
+    for curve in panel.curves:
+        if curve.reference is not None:
+            axis.plot(t, curve.reference, label=label, zorder=3, **_REFERENCE)
+            label = ""
+
+
+def _scale(axis: Any, panel: Panel) -> None:
+    """Fit the axis to the curves; limits nearby are drawn, those far off are written above."""
+    parts = [curve.values for curve in panel.curves]
+    parts += [curve.reference for curve in panel.curves if curve.reference is not None]
+    values = np.concatenate(parts)
+    values = values[np.isfinite(values)]
+    if panel.from_zero or not len(values):
+        values = np.append(values, 0.0)
+    low, high = float(values.min()), float(values.max())
+    flat = _FLAT * max(abs(low), abs(high)) or 1.0
+    span = high - low
+    if span < flat:
+        low, high, span = low - 5.0 * flat, high + 5.0 * flat, flat
+    reach = span * (_NEAR if panel.from_zero else _NEAR_POSITIONS)
+    near, far = _sorted_limits(panel, low - reach, high + reach)
+    same = len({curve.limits for curve in panel.curves}) == 1
+    for limit, index in near.items():
+        colour = _GREY if same else _ON_PAPER[index % len(_ON_PAPER)]
+        axis.axhline(limit, color=colour, **_LIMIT)
+        low, high = min(low, limit), max(high, limit)
+    if near:
+        axis.plot([], [], color=_GREY, label="limit", **_LIMIT)
+    margin = 0.05 * (high - low)
+    axis.set_ylim(low - margin, high + margin)
+    if far:
+        least = min(far, key=abs)
+        text = f"{least:.6g}" if -least not in far else f"±{abs(least):.6g}"
+        more = "" if {abs(least)} == set(map(abs, far)) else " and beyond"
+        axis.set_title(
+            f"limits off the picture: {text} {panel.unit}{more}",
+            loc="right",
+            fontsize="small",
+            color="0.3",
+        )
+
+
+def _sorted_limits(panel: Panel, low: float, high: float) -> tuple[dict[float, int], set[float]]:
+    """Limits to draw, with the first curve that has them, and limits to write."""
+    near: dict[float, int] = {}
+    far: set[float] = set()
+    for index, curve in enumerate(panel.curves):
+        for limit in curve.limits:
+            if low <= limit <= high:
+                near.setdefault(limit, index)
+            elif np.isfinite(limit):
+                far.add(limit)
+    return near, far

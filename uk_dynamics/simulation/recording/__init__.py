@@ -1,5 +1,6 @@
 """Trajectories and their files: MCAP, npz, csv."""
 
+from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
 from uk_dynamics.simulation.recording.mcap_topics import (
     COMMANDS,
@@ -35,6 +36,7 @@ __all__ = [
     "TASKS",
     "Array",
     "GrowingFile",
+    "MachineData",
     "McapReader",
     "Message",
     "Statistics",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.trajectory_data import Array
 
 STATES = "/joint_states"
@@ -18,17 +19,18 @@ START, END = "uk_dynamics", "uk_dynamics.end"
 SECOND = 1_000_000_000  # ns
 
 
-def description(mechanism: str, motors: tuple[str, ...], effort_limits: Array) -> dict[str, str]:
+def description(mechanism: str, machine: MachineData, effort_limits: Array) -> dict[str, str]:
     """Metadata at the start of a recording.
 
     Args:
         mechanism: Its name.
-        motors: Their names.
+        machine: With the names of its motors.
         effort_limits: (motors,), in N or N·m, infinite where none is declared.
     """
     limits = [limit if math.isfinite(limit) else None for limit in effort_limits.tolist()]
     return {
         "mechanism": mechanism,
-        "motors": json.dumps(motors),
+        "motors": json.dumps(list(machine.motors)),
+        "machine": machine.text(),
         "effort_limits": json.dumps(limits),
     }

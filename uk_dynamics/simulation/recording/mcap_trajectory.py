@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_topics import (
     COMMANDS,
     DIAGNOSTICS,
     END,
     MOTION,
+    REFERENCES,
     ROWS,
     SECOND,
     START,
@@ -35,19 +37,21 @@ from uk_dynamics.simulation.recording.trajectory_data import (
 
 _WALL_CLOCK = 1e8  # s: stamps above count from 1970
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
-_ROWS = ("residual", "residual_rate", "multipliers", "tracking_error")
+_ROWS = ("residual", "residual_rate", "multipliers", "tracking_error", "references")
 _SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ROWS, *_NUMBERS)
 
 
 class MotionLog:
     """Writes samples of a motion one by one; use it as a context manager."""
 
-    def __init__(self, path: Path, mechanism: str, names: Names, effort_limits: Array) -> None:
+    def __init__(
+        self, path: Path, mechanism: str, names: Names, effort_limits: Array, machine: MachineData
+    ) -> None:
         check_joints(names, path)
         self._mechanism = mechanism
         self._names = names
         self._log = McapWriter(path)
-        self._log.note(START, description(mechanism, names.motors, effort_limits))
+        self._log.note(START, description(mechanism, machine, effort_limits))
 
     def __enter__(self) -> MotionLog:
         return self
@@ -92,14 +96,7 @@ class MotionLog:
         }
         content = {"header": header, "status": [report]}
         log.write(DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
-        point = {
-            "positions": values["q"].tolist(),
-            "velocities": values["v"].tolist(),
-            "accelerations": values["qdd"].tolist(),
-            "effort": [],
-            "time_from_start": _stamp(0),
-        }
-        content = {"header": header, "joint_names": list(names.velocities), "points": [point]}
+        content = _motion(header, names.velocities, values["q"], values["v"], values["qdd"])
         log.write(MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
         if names.constraint_rows:
             row_values = [values[name] for name in ("residual", "residual_rate", "multipliers")]
@@ -108,6 +105,9 @@ class MotionLog:
         if names.task_rows:
             errors = _joint_state(header, names.task_rows, values["tracking_error"])
             log.write(TASKS, "sensor_msgs/msg/JointState", errors, time)
+            if np.isfinite(values["references"]).all():
+                content = _motion(header, names.task_rows, values["references"])
+                log.write(REFERENCES, "trajectory_msgs/msg/JointTrajectory", content, time)
         # Last, because readers take a joint state as the end of a sample.
         states = _joint_state(header, names.positions, values["q"], values["v"])
         log.write(STATES, "sensor_msgs/msg/JointState", states, time)
@@ -125,6 +125,7 @@ class Samples:
             MOTION: {},
             ROWS: {},
             TASKS: {},
+            REFERENCES: {},
         }
         self._command: Any = None
         self._values: dict[str, str] = {}
@@ -177,6 +178,7 @@ class Samples:
             residual_rate=self._matched(ROWS, lambda m: m.velocity, len(rows)),
             multipliers=self._matched(ROWS, lambda m: m.effort, len(rows)),
             tracking_error=self._matched(TASKS, lambda m: m.position, len(tasks)),
+            references=self._matched(REFERENCES, lambda m: m.points[0].positions, len(tasks)),
             kinetic=self._number("kinetic", "kinetic_energy"),
             potential=self._potential(),
             rank=np.nan_to_num(self._number("rank"), nan=-1.0).astype(int),
@@ -188,6 +190,7 @@ class Samples:
                 or {"steps": len(t), "evaluations": 0, "wall_time": float(t[-1] - t[0])}
             ),
             switchings=tuple(Switching(**s) for s in json.loads(last.get("switchings", "[]"))),
+            machine=MachineData.from_text(first.get("machine", "{}")),
         )
 
     def _numbered(self) -> list[str]:
@@ -241,7 +244,8 @@ def check_joints(names: Names, path: Path) -> None:
 
 def save(trajectory: TrajectoryData, path: Path) -> None:
     """Write a trajectory."""
-    with MotionLog(path, trajectory.name, trajectory.names, trajectory.effort_limits) as log:
+    about = (trajectory.effort_limits, trajectory.machine)
+    with MotionLog(path, trajectory.name, trajectory.names, *about) as log:
         for k, status in enumerate(trajectory.status):
             log.sample({name: getattr(trajectory, name)[k] for name in _SAMPLED}, status)
         log.finish(trajectory.warnings, trajectory.statistics, trajectory.switchings)
@@ -272,6 +276,16 @@ def _joint_state(
         "velocity": [] if velocity is None else velocity.tolist(),
         "effort": [] if effort is None else effort.tolist(),
     }
+
+
+def _motion(header: dict[str, Any], names: tuple[str, ...], *parts: Array) -> dict[str, Any]:
+    """Positions, velocities and accelerations, as far as there are any."""
+    keys = ("positions", "velocities", "accelerations")
+    point: dict[str, Any] = {key: [] for key in keys} | {
+        key: part.tolist() for key, part in zip(keys, parts, strict=False)
+    }
+    point |= {"effort": [], "time_from_start": _stamp(0)}
+    return {"header": header, "joint_names": list(names), "points": [point]}
 
 
 def _stamp(time: int) -> dict[str, int]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.simulation.recording.machine_data import MachineData
 
 Array = NDArray[np.float64]
 
@@ -80,7 +81,7 @@ class _Late:
 class TrajectoryData:
     """K samples of a motion; arrays have one row per sample.
 
-    Energies and condition of a simulation are computed when they are first read.
+    Energies, condition and references of a simulation are computed when they are first read.
 
     Attributes:
         name: Name of the mechanism.
@@ -96,6 +97,7 @@ class TrajectoryData:
         residual_rate: Rates of the rows, (K, m), in m/s or rad/s.
         multipliers: Of the rows, with the contribution of friction, (K, m), in N or N·m.
         tracking_error: Task residuals, (K, mt), in m or rad.
+        references: What the task rows follow, (K, mt), in m or rad; NaN where it is not known.
         kinetic: Kinetic energy, (K,), in J.
         potential: Potential energy, (K,), in J.
         rank: Rank of the structural constraints, (K,).
@@ -105,6 +107,7 @@ class TrajectoryData:
             inconsistent constraints.
         statistics: Computational cost.
         switchings: Constraints switched on and off during the motion.
+        machine: Units and limits of its coordinates, its motors and tasks.
     """
 
     name: str
@@ -119,6 +122,7 @@ class TrajectoryData:
     residual_rate: Array
     multipliers: Array
     tracking_error: Array
+    references: Array
     kinetic: Array
     potential: Array
     rank: NDArray[np.int_]
@@ -127,6 +131,7 @@ class TrajectoryData:
     warnings: tuple[str, ...]
     statistics: Statistics
     switchings: tuple[Switching, ...] = ()
+    machine: MachineData = field(default_factory=MachineData)
 
     @property
     def energy(self) -> Array:
@@ -165,5 +170,5 @@ def _column(kind: str, name: str, names: tuple[str, ...], values: Array) -> Arra
     return column
 
 
-for _name in ("kinetic", "potential", "condition"):
+for _name in ("references", "kinetic", "potential", "condition"):
     setattr(TrajectoryData, _name, _Late(_name))  # not in the class: it would be a default

@@ -12,6 +12,7 @@ import numpy as np
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recording import mcap_trajectory
+from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.trajectory_data import (
     Names,
     Statistics,
@@ -63,12 +64,13 @@ def _save_npz(trajectory: TrajectoryData, path: Path) -> None:
     arrays: dict[str, Any] = {
         f.name: getattr(trajectory, f.name)
         for f in fields(trajectory)
-        if f.name not in ("names", "statistics", "switchings")
+        if f.name not in ("names", "statistics", "switchings", "machine")
     }
     for key in ("status", "warnings"):
         arrays[key] = np.array(arrays[key], dtype=str)
     for key, names in asdict(trajectory.names).items():
         arrays[key + _NAMES] = np.array(names, dtype=str)
+    arrays["machine"] = trajectory.machine.text()
     # Constraints switched together share their row of times and losses.
     single = [
         (i, n, on) for i, s in enumerate(trajectory.switchings) for n, on in s.changes.items()
@@ -86,6 +88,7 @@ def _from_arrays(data: dict[str, Any]) -> TrajectoryData:
     names = {f.name: tuple(data.pop(f.name + _NAMES).tolist()) for f in fields(Names)}
     statistics = {f.name: data.pop(f.name).item() for f in fields(Statistics) if f.name in data}
     parts = {key: data.pop(f"switching_{key}").tolist() for key in _SWITCHING}
+    data.setdefault("references", np.full_like(data["tracking_error"], np.nan))
     changes: list[dict[str, bool]] = [{} for _ in parts["t"]]
     for event, name, on in zip(parts["event"], parts["name"], parts["on"], strict=True):
         changes[event][name] = on
@@ -96,6 +99,7 @@ def _from_arrays(data: dict[str, Any]) -> TrajectoryData:
         status=tuple(data.pop("status").tolist()),
         warnings=tuple(data.pop("warnings").tolist()),
         statistics=Statistics(**statistics),
+        machine=MachineData.from_text(str(data.pop("machine", "{}"))),
         **data,
     )
 
@@ -113,6 +117,7 @@ def columns(trajectory: TrajectoryData) -> dict[str, list[Any]]:
         ("residual_rate", names.constraint_rows, trajectory.residual_rate),
         ("multiplier", names.constraint_rows, trajectory.multipliers),
         ("tracking_error", names.task_rows, trajectory.tracking_error),
+        ("reference", names.task_rows, trajectory.references),
     ):
         for label, column in zip(labels, values.T, strict=True):
             found[f"{prefix}.{label}"] = column.tolist()

@@ -1,0 +1,117 @@
+"""What a recording says about its machine: units and limits of coordinates, motors, tasks."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from uk_dynamics.mechanism import Mechanism, Tasks
+
+_UNIT_PARTS = (".qx", ".qy", ".qz", ".qw", ".cos", ".sin")  # of quaternions and unit circles
+_LENGTHS = (".x", ".y", ".z")
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A position coordinate.
+
+    Attributes:
+        unit: ``rad``, ``m`` or, for parts of a quaternion or of a unit circle, ``1``.
+        lower: Limit, in that unit; infinite where there is none.
+        upper: As ``lower``.
+        speed: Limit of its rate, in m/s or rad/s; infinite where there is none.
+    """
+
+    unit: str
+    lower: float = -math.inf
+    upper: float = math.inf
+    speed: float = math.inf
+
+
+@dataclass(frozen=True)
+class MachineData:
+    """What plots need to know; recordings of other programs have nothing of it.
+
+    Attributes:
+        coordinates: By name.
+        motors: Travel of each motor per travel of the velocity coordinates that it drives.
+        followed: Task rows that ask for the position of one coordinate, with its name.
+    """
+
+    coordinates: Mapping[str, Coordinate] = field(default_factory=dict)
+    motors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    followed: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, tasks: Tasks | None = None) -> MachineData:
+        """Look everything up."""
+        model, matrix = mechanism.model, mechanism.actuators.matrix
+        lengths = {j.name for j in model.description.joints if j.type == "prismatic"}
+        coordinates = {}
+        for name in model.position_names:
+            if name in model.joint_names:
+                k = model.velocity_index(name)
+                limits = (model.lower[k], model.upper[k], model.velocity_limit[k])
+                unit = "m" if name in lengths else "rad"
+                coordinates[name] = Coordinate(unit, *map(float, limits))
+            else:
+                unit = "m" if name.endswith(_LENGTHS) else "1"
+                coordinates[name] = Coordinate(unit if not name.endswith(_UNIT_PARTS) else "1")
+        motors = {
+            motor: {
+                name: float(ratio)
+                for name, ratio in zip(model.velocity_names, column, strict=True)
+                if ratio
+            }
+            for motor, column in zip(mechanism.actuators.names, matrix.T, strict=True)
+        }
+        followed = {
+            task.name: task.kind.trajectory_name(task.name) or task.name
+            for task in (tasks.spec.tasks if tasks else ())
+            if task.type == "joint"
+        }
+        return cls(coordinates, motors, followed)
+
+    @classmethod
+    def from_text(cls, text: str) -> MachineData:
+        """The inverse of :meth:`text`."""
+        found: dict[str, Any] = json.loads(text)
+        coordinates = {
+            name: Coordinate(
+                values["unit"], *(float(values[key]) for key in ("lower", "upper", "speed"))
+            )
+            for name, values in found.get("coordinates", {}).items()
+        }
+        return cls(coordinates, found.get("motors", {}), found.get("followed", {}))
+
+    def text(self) -> str:
+        """As JSON; infinite numbers as ``inf``, which JSON has no number for."""
+        coordinates = {
+            name: {key: v if key == "unit" else repr(v) for key, v in asdict(one).items()}
+            for name, one in self.coordinates.items()
+        }
+        return json.dumps(
+            {"coordinates": coordinates, "motors": self.motors, "followed": self.followed}
+        )
+
+    def unit(self, name: str) -> str:
+        """Of a position or velocity coordinate's travel, or of a task row."""
+        if name in self.coordinates:
+            return self.coordinates[name].unit
+        if name in self.followed:
+            return self.unit(self.followed[name])
+        if not self.coordinates:
+            return "rad or m"
+        angular = (".rx", ".ry", ".rz", ".angle", ".wx", ".wy", ".wz")
+        linear = (*_LENGTHS, ".vx", ".vy", ".vz", ".distance")
+        return "rad" if name.endswith(angular) else "m" if name.endswith(linear) else "rad or m"
+
+    def motor_unit(self, motor: str) -> str:
+        """Unit of a motor's effort."""
+        units = {self.unit(name) for name in self.motors.get(motor, ())}
+        if units in ({"m"}, {"rad"}):
+            return "N" if units == {"m"} else "N·m"
+        return "N·m or N"
