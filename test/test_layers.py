@@ -39,6 +39,7 @@ ROOMS = (
     "derivatives",
     *("simulation/recording", "simulation/plots", "simulation"),
     *("control/limits", "control/estimation", "control", "control/servo"),
+    "identification",
     "",
     "checks",
     *("conversion/output_files", "conversion/ros2_control_files", "conversion/controller_package"),

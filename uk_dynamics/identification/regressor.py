@@ -1,0 +1,254 @@
+"""The equations of motion of the machine, loops included, as a linear function of parameters.
+
+Along the motions that the constraints allow, v = Z y, constraint forces do no work:
+
+    Zᵀ Y π = Zᵀ S u,
+
+with Y the regressor of the tree (Pinocchio's), of friction, springs and motors. Z is taken in
+coordinates y that are joints, so that an equation has the unit of its joint, and is the motor's
+where one drives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.identification.linear_parameters import LinearParameter
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.model import PARAMETERS_OF_A_LINK, InertialRegressor
+
+Indices = NDArray[np.intp]
+_STEEP = 1e3  # of velocities per velocity of the coordinates: nearly singular
+
+
+@dataclass(frozen=True)
+class Motions:
+    """Samples of a motion that agrees with the constraints.
+
+    Attributes:
+        t: Times, (K,), in s.
+        q: Configurations, (K, nq), in m or rad.
+        v: Velocities, (K, nv).
+        qdd: Accelerations, (K, nv).
+        efforts: Of the motors, (K, motors), in N or N·m.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    qdd: Array
+    efforts: Array
+
+    def part(self, chosen: Sequence[int] | slice | Array) -> Motions:
+        """Some of the samples."""
+        return Motions(*(x[chosen] for x in (self.t, self.q, self.v, self.qdd, self.efforts)))
+
+
+@dataclass(frozen=True)
+class Equations:
+    """W δ = r in the deviations δ of parameters from their values in the files.
+
+    Attributes:
+        coordinates: Joints whose equations these are, (k,).
+        matrix: W, (K, k, p).
+        missing: r, what the values of the files leave of the efforts, (K, k), in N or N·m.
+        efforts: Zᵀ S u, (K, k), in N or N·m.
+        used: Samples at which the coordinates determine the motion, (K,).
+    """
+
+    coordinates: tuple[str, ...]
+    matrix: Array
+    missing: Array
+    efforts: Array
+    used: Array
+
+
+class Regressor:
+    """Equations of motion of a mechanism in some of its parameters."""
+
+    def __init__(self, mechanism: Mechanism, parameters: Sequence[LinearParameter]) -> None:
+        """Check that the equations are linear.
+
+        Raises:
+            InputError: The mechanism has friction in loop joints, forces of a user, or compliant
+                constraints.
+        """
+        problem = ""
+        if mechanism.friction.active or mechanism.nonideal is not None:
+            problem = "friction in loop joints, or a non-ideal force"
+        elif not mechanism.hierarchy.rigid.all():
+            problem = "compliant constraints"
+        if problem:
+            raise InputError(
+                f"parameters are identified without constraint forces; found {problem}",
+                place=mechanism.name,
+            )
+        self.mechanism = mechanism
+        self.parameters = tuple(parameters)
+        self._inertial = InertialRegressor(mechanism.model)
+        self._dynamics = InterpretedDynamics(mechanism)
+        self._friction_velocity = mechanism.passive.columns()["friction_velocity"]
+        model, motors = mechanism.model, mechanism.actuators
+        self._position = np.zeros(model.nv, dtype=np.intp)
+        for name in model.joint_names:
+            self._position[model.velocity_index(name)] = model.position_index(name)
+        groups: dict[tuple[str, str, str], list[int]] = {}
+        for p, x in enumerate(self.parameters):
+            section = x.name.partition(".")[0]
+            key = {"link": (section, x.owner), "force": ("", x.owner), "motor": ("", "")}
+            joint = x.part if x.kind == "joint_spring" else x.kind
+            groups.setdefault((x.kind, *key.get(x.kind, ("", joint))), []).append(p)
+        self._links: list[tuple[str, list[int], list[int]]] = []
+        self._forces: list[tuple[_ForceColumns, list[int], list[int]]] = []
+        self._joints: list[tuple[str, list[int], Indices]] = []
+        self._motors: tuple[list[int], list[int]] = [], []
+        for (kind, _, owner), places in groups.items():
+            members = [self.parameters[p] for p in places]
+            if kind == "link":
+                parts = [PARAMETERS_OF_A_LINK.index(x.part) for x in members]
+                self._links.append((owner, places, parts))
+            elif kind == "force":
+                parts = [_ForceColumns.PARTS.index(x.part) for x in members]
+                self._forces.append((_ForceColumns(mechanism, owner), places, parts))
+            elif kind == "motor":
+                self._motors = places, [motors.names.index(x.owner) for x in members]
+            else:
+                at = np.array([model.velocity_index(x.owner) for x in members], dtype=np.intp)
+                self._joints.append((owner, places, at))
+        self._motor_matrix = motors.matrix[:, self._motors[1]]
+
+    def tree(self, state: State, qdd: Array, efforts: Array) -> Array:
+        """Y, (nv, p): joint forces per unit of each parameter, without loops."""
+        self._inertial.update(state.q, state.v, qdd)
+        columns = np.zeros((len(qdd), len(self.parameters)))
+        for link, places, parts in self._links:
+            columns[:, places] = self._inertial.of_link(link)[:, parts]
+        for force, places, parts in self._forces:
+            columns[:, places] = force.at(state)[:, parts]
+        for kind, places, at in self._joints:
+            columns[at, places] = self._of_joints(kind, at, state, qdd)
+        columns[:, self._motors[0]] = -self._motor_matrix * efforts[self._motors[1]]
+        return columns
+
+    def _of_joints(self, kind: str, at: Indices, state: State, qdd: Array) -> Array | float:
+        if kind == "damping":
+            return state.v[at]
+        if kind == "friction":
+            return np.tanh(state.v[at] / self._friction_velocity[at])
+        if kind == "armature":
+            return qdd[at]
+        return -1.0 if kind == "preload" else state.q[self._position[at]]
+
+    def equations(self, motions: Motions, coordinates: Sequence[str] | None = None) -> Equations:
+        """The equations at all samples.
+
+        Args:
+            motions: Samples.
+            coordinates: Joints whose equations to take; None: motors' joints first.
+
+        Raises:
+            InputError: The mechanism cannot move.
+        """
+        model = self.mechanism.model
+        chosen = [model.velocity_index(name) for name in coordinates or ()]
+        bases = [self._motions(motions, k) for k in range(len(motions.t))]
+        if coordinates is None:
+            chosen = self._coordinates(bases)
+        k, p = len(chosen), len(self.parameters)
+        matrix = np.zeros((len(bases), k, p))
+        missing, efforts = np.zeros((len(bases), k)), np.zeros((len(bases), k))
+        used = np.zeros(len(bases), dtype=bool)
+        for n, basis in enumerate(bases):
+            if basis.shape[1] != k:
+                continue  # the rank is about to change
+            try:
+                Z = basis @ np.linalg.inv(basis[chosen])
+            except np.linalg.LinAlgError:
+                continue
+            if np.abs(Z).max() > _STEEP * max(1.0, model.nv):
+                continue
+            used[n] = True
+            state = State(float(motions.t[n]), motions.q[n], motions.v[n])
+            terms = self._dynamics.terms(state)
+            applied = self.mechanism.actuators.matrix @ motions.efforts[n]
+            matrix[n] = Z.T @ self.tree(state, motions.qdd[n], motions.efforts[n])
+            missing[n] = Z.T @ (applied + terms.F - terms.M @ motions.qdd[n])
+            efforts[n] = Z.T @ applied
+        if not used.any():
+            raise InputError(
+                "no sample is left: the machine is near a singular configuration throughout",
+                place=self.mechanism.name,
+            )
+        names = tuple(model.velocity_names[i] for i in chosen)
+        return Equations(names, matrix[used], missing[used], efforts[used], used)
+
+    def _motions(self, motions: Motions, k: int) -> Array:
+        """Orthonormal basis of the motions that the constraints allow, (nv, mobility)."""
+        state = State(float(motions.t[k]), motions.q[k], motions.v[k])
+        return allowed_motions(self._dynamics.terms(state).A, self.mechanism)
+
+    def _coordinates(self, bases: Sequence[Array]) -> list[int]:
+        """Joints by which all samples are determined well; those with motors first."""
+        count = int(np.median([basis.shape[1] for basis in bases]))
+        usual = [basis for basis in bases if basis.shape[1] == count]
+        if not count:
+            raise InputError("cannot move: it has no mobility", place=self.mechanism.name)
+        seen = usual[:: max(1, len(usual) // 50)]
+        driven = self.mechanism.actuators.matrix.any(axis=1)
+        for candidates in (np.flatnonzero(driven), np.arange(len(driven))):
+            if len(candidates) < count:
+                continue
+            stacked = np.hstack([basis[candidates] for basis in seen])
+            order = scipy.linalg.qr(stacked.T, mode="r", pivoting=True)[1]
+            chosen = sorted(int(candidates[i]) for i in order[:count])
+            worst = min(np.linalg.svd(basis[chosen], compute_uv=False)[-1] for basis in seen)
+            if worst > 1.0 / _STEEP or len(candidates) == len(driven):
+                return chosen
+        raise AssertionError("the last candidates are all joints")
+
+
+def allowed_motions(A: Array, mechanism: Mechanism) -> Array:
+    """Orthonormal basis of the kernel of A, (nv, mobility)."""
+    if not len(A):
+        return np.eye(mechanism.model.nv)
+    _, values, right = np.linalg.svd(A)
+    rank = int((values > mechanism.spec.solver.rank_tolerance * values[0]).sum())
+    basis: Array = right[rank:].T
+    return basis
+
+
+class _ForceColumns:
+    """Joint forces that balance a spring, per unit of its numbers.
+
+    What balances a spring is k (length) − k·rest + damping·rate: differences of unit springs are exact.
+    """
+
+    PARTS = ("stiffness", "preload", "damping")
+
+    def __init__(self, mechanism: Mechanism, name: str) -> None:
+        rest = "rest" if f"forces.{name}.rest" in mechanism.parameters else "length"
+        place = f"forces.{name}"
+        length = mechanism.parameters[f"{place}.{rest}"].value
+
+        def variant(stiffness: float, length: float, damping: float) -> InterpretedDynamics:
+            values = {"stiffness": stiffness, rest: length, "damping": damping}
+            return InterpretedDynamics(
+                mechanism.with_parameters({f"{place}.{key}": x for key, x in values.items()})
+            )
+
+        self._none, self._damper = variant(0.0, length, 0.0), variant(0.0, length, 1.0)
+        self._stiff, self._preloaded = variant(1.0, 0.0, 0.0), variant(1.0, 1.0, 0.0)
+
+    def at(self, state: State) -> Array:
+        """A column for each part, (nv, 3)."""
+        none, stiff = self._none.terms(state).F, self._stiff.terms(state).F
+        preload = stiff - self._preloaded.terms(state).F
+        return np.column_stack([none - stiff, preload, none - self._damper.terms(state).F])
