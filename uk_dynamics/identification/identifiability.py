@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from uk_dynamics.control.estimation import allowed_motions
 from uk_dynamics.identification.linear_parameters import LinearParameter
-from uk_dynamics.identification.regressor import Motions, Regressor, allowed_motions
+from uk_dynamics.identification.regressor import Motions, Regressor
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.ndimage
 import scipy.optimize
+import scipy.signal
+from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.identifiability import (
@@ -35,10 +38,12 @@ from uk_dynamics.simulation import Trajectory
 
 _TOLD = 10.0  # information of a direction, per its size squared: known to a third of the size
 _IDENTIFIED = 0.1  # of its size, or of itself: standard deviation of an identified parameter
-_ROUNDS = 4  # of weights from residuals
+_ROUNDS = 4  # of weights from what is left
 _HELD_OUT = 0.2  # of a recording
 _NEAR_FILES = 1e-2  # weight of what the data do not tell, per unit of logarithm
 _ROUNDING = 1e-9
+_TAPER = 0.1  # of a recording, at its ends
+_BANDS, _NARROWEST = 40, 9  # of the spectrum of what is left: their number, and samples in each
 _GENEROUS = 3.0  # times all efforts: largest effect that is expected of a parameter
 
 
@@ -159,9 +164,7 @@ class Identification:
         found = self.mechanism.with_parameters(self.values)
         if self.payload is not None:
             link = next(
-                x.parameter.owner
-                for x in self.estimates
-                if x.parameter.name.startswith("payload.")
+                x.parameter.owner for x in self.estimates if x.parameter.name.startswith("payload.")
             )
             mass, center, inertia = self.payload
             found = found.with_payload(link, mass, center, inertia)
@@ -218,58 +221,88 @@ def identify(
         ends = [round((1.0 - _HELD_OUT) * len(x.t)) for x in parts]
         checked = [x.part(slice(end, None)) for x, end in zip(parts, ends, strict=True)]
         parts = [x.part(slice(end)) for x, end in zip(parts, ends, strict=True)]
-    return fit(regressor, joined(parts), joined(checked), tuple(training))
-
-
-def joined(parts: Sequence[Motions]) -> Motions:
-    """Several motions after each other."""
-    names = ("t", "q", "v", "qdd", "efforts")
-    return Motions(*(np.concatenate([getattr(x, name) for x in parts]) for name in names))
+    return fit(regressor, parts, checked, tuple(training))
 
 
 def fit(
     regressor: Regressor,
-    training: Motions,
-    held_out: Motions,
+    training: Sequence[Motions],
+    held_out: Sequence[Motions],
     motions: tuple[MeasuredMotion, ...] = (),
 ) -> Identification:
-    """Estimates of the parameters of a regressor from motions; see :func:`identify`."""
+    """Estimates of the parameters of a regressor from motions; see :func:`identify`.
+
+    Errors of accelerations grow with the frequency, those of efforts do not: least squares over
+    frequencies, each weighted with what the estimates leave there (generalized least squares).
+    """
     parameters = regressor.parameters
-    equations = regressor.equations(training)
-    checked = regressor.equations(held_out, equations.coordinates)
-    estimate, weights = np.zeros(len(parameters)), _rms(equations.missing)
+    first = regressor.equations(training[0])
+    equations = [first, *(regressor.equations(x, first.joints) for x in training[1:])]
+    checked = [regressor.equations(x, first.joints) for x in held_out]
+    spectra = [_Spectrum(x) for x in equations]
+    estimate: Array | None = None
     for _ in range(_ROUNDS):
-        weights = np.maximum(weights, _ROUNDING * (1.0 + _rms(equations.efforts)))
-        sizes = _sizes(equations, parameters, weights)
-        W = (equations.matrix / weights[:, None]).reshape(-1, len(parameters)) * sizes
+        weighted = [x.weighted(estimate) for x in spectra]
+        effects, right_side, total = (np.concatenate(x) for x in zip(*weighted, strict=True))
+        sizes = _sizes(effects, total, parameters)
+        W = effects * sizes
         information, directions = np.linalg.eigh(W.T @ W)
-        told = information > max(_TOLD, 1e-13 * information[-1])
+        told = information > max(_TOLD, _ROUNDING**1.5 * information[-1])
         along = directions[:, told]
-        right = W.T @ (equations.missing / weights).reshape(-1)
-        estimate = sizes * (along @ (along.T @ right / information[told]))
-        left = equations.missing - equations.matrix @ estimate
-        weights = _rms(left)
+        estimate = sizes * (along @ ((along.T @ (W.T @ right_side)) / information[told]))
+    assert estimate is not None
     files = np.array([parameter.value for parameter in parameters])
     values = _physical(parameters, files + estimate, sizes, along, information[told])
-    change = values - files
-    spread = _correlation(equations.missing - equations.matrix @ change)
-    known = (along / information[told]) @ along.T * spread
+    known = (along / information[told]) @ along.T
     untold = directions[:, ~told] @ directions[:, ~told].T
     untold[np.abs(untold) < _ROUNDING] = 0.0
     covariance = (known + untold) * np.outer(sizes, sizes)
-    around = training.q[len(training.q) // 2]
-    random = regressor.equations(random_motions(regressor, around), equations.coordinates)
+    around = training[0].q[len(training[0].q) // 2]
+    random = regressor.equations(random_motions(regressor, around), first.joints)
     limits = identifiability(random.matrix.reshape(-1, len(parameters)), parameters)
     return Identification(
         mechanism=regressor.mechanism,
-        estimates=tuple(_estimates(parameters, values, covariance, sizes, untold, limits)),
+        estimates=tuple(_estimates(parameters, values, covariance, sizes, limits)),
         covariance=covariance,
         told=int(told.sum()),
         limits=limits,
-        training=_fit(equations, change),
-        held_out=_fit(checked, change),
+        training=_fit(equations, values - files),
+        held_out=_fit(checked, values - files),
         motions=motions,
     )
+
+
+class _Spectrum:
+    """Equations of one recording by frequency."""
+
+    def __init__(self, equations: Equations) -> None:
+        taper = scipy.signal.windows.tukey(len(equations.missing), _TAPER)
+        root = np.sqrt(len(taper) / 2.0)
+
+        def by_frequency(values: Array) -> NDArray[np.complex128]:
+            shaped = taper.reshape(-1, *[1] * (values.ndim - 1)) * values
+            found: NDArray[np.complex128] = np.fft.rfft(shaped, axis=0) / root
+            return found
+
+        self._matrix = by_frequency(equations.matrix)
+        self._missing = by_frequency(equations.missing)
+        self._efforts = by_frequency(equations.efforts)
+        self._least = _ROUNDING * (1.0 + _rms(equations.efforts))
+        self._unknowns = equations.matrix.shape[2]
+
+    def weighted(self, estimate: Array | None) -> tuple[Array, Array, Array]:
+        """Rows, right-hand sides and efforts, in units of what the estimates leave."""
+        if estimate is None:  # the values of the files leave what is to be found: no frequencies
+            power = (np.abs(self._missing) ** 2).mean(axis=0)
+        else:
+            left = np.abs(self._missing - self._matrix @ estimate) ** 2
+            width = max(_NARROWEST, len(left) // _BANDS)
+            power = scipy.ndimage.uniform_filter1d(left, width, axis=0, mode="nearest")
+        weights = np.broadcast_to(1.0 / np.sqrt(0.5 * power + self._least**2), self._missing.shape)
+        rows = (weights[:, :, None] * self._matrix).reshape(-1, self._unknowns)
+        sides = ((weights * x).reshape(-1) for x in (self._missing, self._efforts))
+        first, second, third = (np.concatenate([x.real, x.imag]) for x in (rows, *sides))
+        return first, second, third
 
 
 def _rms(values: Array) -> Array:
@@ -277,37 +310,23 @@ def _rms(values: Array) -> Array:
     return root
 
 
-def _fit(equations: Equations, change: Array) -> Fit:
-    left = equations.missing - equations.matrix @ change
-    rows = (equations.efforts, equations.missing, left)
-    found = (dict(zip(equations.coordinates, _rms(x).tolist(), strict=True)) for x in rows)
+def _fit(equations: Sequence[Equations], change: Array) -> Fit:
+    efforts = np.concatenate([x.efforts for x in equations])
+    before = np.concatenate([x.missing for x in equations])
+    after = before - np.concatenate([x.matrix for x in equations]) @ change
+    joints = equations[0].joints
+    found = (dict(zip(joints, _rms(x).tolist(), strict=True)) for x in (efforts, before, after))
     return Fit(*found)
 
 
-def _sizes(equations: Equations, parameters: Sequence[LinearParameter], weights: Array) -> Array:
+def _sizes(effects: Array, total: Array, parameters: Sequence[LinearParameter]) -> Array:
     """What counts as large for each parameter, (p,)."""
-    total = np.sqrt(((equations.efforts / weights) ** 2).mean())
-    effects = np.sqrt(((equations.matrix / weights[:, None]) ** 2).mean(axis=(0, 1)))
-    likely = _GENEROUS * total / np.where(effects > 0.0, effects, np.inf)
+    norms = np.linalg.norm(effects, axis=0)
+    likely = _GENEROUS * np.linalg.norm(total) / np.where(norms > 0.0, norms, np.inf)
     given = np.array([parameter.size for parameter in parameters])
     values = np.array([abs(parameter.value) for parameter in parameters])
     sizes: Array = np.where(given > 0.0, given, np.where(likely > 0.0, likely, values))
     return np.where(sizes > 0.0, sizes, 1.0)
-
-
-def _correlation(left: Array) -> float:
-    """How many samples count as one, because what is left of them is correlated."""
-    largest = 1.0
-    for column in left.T:
-        spectrum = np.abs(np.fft.rfft(column - column.mean(), 2 * len(column))) ** 2
-        correlation = np.fft.irfft(spectrum)[: len(column)]
-        if correlation[0] <= 0.0:
-            continue
-        ratio = correlation / correlation[0]
-        first = np.flatnonzero(ratio < 0.05)
-        end = int(first[0]) if len(first) else len(ratio)
-        largest = max(largest, 1.0 + 2.0 * float(ratio[1:end].sum()))
-    return largest
 
 
 def _estimates(
@@ -315,7 +334,6 @@ def _estimates(
     values: Array,
     covariance: Array,
     sizes: Array,
-    untold: Array,
     limits: Identifiability,
 ) -> list[Estimate]:
     alone = {next(iter(x.terms)) for x in limits.base if len(x.terms) == 1}
@@ -363,7 +381,9 @@ def _physical(
         for body, length in zip(bodies, lengths, strict=True)
     ]
     scale = np.where(sizes[rest] > 0.0, sizes[rest], 1.0)
-    begin = np.concatenate([*starts, np.where(positive, np.maximum(values[rest], 0.0), values[rest]) / scale])
+    begin = np.concatenate(
+        [*starts, np.where(positive, np.maximum(values[rest], 0.0), values[rest]) / scale]
+    )
     roots = np.sqrt(information)
 
     def made(x: Array) -> Array:
@@ -380,7 +400,9 @@ def _physical(
     lower = np.full(len(begin), -np.inf)
     lower[10 * len(bodies) :][positive] = 0.0
     begin[10 * len(bodies) :][positive] = np.maximum(begin[10 * len(bodies) :][positive], 1e-6)
-    found = scipy.optimize.least_squares(misfit, begin, bounds=(lower, np.inf), x_scale="jac", max_nfev=200)
+    found = scipy.optimize.least_squares(
+        misfit, begin, bounds=(lower, np.inf), x_scale="jac", max_nfev=200
+    )
     return made(found.x)
 
 

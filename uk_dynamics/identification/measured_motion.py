@@ -9,9 +9,13 @@ import numpy as np
 import scipy.interpolate
 import scipy.signal
 
-from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
+from uk_dynamics.control.estimation import (
+    EstimationStatus,
+    StateCompletion,
+    allowed_motions,
+)
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.identification.regressor import Motions, allowed_motions
+from uk_dynamics.identification.regressor import Motions
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
@@ -147,7 +151,9 @@ def _regular(
     if np.abs(np.diff(t) - period).max() < 1e-6 * period:
         return even, positions[: len(even)], efforts[: len(even)]
     held = np.clip(np.searchsorted(t, even + 1e-9 * period, side="right") - 1, 0, None)
-    line = scipy.interpolate.interp1d(t, positions, axis=0, bounds_error=False, fill_value="extrapolate")
+    line = scipy.interpolate.interp1d(
+        t, positions, axis=0, bounds_error=False, fill_value="extrapolate"
+    )
     return even, line(even), efforts[held]
 
 

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
+from uk_dynamics.control.estimation import IndependentJoints, allowed_motions
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.linear_parameters import LinearParameter
 from uk_dynamics.mechanism import Mechanism
@@ -26,7 +26,6 @@ from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model import PARAMETERS_OF_A_LINK, InertialRegressor
 
 Indices = NDArray[np.intp]
-_STEEP = 1e3  # of velocities per velocity of the coordinates: nearly singular
 
 
 @dataclass(frozen=True)
@@ -57,18 +56,16 @@ class Equations:
     """W δ = r in the deviations δ of parameters from their values in the files.
 
     Attributes:
-        coordinates: Joints whose equations these are, (k,).
+        joints: Whose equations these are, (k,).
         matrix: W, (K, k, p).
         missing: r, what the values of the files leave of the efforts, (K, k), in N or N·m.
         efforts: Zᵀ S u, (K, k), in N or N·m.
-        used: Samples at which the coordinates determine the motion, (K,).
     """
 
-    coordinates: tuple[str, ...]
+    joints: tuple[str, ...]
     matrix: Array
     missing: Array
     efforts: Array
-    used: Array
 
 
 class Regressor:
@@ -147,36 +144,30 @@ class Regressor:
             return qdd[at]
         return -1.0 if kind == "preload" else state.q[self._position[at]]
 
-    def equations(self, motions: Motions, coordinates: Sequence[str] | None = None) -> Equations:
-        """The equations at all samples.
+    def equations(self, motions: Motions, joints: Sequence[str] | None = None) -> Equations:
+        """The equations at all samples; those near a singular configuration are zero.
 
         Args:
             motions: Samples.
-            coordinates: Joints whose equations to take; None: motors' joints first.
+            joints: Independent joints whose equations to take; None: those of motors, if they
+                determine the others.
 
         Raises:
-            InputError: The mechanism cannot move.
+            InputError: The mechanism cannot move, or no sample can be used.
         """
-        model = self.mechanism.model
-        chosen = [model.velocity_index(name) for name in coordinates or ()]
-        bases = [self._motions(motions, k) for k in range(len(motions.t))]
-        if coordinates is None:
-            chosen = self._coordinates(bases)
-        k, p = len(chosen), len(self.parameters)
-        matrix = np.zeros((len(bases), k, p))
-        missing, efforts = np.zeros((len(bases), k)), np.zeros((len(bases), k))
-        used = np.zeros(len(bases), dtype=bool)
-        for n, basis in enumerate(bases):
-            if basis.shape[1] != k:
-                continue  # the rank is about to change
-            try:
-                Z = basis @ np.linalg.inv(basis[chosen])
-            except np.linalg.LinAlgError:
-                continue
-            if np.abs(Z).max() > _STEEP * max(1.0, model.nv):
+        states = [
+            State(float(t), q, v) for t, q, v in zip(motions.t, motions.q, motions.v, strict=True)
+        ]
+        bases = [allowed_motions(self._dynamics.terms(x).A, self.mechanism) for x in states]
+        independent = IndependentJoints(self.mechanism, bases, joints)
+        K, k, p = len(states), len(independent.names), len(self.parameters)
+        matrix = np.zeros((K, k, p))
+        missing, efforts, used = np.zeros((K, k)), np.zeros((K, k)), np.zeros(K, dtype=bool)
+        for n, (state, basis) in enumerate(zip(states, bases, strict=True)):
+            Z = independent.motions(basis)
+            if Z is None:
                 continue
             used[n] = True
-            state = State(float(motions.t[n]), motions.q[n], motions.v[n])
             terms = self._dynamics.terms(state)
             applied = self.mechanism.actuators.matrix @ motions.efforts[n]
             matrix[n] = Z.T @ self.tree(state, motions.qdd[n], motions.efforts[n])
@@ -187,48 +178,14 @@ class Regressor:
                 "no sample is left: the machine is near a singular configuration throughout",
                 place=self.mechanism.name,
             )
-        names = tuple(model.velocity_names[i] for i in chosen)
-        return Equations(names, matrix[used], missing[used], efforts[used], used)
-
-    def _motions(self, motions: Motions, k: int) -> Array:
-        """Orthonormal basis of the motions that the constraints allow, (nv, mobility)."""
-        state = State(float(motions.t[k]), motions.q[k], motions.v[k])
-        return allowed_motions(self._dynamics.terms(state).A, self.mechanism)
-
-    def _coordinates(self, bases: Sequence[Array]) -> list[int]:
-        """Joints by which all samples are determined well; those with motors first."""
-        count = int(np.median([basis.shape[1] for basis in bases]))
-        usual = [basis for basis in bases if basis.shape[1] == count]
-        if not count:
-            raise InputError("cannot move: it has no mobility", place=self.mechanism.name)
-        seen = usual[:: max(1, len(usual) // 50)]
-        driven = self.mechanism.actuators.matrix.any(axis=1)
-        for candidates in (np.flatnonzero(driven), np.arange(len(driven))):
-            if len(candidates) < count:
-                continue
-            stacked = np.hstack([basis[candidates] for basis in seen])
-            order = scipy.linalg.qr(stacked.T, mode="r", pivoting=True)[1]
-            chosen = sorted(int(candidates[i]) for i in order[:count])
-            worst = min(np.linalg.svd(basis[chosen], compute_uv=False)[-1] for basis in seen)
-            if worst > 1.0 / _STEEP or len(candidates) == len(driven):
-                return chosen
-        raise AssertionError("the last candidates are all joints")
-
-
-def allowed_motions(A: Array, mechanism: Mechanism) -> Array:
-    """Orthonormal basis of the kernel of A, (nv, mobility)."""
-    if not len(A):
-        return np.eye(mechanism.model.nv)
-    _, values, right = np.linalg.svd(A)
-    rank = int((values > mechanism.spec.solver.rank_tolerance * values[0]).sum())
-    basis: Array = right[rank:].T
-    return basis
+        return Equations(independent.names, matrix, missing, efforts)
 
 
 class _ForceColumns:
     """Joint forces that balance a spring, per unit of its numbers.
 
-    What balances a spring is k (length) − k·rest + damping·rate: differences of unit springs are exact.
+    What balances it is stiffness·length − preload + damping·rate: differences of unit springs are
+    exact.
     """
 
     PARTS = ("stiffness", "preload", "damping")

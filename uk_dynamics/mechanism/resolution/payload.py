@@ -68,7 +68,9 @@ def with_payload(
     moments = np.zeros((3, 3))
     for name, (i, j) in MOMENTS.items():
         moments[i, j] = moments[j, i] = known[f"{place}.inertia.{name}"].value
-    both = pseudo_inertia(parameters_of_body(values["mass"], middle, moments)) + pose @ load @ pose.T
+    both = (
+        pseudo_inertia(parameters_of_body(values["mass"], middle, moments)) + pose @ load @ pose.T
+    )
     return link_values(carrier, parameters_of(both))
 
 
