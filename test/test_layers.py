@@ -49,7 +49,8 @@ ROOMS = (
     *("sweeps", "benchmarks/peers", "benchmarks"),
     *("papers/output", "papers/de_falco", "papers/orsino", "papers/parallel", "papers/review"),
     *("papers/servo", "papers/iftomm", "papers"),
-    *("cli/options", "cli/output", "cli/commands", "cli/conversions", "cli", "__main__"),
+    *("cli/options", "cli/output", "cli/commands", "cli/conversions"),
+    *("cli/identification", "cli", "__main__"),
     *("ros/parameters", "ros/timing", "ros/diagnostics", "ros/topics", "ros/process"),
     *("ros/simulation", "ros/servo", "ros/nodes", "ros/demo", "ros"),
 )

@@ -158,6 +158,21 @@ class Identification:
         ten = [x.value for x in self.estimates if x.parameter.name.startswith("payload.")]
         return body_of_parameters(np.array(ten)) if ten else None
 
+    @property
+    def motor_gains(self) -> dict[str, float]:
+        """What the efforts of motors are to be multiplied by, of those that were estimated."""
+        return {x.parameter.owner: x.value for x in self.estimates if x.parameter.kind == "motor"}
+
+    @cached_property
+    def new_values(self) -> dict[str, float]:
+        """All values of the mechanism that change, the payload included."""
+        found = dict(self.values)
+        if self.payload is not None:
+            known = self.identified.parameters
+            before = self.mechanism.parameters
+            found |= {n: x.value for n, x in known.items() if x.value != before[n].value}
+        return found
+
     @cached_property
     def identified(self) -> Mechanism:
         """The mechanism with the estimates, the payload on its link."""

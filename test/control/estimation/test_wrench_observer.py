@@ -16,7 +16,9 @@ PERIOD = 1e-3
 FORCE = np.array([0.0, 0.0, -5.0])  # N, at the coupler's origin
 
 
-def observed(observer: WrenchObserver, mechanism: Mechanism, duration: float) -> list[ExternalForces]:
+def observed(
+    observer: WrenchObserver, mechanism: Mechanism, duration: float
+) -> list[ExternalForces]:
     """What an observer says of a five-bar that falls from rest under FORCE."""
     start = mechanism.start({"crank": 0.9})
     push = mechanism.wrench_forces({"coupler_link": FORCE}, start.q)
@@ -56,7 +58,9 @@ def test_a_wrench_is_told_where_the_motion_tells_it_and_nowhere_else() -> None:
     assert along_z.wrench[2] == pytest.approx(FORCE[2], abs=0.1)
     assert not along_z.wrench[[0, 1, 3, 4, 5]].any()
     # one freedom cannot tell x from z, and no motion is along y
-    both = observed(WrenchObserver(mechanism, frame="coupler_link", axes=["x", "z"]), mechanism, 0.01)
+    both = observed(
+        WrenchObserver(mechanism, frame="coupler_link", axes=["x", "z"]), mechanism, 0.01
+    )
     assert both[-1].wrench is None
     assert both[-1].undetermined == ("x", "z")
     turning = WrenchObserver(mechanism, frame="coupler_link", axes=["ry"])
