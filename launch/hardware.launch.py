@@ -56,7 +56,7 @@ ARGUMENTS = (
     (
         "observe",
         "",
-        "Start wrench_observer: a link at which it tells external forces, or true for efforts only.",
+        "Start wrench_observer: a link where it tells external forces, or true: efforts only.",
     ),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
     ("rviz", "false", RVIZ),

@@ -1,5 +1,13 @@
 """Parameters and geometry of machines from recordings of their motion."""
 
+from uk_dynamics.identification.calibration import (
+    PLACES,
+    Calibration,
+    Placement,
+    Tracked,
+    calibrate,
+    facts,
+)
 from uk_dynamics.identification.excitation import Excitation, excitation
 from uk_dynamics.identification.identifiability import (
     BaseParameter,
@@ -20,7 +28,9 @@ from uk_dynamics.identification.updated_files import updated_files
 
 __all__ = [
     "DEFAULT",
+    "PLACES",
     "BaseParameter",
+    "Calibration",
     "Equations",
     "Estimate",
     "Excitation",
@@ -30,8 +40,12 @@ __all__ = [
     "LinearParameter",
     "MeasuredMotion",
     "Motions",
+    "Placement",
     "Regressor",
+    "Tracked",
+    "calibrate",
     "excitation",
+    "facts",
     "fit",
     "identifiability",
     "identify",

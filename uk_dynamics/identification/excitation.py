@@ -199,12 +199,11 @@ class _Limits:
         places = [model.position_index(name) for name in independent.names]
         lower, upper = model.lower[chosen], model.upper[chosen]
         at = q[places]
-        # around where the loops close, in the nearer half of the range
-        self.center = np.where(
-            np.isfinite(lower + upper),
-            np.clip(at, 0.75 * lower + 0.25 * upper, 0.25 * lower + 0.75 * upper),
-            at,
-        )
+        # around where the loops close, in the inner half of the range
+        bounded = np.isfinite(lower) & np.isfinite(upper)
+        low, high = np.where(bounded, lower, 0.0), np.where(bounded, upper, 0.0)
+        inner = np.clip(at, 0.75 * low + 0.25 * high, 0.25 * low + 0.75 * high)
+        self.center = np.where(bounded, inner, at)
         room = np.minimum(self.center - lower, upper - self.center)
         self.reach = np.minimum(_ROOM * room, _REACH)
         self.speed = _ROOM * model.velocity_limit[chosen]

@@ -53,12 +53,15 @@ class Identifiability:
     without_effect: tuple[str, ...]
 
 
-def identifiability(matrix: Array, parameters: Sequence[LinearParameter]) -> Identifiability:
+def identifiability(
+    matrix: Array, parameters: Sequence[LinearParameter], tolerance: float = _ZERO
+) -> Identifiability:
     """Base parameters of a regressor: Gautier's, by QR with pivoting of its columns.
 
     Args:
         matrix: Equations as rows, (n, p).
         parameters: Of its columns.
+        tolerance: Part of the largest that counts as zero.
 
     Source: Gautier: Numerical calculation of the base inertial parameters of robots (1991).
     """
@@ -66,20 +69,20 @@ def identifiability(matrix: Array, parameters: Sequence[LinearParameter]) -> Ide
     sizes = np.array([parameter.size or 1.0 for parameter in parameters])
     norms = np.linalg.norm(matrix, axis=0)
     # without effect on any equation, beside parameters of the same size
-    felt = norms * sizes > _ZERO * (norms * sizes).max(initial=0.0)
+    felt = norms * sizes > tolerance * (norms * sizes).max(initial=0.0)
     seen = np.flatnonzero(felt)
     if not len(seen):
         return Identifiability(0, (), tuple(names))
     R, order = scipy.linalg.qr(matrix[:, seen] / norms[seen], mode="r", pivoting=True)
     diagonal = np.abs(R.diagonal())
-    rank = int((diagonal > _ZERO * diagonal[0]).sum())
+    rank = int((diagonal > tolerance * diagonal[0]).sum())
     others = scipy.linalg.solve_triangular(R[:rank, :rank], R[:rank, rank:])
     base = []
     for row, first in enumerate(order[:rank]):
         own = norms[seen[first]]
         terms = {names[seen[first]]: 1.0}
         for column, other in enumerate(order[rank:]):
-            if abs(others[row, column]) > _LEAST:
+            if abs(others[row, column]) > max(_LEAST, tolerance):
                 terms[names[seen[other]]] = float(others[row, column] * norms[seen[other]] / own)
         base.append((seen[first], BaseParameter(terms)))
     found = tuple(x for _, x in sorted(base, key=lambda pair: pair[0]))

@@ -56,14 +56,9 @@ def report(found: Identification) -> dict[str, Any]:
 
 def summary(found: Identification) -> list[tuple[str, str]]:
     """The most important in lines of label and value."""
+    told = f"{found.told} told by these recordings, {found.limits.rank} by any motion"
     rows = [("training", _line(found.training)), ("held out", _line(found.held_out))]
-    rows.append(
-        (
-            "combinations",
-            f"{found.told} told by these recordings, {found.limits.rank} by any motion,"
-            f" of {len(found.estimates)} parameters",
-        )
-    )
+    rows.append(("combinations", f"{told}, of {len(found.estimates)} parameters"))
     for status in ("identified", "not told"):
         rows += [
             (

@@ -33,7 +33,7 @@ examples:
   uk_dynamics identify my_robot.yaml --excite 20 --out excitation.yaml      a motion that tells more
 
 files in --out: NAME.urdf, NAME.yaml, report.json
-exit status: 0 done, 1 the estimates predict held-out efforts no better than the files, 2 wrong usage
+exit status: 0 done, 1 held-out efforts are predicted no better than before, 2 wrong usage
 """
 
 
