@@ -110,14 +110,6 @@ def test_held_out_efforts_are_predicted(loaded: Identification) -> None:
     assert loaded.held_out.relative < 0.02
 
 
-def test_without_noise_friction_is_exact(five_bar: Mechanism, machine: Mechanism) -> None:
-    clean = five_bar_recording(machine, duration=6.0)
-    found = identify(five_bar, [clean], estimate=FRICTIONS, payload="coupler_link")
-    # Commands that hold for 2 ms follow friction with its v₀ of 0.01 rad/s only so far.
-    assert found["joints.crank.friction"].value == pytest.approx(FRICTION, abs=5e-3)
-    assert found["payload.coupler_link.mass"].value == pytest.approx(LOAD, abs=1e-3)
-
-
 def test_all_links_stay_bodies_and_combinations_come_back(
     five_bar: Mechanism, machine: Mechanism, noisy: Trajectory
 ) -> None:
@@ -195,7 +187,7 @@ def test_the_command_writes_files_that_read_back(
 ) -> None:
     noisy.save(tmp_path / "run.npz")
     out = tmp_path / "out"
-    options = ["--payload", "coupler_link", "--estimate", "joints.crank.*n*"]
+    options = ["--payload", "coupler_link", "--estimate", "joints.crank.*i*n"]
     command = ["identify", "five_bar", str(tmp_path / "run.npz"), *options, "--out", str(out)]
     assert main(command) == 0
     shown = capsys.readouterr().out
@@ -213,6 +205,8 @@ def test_wrong_names_are_answered_with_valid_ones(five_bar: Mechanism, noisy: Tr
         identify(five_bar, [noisy], payload="coupler_lonk")
     with pytest.raises(InputError, match="below half the sampling rate"):
         identify(five_bar, [noisy], cutoff=400.0)
-    short = Trajectory(**{**vars(noisy), **{x: getattr(noisy, x)[:20] for x in ("t", "q", "efforts")}})
+    short = Trajectory(
+        **{**vars(noisy), **{x: getattr(noisy, x)[:20] for x in ("t", "q", "efforts")}}
+    )
     with pytest.raises(InputError, match="too few"):
         identify(five_bar, [short])

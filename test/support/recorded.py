@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism, State, Trajectory
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.simulation.recording import Statistics
 from uk_dynamics.simulation.recording.trajectory_data import Names
 
@@ -14,7 +15,7 @@ PARALLELOGRAM = np.array([1.0, -1.0, 1.0, 1.0])  # rates of crank, coupler, midd
 
 
 def five_bar_recording(
-    machine: Mechanism, *, duration: float = 10.0, noise: bool = False, seed: int = 0
+    machine: Mechanism, *, duration: float = 8.0, noise: bool = False, seed: int = 0
 ) -> Trajectory:
     """The five-bar on a sum of sinusoids of its crank, 500 samples a second.
 
@@ -29,9 +30,9 @@ def five_bar_recording(
     acceleration = -sum(a * w**2 * np.sin(w * t + p) for a, w, p in turns)
     q, v = np.outer(angle, PARALLELOGRAM), np.outer(rate, PARALLELOGRAM)
     qdd = np.outer(acceleration, PARALLELOGRAM)
-    efforts = np.zeros((len(t), 1))
+    efforts, dynamics = np.zeros((len(t), 1)), InterpretedDynamics(machine)
     for k in range(len(t)):
-        terms = machine.terms(State(float(t[k]), q[k], v[k]))
+        terms = dynamics.terms(State(float(t[k]), q[k], v[k]))
         efforts[k] = PARALLELOGRAM @ (terms.M @ qdd[k] - terms.F)
     # commands hold until the next sample: that of its middle
     efforts[:-1] = 0.5 * (efforts[:-1] + efforts[1:])

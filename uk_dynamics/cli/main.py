@@ -32,7 +32,7 @@ from uk_dynamics.cli.commands import compile as compile_command
 from uk_dynamics.cli.commands.completion import complete
 from uk_dynamics.cli.conversions import export_mechanism, import_robot
 from uk_dynamics.cli.extensions import register_extensions
-from uk_dynamics.cli.identification import identify
+from uk_dynamics.cli.identification import calibrate, identify
 from uk_dynamics.exceptions import UkDynamicsError, UnknownNameError
 
 USER_ERROR = 2
@@ -42,7 +42,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 _COMMANDS = (
     init, import_robot, export_mechanism, check, describe, modes, simulate, inverse_dynamics,
-    identify,
+    identify, calibrate,
     compile_command, benchmark, sweep, reproduce, ros2_control, schema, view, plot, layouts,
     completion,
 )  # fmt: skip

@@ -7,6 +7,7 @@ from uk_dynamics.identification.calibration import (
     Tracked,
     calibrate,
     facts,
+    read_tracker,
 )
 from uk_dynamics.identification.excitation import Excitation, excitation
 from uk_dynamics.identification.identifiability import (
@@ -52,6 +53,7 @@ __all__ = [
     "linear_parameters",
     "measured_motion",
     "random_motions",
+    "read_tracker",
     "report",
     "summary",
     "updated_files",

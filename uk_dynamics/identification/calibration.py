@@ -44,6 +44,24 @@ class Tracked:
     deviation: float = 1e-3
 
 
+def read_tracker(file: str, link: str, deviation: float = 1e-3) -> Tracked:
+    """Positions of a link from a CSV file with the columns t, x, y, z.
+
+    Raises:
+        InputError: It cannot be read, or has no such columns.
+    """
+    try:
+        table = np.genfromtxt(file, delimiter=",", names=True, encoding="utf-8")
+        columns = [np.atleast_1d(table[name]) for name in ("t", "x", "y", "z")]
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", file=file) from None
+    except (ValueError, IndexError):
+        raise InputError("expected the columns t, x, y, z", file=file) from None
+    if len(columns[0]) < 2 or not np.isfinite(columns).all():
+        raise InputError("expected finite numbers in at least two lines", file=file)
+    return Tracked(link, columns[0], np.column_stack(columns[1:]), deviation)
+
+
 @dataclass(frozen=True)
 class Placement:
     """A coordinate of the geometry after calibration.
