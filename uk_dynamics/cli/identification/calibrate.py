@@ -11,14 +11,14 @@ from uk_dynamics.cli.output.printing import json_text, table
 _HELP = """\
 estimate the geometry of loops from redundant encoders, or with a tracker
 
-Estimate where the joints that close loops are, and what encoders show beyond the joint position, from
-recorded positions of a machine with more encoders than it needs, or with a tracker that follows a
-link (--tracker, a CSV file with the columns t, x, y, z in s and m, in world axes). Directions that the
-measurements do not tell stay at the values of the files, and are listed.
+Estimate where the joints that close loops are, and what encoders show beyond the joint position,
+from recorded positions of a machine with more encoders than it needs, or with a tracker that
+follows a link (--tracker, a CSV file with the columns t, x, y, z in s and m, in world axes).
+Directions that the measurements do not tell stay at the values of the files, and are listed.
 
 examples:
   uk_dynamics calibrate my_robot.yaml slow.mcap --out calibrated
-  uk_dynamics calibrate my_robot.yaml slow.mcap --estimate 'constraints.pin.parent.*' --out calibrated
+  uk_dynamics calibrate my_robot.yaml slow.mcap --estimate 'constraints.pin.parent.*' --out new
   uk_dynamics calibrate my_robot.yaml slow.mcap --tracker points.csv --link tool --out calibrated
 
 files in --out: NAME.urdf, NAME.yaml, calibration.json (with the offsets of encoders)
@@ -35,8 +35,8 @@ def register(commands: common.Commands) -> None:
         "--estimate",
         metavar="NAME",
         action="append",
-        help="coordinate, such as constraints.PIN.parent.x, joints.JOINT.origin.x or encoders.JOINT,"
-        " * stands for anything; repeatable (default: all pins and encoders)",
+        help="coordinate, such as constraints.PIN.parent.x, joints.JOINT.origin.x or"
+        " encoders.JOINT, * stands for anything; repeatable (default: all pins and encoders)",
     )
     parser.add_argument(
         "--measured",
@@ -101,12 +101,9 @@ def run(arguments: argparse.Namespace) -> int:
                 if x.told
             ),
             *(("only together", str(x)) for x in found.limits.base if len(x.terms) > 1),
-            *(
-                (("no effect", ", ".join(found.limits.without_effect)),)
-                if found.limits.without_effect
-                else ()
-            ),
         ]
+        if found.limits.without_effect:
+            rows.append(("no effect", ", ".join(found.limits.without_effect)))
         print(f"{mechanism.name}\n{table(rows)}")
         if arguments.out is not None:
             print(f"  {arguments.out}: {', '.join(texts)}")
