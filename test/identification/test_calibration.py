@@ -14,7 +14,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification import Tracked, calibrate
 
 TRUE = {"constraints.rocker_pin.parent.x": 0.253, "constraints.rocker_pin.parent.z": 0.002}
-OFFSET = 0.004  # rad, of the rocker's encoder
+OFFSET = 0.004  # rad, of the crank's encoder
 NOISE = 1e-5  # rad
 ENCODERS = ("crank", "rocker")
 
@@ -29,23 +29,37 @@ def measured(four_bar: Mechanism) -> Trajectory:
     """The crank goes round once on a machine whose pin and encoder are off."""
     machine = four_bar.with_parameters(TRUE)
     completion = StateCompletion(machine, ["crank"])
-    cranks = 1.2 + np.linspace(0.0, 2.0 * np.pi, 60)
+    cranks = 1.2 + np.linspace(0.0, 2.0 * np.pi, 30)
     q = np.array([completion.complete([crank]).q for crank in cranks])
-    q[:, four_bar.model.position_index("rocker")] += OFFSET
+    q[:, four_bar.model.position_index("crank")] += OFFSET
     q += NOISE * np.random.default_rng(2).standard_normal(q.shape)
     rest = np.zeros_like(q)
-    return recording(machine, np.linspace(0.0, 6.0, 60), q, rest, rest, rest[:, :1])
+    return recording(machine, np.linspace(0.0, 6.0, 30), q, rest, rest, rest[:, :1])
 
 
 def test_a_pin_and_an_encoder_offset_come_back(four_bar: Mechanism, measured: Trajectory) -> None:
-    names = [*TRUE, "encoders.rocker"]
+    names = [*TRUE, "encoders.crank"]
     found = calibrate(four_bar, [measured], estimate=names, measured=ENCODERS)
-    for name, true in {**TRUE, "encoders.rocker": OFFSET}.items():
+    for name, true in {**TRUE, "encoders.crank": OFFSET}.items():
         assert found[name].told
-        # noise of 1e-5 rad on 40 samples, links of a third of a metre
+        # noise of 1e-5 rad on 20 samples, links of a third of a metre
         assert found[name].value == pytest.approx(true, abs=2e-5)
         assert abs(found[name].value - true) < 6.0 * found[name].deviation
     assert found.held_out < 2.0 * NOISE < 1e-3 < found.held_out_before
+
+
+def test_a_turned_pin_and_an_encoder_offset_of_its_link_are_the_same(
+    four_bar: Mechanism, measured: Trajectory
+) -> None:
+    names = [*TRUE, "encoders.crank", "encoders.rocker"]
+    found = calibrate(four_bar, [measured], estimate=names, measured=ENCODERS)
+    assert found.limits.rank == 3
+    across, offset = "constraints.rocker_pin.parent.z", "encoders.rocker"
+    assert [x.name for x in found.placements if not x.told] == [across, offset]
+    (together,) = (x for x in found.limits.base if {across, offset} <= set(x.terms))
+    # an angle moves a pin at 0.253 m by as much
+    ratio = together.terms[offset] / together.terms[across]
+    assert min(abs(ratio), 1.0 / abs(ratio)) == pytest.approx(0.253, abs=1e-3)
 
 
 def test_angles_alone_do_not_tell_the_scale_of_a_four_bar(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import find_file, read_yaml, yaml_text
 from uk_dynamics.mechanism.resolution import Parameter
@@ -46,7 +47,7 @@ def updated_files(
     _write_links(robot, changed.model.description, names)
     _write_joints(robot, names, values)
     ET.indent(robot)
-    path, shown = find_file(mechanism.spec.file, "mechanism")
+    path, shown = _file(mechanism)
     from_urdf = path.suffix in (".urdf", ".xacro")
     data: dict[str, Any] = {"schema": 1} if from_urdf else copy.deepcopy(_mapping(path, shown))
     urdf = f"{mechanism.name}.urdf"
@@ -61,6 +62,16 @@ def updated_files(
         urdf: declaration + ET.tostring(robot, encoding="unicode") + "\n",
         f"{mechanism.name}.yaml": top + yaml_text(data),
     }
+
+
+def _file(mechanism: Mechanism) -> tuple[Path, str]:
+    """Where the mechanism was read from, and how errors call it."""
+    for name in (mechanism.spec.file, mechanism.name):  # shipped ones are known by name
+        with contextlib.suppress(MechanismFileError):
+            path, shown = find_file(name, "mechanism")
+            if path.is_file():
+                return path, shown
+    raise InputError("was not read from a file that could be updated", place=mechanism.name)
 
 
 def _mapping(path: Path, shown: str) -> dict[str, Any]:
