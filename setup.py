@@ -32,6 +32,7 @@ def data_files():
 NODES = (
     "simulator",
     "forward_dynamics",
+    "wrench_observer",
     "servo_controller",
     "command_watchdog",
     "joint_state_completer",

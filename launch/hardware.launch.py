@@ -53,6 +53,11 @@ ARGUMENTS = (
         "Start command_watchdog, which commands zero efforts when servo_controller fails.",
     ),
     ("heartbeat_timeout", "0.1", "Time without a heartbeat after which the watchdog acts, in s."),
+    (
+        "observe",
+        "",
+        "Start wrench_observer: a link where it tells external forces, or true: efforts only.",
+    ),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
     ("rviz", "false", RVIZ),
     VIEW,
@@ -119,6 +124,11 @@ def nodes(given):
         guarding.append(
             node(PACKAGE, "command_watchdog", machine, watchdog, kind=LastToEnd, after=driving)
         )
+    observing = []
+    if given["observe"] and given["observe"].lower() != "false":
+        frame = "" if given["observe"].lower() == "true" else given["observe"]
+        observer = {"frame": ParameterValue(frame, value_type=str)}
+        observing.append(node(PACKAGE, "wrench_observer", machine, observer, ends=False))
     manager = node(
         "controller_manager",
         "ros2_control_node",
@@ -153,6 +163,7 @@ def nodes(given):
         manager,
         *guarding,
         node(PACKAGE, "joint_state_completer", machine),
+        *observing,
         spawner,
         RegisterEventHandler(OnProcessExit(target_action=spawner, on_exit=controllers_done)),
     ]

@@ -40,6 +40,8 @@ _WHAT = {
     "servo_controller": "Drives the motors; a lifecycle node."
     " See [servo_controller](../servo_controller.md).",
     "command_watchdog": "Commands zero efforts when the controller has ended.",
+    "wrench_observer": "External forces from the momentum of the machine."
+    " See [external forces](../identification.md#external-forces).",
     "viewer": "The mechanism in the browser. See [the view](../view.md).",
 }
 

@@ -31,6 +31,7 @@ from uk_dynamics.cli.commands import compile as compile_command
 from uk_dynamics.cli.commands.completion import complete
 from uk_dynamics.cli.conversions import export_mechanism, import_robot
 from uk_dynamics.cli.extensions import register_extensions
+from uk_dynamics.cli.identification import calibrate, identify
 from uk_dynamics.exceptions import UkDynamicsError, UnknownNameError
 
 USER_ERROR = 2
@@ -40,8 +41,8 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 _COMMANDS = (
     init, import_robot, export_mechanism, check, describe, modes, workspace, simulate,
-    inverse_dynamics, compile_command, benchmark, sweep, reproduce, ros2_control, schema, view,
-    plot, layouts, completion,
+    inverse_dynamics, identify, calibrate, compile_command, benchmark, sweep, reproduce,
+    ros2_control, schema, view, plot, layouts, completion,
 )  # fmt: skip
 
 _DESCRIPTION = """\

@@ -9,6 +9,14 @@ from uk_dynamics.model.coincident_frames import (
     marker_links,
 )
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
+from uk_dynamics.model.inertial_regressor import (
+    PARAMETERS_OF_A_LINK,
+    InertialRegressor,
+    body_of_parameters,
+    parameters_of,
+    parameters_of_body,
+    pseudo_inertia,
+)
 from uk_dynamics.model.joint_forces import JointForces, PassiveForces
 from uk_dynamics.model.loop_directions import loop_directions
 from uk_dynamics.model.robot_model import RobotModel
@@ -16,17 +24,23 @@ from uk_dynamics.model.urdf.description import AttachedFrame, Mimic
 
 __all__ = [
     "NEAR",
+    "PARAMETERS_OF_A_LINK",
     "AttachedFrame",
     "Coincidence",
     "Coordinates",
+    "InertialRegressor",
     "JointForces",
     "LimitViolation",
     "Mimic",
     "PassiveForces",
     "RobotModel",
+    "body_of_parameters",
     "coincidence",
     "coincident_frames",
     "loop_directions",
     "machine_size",
     "marker_links",
+    "parameters_of",
+    "parameters_of_body",
+    "pseudo_inertia",
 ]

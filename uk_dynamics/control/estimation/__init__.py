@@ -1,10 +1,21 @@
-"""Joint states from measurements: passive joints solved from the loops."""
+"""States, independent joints and external forces from measurements, through the loops."""
 
+from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
 from uk_dynamics.control.estimation.joint_state_estimate import EstimationStatus, JointStateEstimate
 from uk_dynamics.control.estimation.state_completion import StateCompletion
+from uk_dynamics.control.estimation.wrench_observer import (
+    WRENCH_AXES,
+    ExternalForces,
+    WrenchObserver,
+)
 
 __all__ = [
+    "WRENCH_AXES",
     "EstimationStatus",
+    "ExternalForces",
+    "IndependentJoints",
     "JointStateEstimate",
     "StateCompletion",
+    "WrenchObserver",
+    "allowed_motions",
 ]

@@ -7,7 +7,7 @@ from uk_dynamics.mechanism.files.schema_check import check_schema, load_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.files.wording import place_text
-from uk_dynamics.mechanism.files.yaml_file import read_yaml
+from uk_dynamics.mechanism.files.yaml_file import read_yaml, yaml_text
 
 __all__ = [
     "ConstraintSpec",
@@ -21,4 +21,5 @@ __all__ = [
     "load_schema",
     "place_text",
     "read_yaml",
+    "yaml_text",
 ]

@@ -16,6 +16,7 @@ from uk_dynamics.mechanism.resolution.parameters import (
     frame_origins,
     with_values,
 )
+from uk_dynamics.mechanism.resolution.payload import link_values
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.robot_resolution import read_description
 from uk_dynamics.mechanism.resolution.state import (
@@ -60,6 +61,7 @@ __all__ = [
     "Varied",
     "Weights",
     "frame_origins",
+    "link_values",
     "local_structure",
     "read_description",
     "reference_of_pose",

@@ -22,7 +22,8 @@ from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model.urdf import ClosedLoops, RobotDescription
 
 _AXES = "xyz"
-_MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2)} | {
+# Places of the moments in a matrix, as URDF names them.
+MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2)} | {
     "iyz": (1, 2)
 }
 _ANY_SIGN = ("center", "inertia", "origin", "parent", "child", "gravity", "frame", "rest")
@@ -112,7 +113,7 @@ def _entries(source: Source) -> Iterator[tuple[str, str, tuple[Path, ...]]]:
         yield f"links.{link.name}.mass", "kg", ((*where, "mass"),)
         for axis, letter in enumerate(_AXES):
             yield f"links.{link.name}.center.{letter}", "m", ((*where, "center_of_mass", axis),)
-        for moment, (i, j) in _MOMENTS.items():
+        for moment, (i, j) in MOMENTS.items():
             both = {(*where, "inertia", i, j), (*where, "inertia", j, i)}
             yield f"links.{link.name}.inertia.{moment}", "kg m^2", tuple(sorted(both, key=str))
     numbers = {name: k for k, (name, _) in enumerate(spec.joints)}

@@ -44,6 +44,7 @@ from uk_dynamics.mechanism.resolution.parameters import (
     plain,
     with_values,
 )
+from uk_dynamics.mechanism.resolution.payload import with_payload
 from uk_dynamics.mechanism.resolution.robot_resolution import (
     attached_frames,
     build_model,
@@ -182,6 +183,30 @@ class ResolvedMechanism:
         names = tuple(sorted(changed))
         varied = Varied(base, names, np.array([changed[name] for name in names]))
         return type(self)(*with_values(base, changed), nonideal=self.nonideal, varied=varied)
+
+    def with_payload(
+        self: Self,
+        link: str,
+        mass: float,
+        center: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike | None = None,
+    ) -> Self:
+        """The same mechanism carrying a further body; one compiled library serves all payloads.
+
+        Args:
+            link: On which it is fixed.
+            mass: In kg.
+            center: Its centre of mass in the link's frame, (3,), in m.
+            inertia: About the centre, in axes of the link, (3, 3), in kg m²; None: a point.
+
+        Raises:
+            UnknownNameError: There is no such link.
+            InputError: The link does not move, nothing that it is part of has a mass, or no body
+                has such numbers.
+        """
+        return self.with_parameters(
+            with_payload(self.model, self.parameters, link, mass, center, inertia)
+        )
 
     def settled(self: Self) -> Self:
         """The same with all of its numbers as constants, where code has no parameters."""

@@ -1,0 +1,213 @@
+"""Identification: known parameters come back, and what cannot be told is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.recorded import five_bar_recording
+
+from uk_dynamics import Mechanism, Trajectory
+from uk_dynamics.cli.main import main
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.identification import (
+    Identification,
+    Regressor,
+    excitation,
+    identifiability,
+    identify,
+    linear_parameters,
+    random_motions,
+)
+from uk_dynamics.identification.pseudo_inertia import free_numbers, from_free_numbers, possible
+from uk_dynamics.model import body_of_parameters, parameters_of, parameters_of_body, pseudo_inertia
+
+DAMPING, FRICTION = 0.8, 1.5
+LOAD, CENTER = 1.3, (1.0, 0.0, 0.1)
+FRICTIONS = ["joints.crank.damping", "joints.crank.friction"]
+
+
+@pytest.fixture(scope="module")
+def five_bar() -> Mechanism:
+    return Mechanism.from_file("five_bar")
+
+
+@pytest.fixture(scope="module")
+def machine(five_bar: Mechanism) -> Mechanism:
+    """A five-bar with friction and a load that its files do not know."""
+    rubbing = {"joints.crank.damping": DAMPING, "joints.crank.friction": FRICTION}
+    return five_bar.with_parameters(rubbing).with_payload("coupler_link", LOAD, CENTER)
+
+
+@pytest.fixture(scope="module")
+def noisy(machine: Mechanism) -> Trajectory:
+    return five_bar_recording(machine, noise=True)
+
+
+@pytest.fixture(scope="module")
+def loaded(five_bar: Mechanism, noisy: Trajectory) -> Identification:
+    return identify(five_bar, [noisy], estimate=FRICTIONS, payload="coupler_link")
+
+
+@pytest.mark.parametrize("name", ["five_bar", "excavator", "diagonal_spring"])
+def test_the_regressor_times_the_parameters_is_the_force_that_moves_the_machine(name: str) -> None:
+    mechanism = Mechanism.from_file(name)
+    parameters = [x for x in linear_parameters(mechanism, ("*",)) if x.kind != "motor"]
+    regressor = Regressor(mechanism, parameters)
+    motions = random_motions(regressor, mechanism.assemble()).part(slice(20))
+    equations = regressor.equations(motions)
+    values = np.array([parameter.value for parameter in parameters])
+    force = equations.efforts - equations.missing
+    # rounding, of forces of up to 1e6 N in the excavator
+    np.testing.assert_allclose(
+        equations.matrix @ values, force, atol=1e-10 * (1.0 + np.abs(force).max()), rtol=0
+    )
+
+
+def test_a_five_bar_has_five_base_parameters(five_bar: Mechanism) -> None:
+    # The legs turn with θ, the coupler only translates, on a circle of 1 m: the one equation is
+    #   (Σ I_leg + m) θ̈ + g (Σ mx_leg + m) cos θ − g Σ mz_leg sin θ + Σ d θ̇ + Σ f tanh(θ̇/v₀).
+    parameters = linear_parameters(five_bar)
+    regressor = Regressor(five_bar, parameters)
+    motions = random_motions(regressor, five_bar.assemble(crank=0.9))
+    matrix = regressor.equations(motions).matrix.reshape(-1, len(parameters))
+    found = identifiability(matrix, parameters)
+    legs = [f"links.{leg}" for leg in ("left_leg", "middle_leg", "right_leg")]
+    coupler = "links.coupler_link.mass"
+    joints = [f"joints.{joint}" for joint in ("crank", "coupler", "middle", "right")]
+    expected = [
+        {*(f"{leg}.moment.x" for leg in legs), coupler},
+        {f"{leg}.moment.z" for leg in legs},
+        {*(f"{leg}.inertia.yy" for leg in legs), coupler},
+        {f"{joint}.damping" for joint in joints},
+        {f"{joint}.friction" for joint in joints},
+    ]
+    assert found.rank == 5
+    sums = [set(x.terms) for x in found.base]
+    assert len(sums) == 5
+    assert all(one in sums for one in expected)
+    for one in found.base:
+        np.testing.assert_allclose(list(one.terms.values()), 1.0, atol=1e-6, rtol=0)
+    told = set().union(*expected)
+    assert set(found.without_effect) == {x.name for x in parameters} - told
+
+
+def test_payload_and_friction_come_back_from_noisy_encoders(loaded: Identification) -> None:
+    # the payload on the coupler acts by its mass alone, as the coupler only translates
+    assert loaded["payload.coupler_link.mass"].value == pytest.approx(LOAD, rel=0.01)
+    assert loaded["joints.crank.friction"].value == pytest.approx(FRICTION, rel=0.05)
+    assert loaded["joints.crank.damping"].value == pytest.approx(DAMPING, rel=0.05)
+    for name, true in ((FRICTIONS[0], DAMPING), (FRICTIONS[1], FRICTION)):
+        assert abs(loaded[name].value - true) < 5.0 * loaded[name].deviation
+    assert loaded["payload.coupler_link.moment.x"].status == "no effect"
+    assert loaded.told == loaded.limits.rank == 3
+    assert loaded.motions[0].noise[0] == pytest.approx(1e-4, rel=0.1)
+
+
+def test_held_out_efforts_are_predicted(loaded: Identification) -> None:
+    assert loaded.held_out.relative_before > 0.1
+    assert loaded.held_out.relative < 0.02
+
+
+def test_all_links_stay_bodies_and_combinations_come_back(
+    five_bar: Mechanism, machine: Mechanism, noisy: Trajectory
+) -> None:
+    found = identify(five_bar, [noisy])
+    assert found.held_out.relative < 0.02
+    values = {x.parameter.name: x.value for x in found.estimates}
+    mass = sum(x for name, x in values.items() if name.endswith("leg.moment.x"))
+    known = machine.parameters
+    legs = [f"links.{leg}" for leg in ("left_leg", "middle_leg", "right_leg")]
+    true = sum(known[f"{x}.mass"].value * known[f"{x}.center.x"].value for x in legs)
+    total = values["links.coupler_link.mass"] + mass
+    assert total == pytest.approx(true + known["links.coupler_link.mass"].value, rel=0.005)
+    for link in found.identified.model.description.links:
+        if link.mass:
+            moments = np.linalg.eigvalsh(link.inertia)
+            assert link.mass > 0.0
+            assert moments[0] >= 0.0
+            assert moments[0] + moments[1] >= moments[2] * (1.0 - 1e-9)
+
+
+def test_a_motor_constant_comes_back_when_the_masses_are_known(
+    five_bar: Mechanism, machine: Mechanism, noisy: Trajectory
+) -> None:
+    weak = Trajectory(**{**vars(noisy), "efforts": noisy.efforts / 1.25})
+    found = identify(machine, [weak], estimate=["motors.*"])
+    assert found.motor_gains["crank_motor"] == pytest.approx(1.25, rel=0.005)
+
+
+def test_a_body_that_cannot_exist_becomes_the_nearest_that_can() -> None:
+    body = parameters_of_body(2.0, np.array([0.1, 0.2, -0.1]), np.diag([0.3, 0.4, 0.5]))
+    pseudo = pseudo_inertia(body)
+    np.testing.assert_allclose(parameters_of(pseudo), body, atol=1e-15, rtol=0)
+    mass, center, inertia = body_of_parameters(body)
+    assert mass == 2.0
+    np.testing.assert_allclose(center, [0.1, 0.2, -0.1], atol=1e-15, rtol=0)
+    np.testing.assert_allclose(inertia, np.diag([0.3, 0.4, 0.5]), atol=1e-15, rtol=0)
+    again = from_free_numbers(free_numbers(pseudo, 0.3), 0.3)
+    np.testing.assert_allclose(again, pseudo, atol=1e-14, rtol=0)
+    # a moment above the sum of the others
+    flat = pseudo_inertia(parameters_of_body(1.0, np.zeros(3), np.diag([0.1, 0.1, 0.5])))
+    assert np.linalg.eigvalsh(flat)[0] < 0.0
+    mended = possible(flat, 1.0, 1.0)
+    assert np.linalg.eigvalsh(mended)[0] > 0.0
+    np.testing.assert_allclose(mended, flat, atol=0.16, rtol=0)  # by what was negative
+
+
+def test_a_payload_adds_what_a_point_mass_adds(five_bar: Mechanism) -> None:
+    start = five_bar.start(crank=0.7)
+    loaded = five_bar.with_payload("coupler_link", 3.0, (0.4, 0.0, 0.2))
+    added = loaded.terms(start).M - five_bar.terms(start).M
+    forces = [
+        five_bar.wrench_forces({("coupler_link", (0.4, 0.0, 0.2)): axis}, start.q)
+        for axis in np.eye(3)
+    ]
+    J = np.array(forces)
+    np.testing.assert_allclose(added, 3.0 * J.T @ J, atol=1e-12, rtol=0)
+    with pytest.raises(InputError, match="does not move"):
+        five_bar.with_payload("ground", 1.0)
+    with pytest.raises(InputError, match="sum of the others"):
+        five_bar.with_payload("left_leg", 1.0, inertia=np.diag([1.0, 1.0, 3.0]))
+
+
+def test_an_excitation_stays_within_limits_and_tells_more(five_bar: Mechanism) -> None:
+    regressor = Regressor(five_bar, linear_parameters(five_bar, FRICTIONS, "coupler_link"))
+    found = excitation(regressor, 4.0, evaluations=20, seed=1)
+    assert found.condition <= found.condition_before
+    assert np.isfinite(found.condition)
+    q, v, qdd = found.curve(np.linspace(0.0, 4.0, 4001))
+    # differences of 1 ms
+    np.testing.assert_allclose(np.gradient(q[:, 0], 1e-3)[5:-5], v[5:-5, 0], atol=1e-3, rtol=0)
+    np.testing.assert_allclose(np.gradient(v[:, 0], 1e-3)[5:-5], qdd[5:-5, 0], atol=1e-2, rtol=0)
+
+
+def test_the_command_writes_files_that_read_back(
+    noisy: Trajectory, loaded: Identification, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noisy.save(tmp_path / "run.npz")
+    out = tmp_path / "out"
+    options = ["--payload=coupler_link", *(f"--estimate={name}" for name in FRICTIONS)]
+    command = ["identify", "five_bar", str(tmp_path / "run.npz"), *options, "--out", str(out)]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "no effect" in shown
+    assert {x.name for x in out.iterdir()} == {"five_bar.urdf", "five_bar.yaml", "report.json"}
+    written = Mechanism.from_file(out / "five_bar.yaml")
+    for name, parameter in loaded.identified.parameters.items():
+        assert written.parameters[name].value == pytest.approx(parameter.value, abs=1e-9), name
+
+
+def test_wrong_names_are_answered_with_valid_ones(five_bar: Mechanism, noisy: Trajectory) -> None:
+    with pytest.raises(UnknownNameError, match="left_leg"):
+        identify(five_bar, [noisy], estimate=["links.left_lag.mass"])
+    with pytest.raises(UnknownNameError, match="coupler_link"):
+        identify(five_bar, [noisy], payload="coupler_lonk")
+    with pytest.raises(InputError, match="below half the sampling rate"):
+        identify(five_bar, [noisy], cutoff=400.0)
+    short = Trajectory(
+        **{**vars(noisy), **{x: getattr(noisy, x)[:20] for x in ("t", "q", "efforts")}}
+    )
+    with pytest.raises(InputError, match="too few"):
+        identify(five_bar, [short])

@@ -1,0 +1,1 @@
+"""Commands that learn numbers from recordings: identify, calibrate."""

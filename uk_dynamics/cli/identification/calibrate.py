@@ -1,0 +1,110 @@
+"""``uk_dynamics calibrate``: places of pins and encoder offsets from redundant measurements."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.printing import json_text, table
+
+_HELP = """\
+estimate the geometry of loops from redundant encoders, or with a tracker
+
+Estimate where the joints that close loops are, and what encoders show beyond the joint position,
+from recorded positions of a machine with more encoders than it needs, or with a tracker that
+follows a link (--tracker, a CSV file with the columns t, x, y, z in s and m, in world axes).
+Directions that the measurements do not tell stay at the values of the files, and are listed.
+
+examples:
+  uk_dynamics calibrate my_robot.yaml slow.mcap --out calibrated
+  uk_dynamics calibrate my_robot.yaml slow.mcap --estimate 'constraints.pin.parent.*' --out new
+  uk_dynamics calibrate my_robot.yaml slow.mcap --tracker points.csv --link tool --out calibrated
+
+files in --out: NAME.urdf, NAME.yaml, calibration.json (with the offsets of encoders)
+exit status: 0 done, 1 held-out measurements agree no better than before, 2 wrong usage
+"""
+
+
+def register(commands: common.Commands) -> None:
+    """Add the command to the command line."""
+    parser = common.add_command(commands, "calibrate", _HELP, run)
+    common.add_file(parser)
+    parser.add_argument("recordings", metavar="RECORDING", nargs="+", help=".mcap or .npz")
+    parser.add_argument(
+        "--estimate",
+        metavar="NAME",
+        action="append",
+        help="coordinate, such as constraints.PIN.parent.x, joints.JOINT.origin.x or"
+        " encoders.JOINT, * stands for anything; repeatable (default: all pins and encoders)",
+    )
+    parser.add_argument(
+        "--measured",
+        metavar="JOINT",
+        action="append",
+        help="joint with an encoder; repeatable (default: as the mechanism file says)",
+    )
+    parser.add_argument("--tracker", metavar="CSV", help="positions of a link, for one RECORDING")
+    parser.add_argument("--link", metavar="LINK", help="whose origin the tracker measured")
+    common.add_number(
+        parser, "--tracker-deviation", "M", "standard deviation of the tracker", default=1e-3
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, help="directory of the files")
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
+    common.add_json(parser, "the report")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Calibrate; status 1 if held-out measurements agree no better than before."""
+    from uk_dynamics.conversion import write_files
+    from uk_dynamics.exceptions import InputError
+    from uk_dynamics.identification import (
+        PLACES,
+        calibrate,
+        facts,
+        read_tracker,
+        updated_files,
+    )
+    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.simulation import Trajectory
+
+    mechanism = Mechanism.from_file(arguments.file)
+    tracked = None
+    if arguments.tracker is not None:
+        if arguments.link is None:
+            raise InputError("needs --link, the link that it follows", place="--tracker")
+        tracked = read_tracker(arguments.tracker, arguments.link, arguments.tracker_deviation)
+    found = calibrate(
+        mechanism,
+        [Trajectory.load(path) for path in arguments.recordings],
+        estimate=tuple(arguments.estimate or PLACES),
+        measured=arguments.measured,
+        tracked=tracked,
+    )
+    if arguments.out is not None:
+        texts = updated_files(
+            mechanism, found.values, command="calibrate", report="calibration.json"
+        )
+        texts["calibration.json"] = json_text(facts(found)) + "\n"
+        write_files(
+            {arguments.out / name: text for name, text in texts.items()}, force=arguments.force
+        )
+    if arguments.json:
+        print(json_text(facts(found)))
+    else:
+        rows = [
+            ("misfit", f"{found.before:.3g} before, {found.after:.3g} after (m or rad, rms)"),
+            ("held out", f"{found.held_out_before:.3g} before, {found.held_out:.3g} after"),
+            *(
+                (x.name, f"{x.value:.6g} ± {x.deviation:.2g} {x.unit} (file: {x.before:.6g})")
+                for x in found.placements
+                if x.told
+            ),
+            *(("only together", str(x)) for x in found.limits.base if len(x.terms) > 1),
+        ]
+        if found.limits.without_effect:
+            rows.append(("no effect", ", ".join(found.limits.without_effect)))
+        print(f"{mechanism.name}\n{table(rows)}")
+        if arguments.out is not None:
+            print(f"  {arguments.out}: {', '.join(texts)}")
+    return 0 if found.held_out <= found.held_out_before else 1

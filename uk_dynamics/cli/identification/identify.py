@@ -1,0 +1,157 @@
+"""``uk_dynamics identify``: masses, friction, springs and motor constants from recordings."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.printing import json_text, table
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism import Mechanism
+
+_HELP = """\
+estimate masses, friction, springs and motor constants from recordings
+
+Estimate parameters of a machine from its recorded motion: positions of the measured joints and
+efforts of the motors, .mcap or .npz. Passive joints follow from the loops. The equations of motion
+along what the loops allow are linear in these parameters; they are solved by least squares with
+weights from what is left, and bodies stay such as can exist. What the recordings do not tell stays
+at the values of the files, and is listed.
+
+Parameters are named links.LINK.mass, joints.JOINT.damping, joints.JOINT.friction,
+joints.JOINT.armature, joints.JOINT.spring.stiffness, forces.FORCE.stiffness,
+motors.MOTOR.constant; * stands for anything. Motor constants are estimated only if asked for, and
+then something else has to be known: keep a link out of --estimate.
+
+examples:
+  uk_dynamics identify my_robot.yaml monday.mcap --out identified
+  uk_dynamics identify my_robot.yaml monday.mcap --held-out tuesday.mcap --out identified
+  uk_dynamics identify my_robot.yaml load.mcap --payload tool --estimate 'joints.*.friction'
+  uk_dynamics identify my_robot.yaml --excite 20 --out excitation.yaml      a motion that tells more
+
+files in --out: NAME.urdf, NAME.yaml, report.json
+exit status: 0 done, 1 held-out efforts are predicted no better than before, 2 wrong usage
+"""
+
+
+def register(commands: common.Commands) -> None:
+    """Add the command to the command line."""
+    parser = common.add_command(commands, "identify", _HELP, run)
+    common.add_file(parser)
+    parser.add_argument("recordings", metavar="RECORDING", nargs="*", help=".mcap or .npz")
+    parser.add_argument(
+        "--held-out",
+        metavar="RECORDING",
+        action="append",
+        default=[],
+        help="recording on which predictions are checked; repeatable (default: the last fifth of"
+        " each RECORDING)",
+    )
+    parser.add_argument(
+        "--estimate",
+        metavar="NAME",
+        action="append",
+        help="parameter to estimate, * stands for anything; repeatable (default: all links,"
+        " friction and springs; with --payload friction)",
+    )
+    parser.add_argument(
+        "--payload", metavar="LINK", help="estimate a further body that this link carries"
+    )
+    parser.add_argument(
+        "--measured",
+        metavar="JOINT",
+        action="append",
+        help="joint with an encoder; repeatable (default: as the mechanism file says)",
+    )
+    common.add_number(
+        parser, "--cutoff", "HZ", "cut-off of the low-pass filter (default: from the spectrum)"
+    )
+    common.add_number(parser, "--rate", "HZ", "samples per second that are used, at most", 200.0)
+    common.add_number(
+        parser, "--excite", "S", "write tasks that tell the parameters best, of this duration"
+    )
+    parser.add_argument(
+        "--out", metavar="PATH", type=Path, help="directory of the files; with --excite tasks file"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
+    common.add_json(parser, "the report")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Identify, or find an excitation; status 1 if predictions are no better than before."""
+    from uk_dynamics.conversion import write_files
+    from uk_dynamics.exceptions import InputError
+    from uk_dynamics.identification import DEFAULT, identify, report, summary, updated_files
+    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.simulation import Trajectory
+
+    mechanism = Mechanism.from_file(arguments.file)
+    friction = ("joints.*.damping", "joints.*.friction")
+    chosen = tuple(arguments.estimate or (friction if arguments.payload else DEFAULT))
+    if arguments.excite is not None:
+        return _excite(arguments, mechanism, chosen)
+    if not arguments.recordings:
+        raise InputError("give at least one, or --excite", place="RECORDING")
+    found = identify(
+        mechanism,
+        [Trajectory.load(path) for path in arguments.recordings],
+        held_out=[Trajectory.load(path) for path in arguments.held_out],
+        estimate=chosen,
+        payload=arguments.payload,
+        measured=arguments.measured,
+        cutoff=arguments.cutoff,
+        rate=arguments.rate,
+    )
+    facts = report(found)
+    if arguments.out is not None:
+        texts = updated_files(
+            mechanism,
+            found.new_values,
+            gains=found.motor_gains,
+            command="identify",
+            report="report.json",
+        )
+        texts["report.json"] = json_text(facts) + "\n"
+        write_files(
+            {arguments.out / name: text for name, text in texts.items()}, force=arguments.force
+        )
+    if arguments.json:
+        print(json_text(facts))
+    else:
+        print(f"{mechanism.name}\n{table(summary(found))}")
+        if arguments.out is not None:
+            print(f"  {arguments.out}: {', '.join(texts)}")
+    return 0 if found.held_out.relative <= found.held_out.relative_before else 1
+
+
+def _excite(arguments: argparse.Namespace, mechanism: Mechanism, chosen: tuple[str, ...]) -> int:
+    from uk_dynamics.conversion import write_files
+    from uk_dynamics.exceptions import InputError
+    from uk_dynamics.identification import Regressor, excitation, linear_parameters
+    from uk_dynamics.mechanism.files import yaml_text
+
+    if arguments.recordings:
+        raise InputError("finds a motion before there are recordings", place="--excite")
+    regressor = Regressor(mechanism, linear_parameters(mechanism, chosen, arguments.payload))
+    found = excitation(regressor, arguments.excite)
+    facts = {
+        "joints": found.joints,
+        "condition": found.condition,
+        "condition_of_first_guess": found.condition_before,
+    }
+    if arguments.out is not None:
+        write_files({arguments.out: yaml_text(found.tasks())}, force=arguments.force)
+    if arguments.json:
+        print(json_text({**facts, **found.tasks()}))
+    else:
+        rows = [
+            ("joints", ", ".join(found.joints)),
+            ("condition", f"{found.condition:.3g} (a random motion: {found.condition_before:.3g})"),
+        ]
+        print(f"{mechanism.name}\n{table(rows)}")
+        if arguments.out is not None:
+            print(f"  {arguments.out}")
+    return 0

@@ -1,0 +1,60 @@
+"""Parameters and geometry of machines from recordings of their motion."""
+
+from uk_dynamics.identification.calibration import (
+    PLACES,
+    Calibration,
+    Placement,
+    Tracked,
+    calibrate,
+    facts,
+    read_tracker,
+)
+from uk_dynamics.identification.excitation import Excitation, excitation
+from uk_dynamics.identification.identifiability import (
+    BaseParameter,
+    Identifiability,
+    identifiability,
+    random_motions,
+)
+from uk_dynamics.identification.identification import Estimate, Fit, Identification, fit, identify
+from uk_dynamics.identification.linear_parameters import (
+    DEFAULT,
+    LinearParameter,
+    linear_parameters,
+)
+from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_motion
+from uk_dynamics.identification.regressor import Equations, Motions, Regressor
+from uk_dynamics.identification.report import report, summary
+from uk_dynamics.identification.updated_files import updated_files
+
+__all__ = [
+    "DEFAULT",
+    "PLACES",
+    "BaseParameter",
+    "Calibration",
+    "Equations",
+    "Estimate",
+    "Excitation",
+    "Fit",
+    "Identifiability",
+    "Identification",
+    "LinearParameter",
+    "MeasuredMotion",
+    "Motions",
+    "Placement",
+    "Regressor",
+    "Tracked",
+    "calibrate",
+    "excitation",
+    "facts",
+    "fit",
+    "identifiability",
+    "identify",
+    "linear_parameters",
+    "measured_motion",
+    "random_motions",
+    "read_tracker",
+    "report",
+    "summary",
+    "updated_files",
+]

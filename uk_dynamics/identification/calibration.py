@@ -1,0 +1,357 @@
+"""Geometry of loops from redundant encoders, or from a tracker: places of pins, encoder offsets."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
+from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
+from uk_dynamics.identification.identifiability import Identifiability, identifiability
+from uk_dynamics.identification.linear_parameters import LinearParameter
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.simulation import Trajectory
+
+PLACES = ("constraints.*.parent.*", "constraints.*.child.*", "encoders.*")
+_GEOMETRY = ("constraints.", "joints.")
+_ROUNDS = 8
+_SETTLED = 1e-10  # m or rad
+_STEP = 1e-5  # m or rad, of differences: Newton's method leaves 1e-11
+_TOLD = 1e-4  # of the largest singular value
+_MIXED = 0.01  # part of a parameter in directions that are not told
+_SAMPLES = 60
+_LOOSE = 10.0  # m or rad: misfits are what is looked for
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """Positions of a link that a tracker measured, in world axes.
+
+    Attributes:
+        link: Whose origin it is.
+        t: Times of the recording, (K,), in s.
+        positions: (K, 3), in m.
+        deviation: Standard deviation, in m.
+    """
+
+    link: str
+    t: Array
+    positions: Array
+    deviation: float = 1e-3
+
+
+def read_tracker(file: str, link: str, deviation: float = 1e-3) -> Tracked:
+    """Positions of a link from a CSV file with the columns t, x, y, z.
+
+    Raises:
+        InputError: It cannot be read, or has no such columns.
+    """
+    try:
+        table = np.genfromtxt(file, delimiter=",", names=True, encoding="utf-8")
+        columns = [np.atleast_1d(table[name]) for name in ("t", "x", "y", "z")]
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", file=file) from None
+    except (ValueError, IndexError):
+        raise InputError("expected the columns t, x, y, z", file=file) from None
+    if len(columns[0]) < 2 or not np.isfinite(columns).all():
+        raise InputError("expected finite numbers in at least two lines", file=file)
+    return Tracked(link, columns[0], np.column_stack(columns[1:]), deviation)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A coordinate of the geometry after calibration.
+
+    Attributes:
+        name: Such as ``constraints.pin.parent.x`` or ``encoders.crank``.
+        unit: m or rad.
+        before: In the files.
+        value: Estimated.
+        deviation: Standard deviation of what the data tell.
+        told: Whether they tell it by itself.
+    """
+
+    name: str
+    unit: str
+    before: float
+    value: float
+    deviation: float
+    told: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Geometry that agrees best with measurements.
+
+    Attributes:
+        mechanism: As its files have it.
+        placements: What was estimated.
+        covariance: Of the values, in directions that are told, (p, p).
+        limits: What these measurements tell: combinations, and coordinates without effect.
+        before: Root mean square of the misfit of joints and tracker, weighted, in m or rad.
+        after: The same with the estimates.
+        held_out_before: Of samples that were not used.
+        held_out: The same with the estimates.
+    """
+
+    mechanism: Mechanism
+    placements: tuple[Placement, ...]
+    covariance: Array
+    limits: Identifiability
+    before: float
+    after: float
+    held_out_before: float
+    held_out: float
+
+    def __getitem__(self, name: str) -> Placement:
+        """A coordinate by its name."""
+        for placement in self.placements:
+            if placement.name == name:
+                return placement
+        raise KeyError(name)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """New values for ``Mechanism.with_parameters``."""
+        return {x.name: x.value for x in self.placements if not x.name.startswith("encoders.")}
+
+    @property
+    def offsets(self) -> dict[str, float]:
+        """What encoders show beyond the joint position, by joint, in m or rad."""
+        section = "encoders."
+        return {
+            x.name[len(section) :]: x.value for x in self.placements if x.name.startswith(section)
+        }
+
+
+def calibrate(
+    mechanism: Mechanism,
+    recordings: Sequence[Trajectory],
+    *,
+    estimate: Sequence[str] = PLACES,
+    measured: Sequence[str] | None = None,
+    tracked: Tracked | None = None,
+    samples: int = _SAMPLES,
+) -> Calibration:
+    """Find the geometry for which the loops agree with the measurements, by Gauss–Newton.
+
+    For each geometry the loops are closed on the measured joints in the sense of least squares;
+    what they do not allow is the misfit. Directions that change no misfit stay as in the files.
+
+    Args:
+        mechanism: As its files have it.
+        recordings: Positions of the measured joints; of a machine with more encoders than it needs,
+            or with a tracker.
+        estimate: Names, in which ``*`` stands for anything: ``constraints.NAME.parent.x``,
+            ``joints.NAME.origin.x``, ``encoders.JOINT`` for the offset of an encoder.
+        measured: Joints with an encoder; None: those of the mechanism file.
+        tracked: What a tracker measured during the first recording.
+        samples: Of each recording that are used; a third of them to check.
+
+    Raises:
+        UnknownNameError: A name does not exist.
+        InputError: There is nothing to calibrate with, or loops do not close near the measurements.
+    """
+    names = _names(mechanism, estimate, measured)
+    problem = _Problem(mechanism, recordings, names, measured, tracked, samples)
+    values = problem.before.copy()
+    told = reduced = np.zeros((0, len(names)))
+    check = slice(2, None, 3)
+    used = np.ones(problem.count, dtype=bool)
+    used[check] = False
+    first, jacobian = problem.misfit(values), np.zeros((0, len(names)))
+    left = first
+    for _ in range(_ROUNDS):
+        jacobian = problem.slopes(values, left)[used].reshape(-1, len(names))
+        _, sizes, right = np.linalg.svd(jacobian, full_matrices=False)
+        told = right[sizes > _TOLD * sizes[0]] if len(sizes) else right[:0]
+        reduced = jacobian @ told.T
+        step = told.T @ np.linalg.lstsq(reduced, -left[used].reshape(-1), rcond=None)[0]
+        values = values + step
+        left = problem.misfit(values)
+        if np.abs(step).max(initial=0.0) < _SETTLED:
+            break
+    rows = max(1, left[used].size - len(told))
+    variance = float((left[used] ** 2).sum()) / rows
+    covariance = variance * told.T @ np.linalg.inv(reduced.T @ reduced) @ told
+    unseen = 1.0 - (told**2).sum(axis=0)
+    limits = identifiability(jacobian, problem.parameters, tolerance=_TOLD)
+    placements = tuple(
+        Placement(
+            name=name,
+            unit=x.unit,
+            before=float(b),
+            value=float(v),
+            deviation=float(np.sqrt(max(covariance[k, k], 0.0))),
+            told=bool(unseen[k] < _MIXED),
+        )
+        for k, (name, x, b, v) in enumerate(
+            zip(names, problem.parameters, problem.before, values, strict=True)
+        )
+    )
+    return Calibration(
+        mechanism,
+        placements,
+        covariance,
+        limits,
+        before=_rms(first[used]),
+        after=_rms(left[used]),
+        held_out_before=_rms(first[check]),
+        held_out=_rms(left[check]),
+    )
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt((values**2).mean())) if values.size else 0.0
+
+
+def _names(
+    mechanism: Mechanism, patterns: Sequence[str], measured: Sequence[str] | None
+) -> tuple[str, ...]:
+    encoders = measured if measured is not None else mechanism.measured.names
+    geometry = [
+        name
+        for name, x in mechanism.parameters.items()
+        if name.startswith(_GEOMETRY) and x.unit == "m" and name.split(".")[-1] in "xyz"
+    ]
+    known = [*geometry, *(f"encoders.{name}" for name in encoders)]
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        found = [name for name in known if fnmatch.fnmatchcase(name, pattern)]
+        if not found and pattern not in PLACES:
+            raise UnknownNameError("coordinate", pattern, known)
+        chosen |= dict.fromkeys(found)
+    return tuple(chosen)
+
+
+class _Problem:
+    """Misfits of measurements as a function of the geometry."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        recordings: Sequence[Trajectory],
+        names: Sequence[str],
+        measured: Sequence[str] | None,
+        tracked: Tracked | None,
+        samples: int,
+    ) -> None:
+        self._mechanism, self._names, self._measured = mechanism, names, measured
+        completion = StateCompletion(mechanism, measured, largest_misfit=_LOOSE)
+        if not completion.redundant and tracked is None:
+            raise InputError(
+                f"found {len(completion.encoders.names)} encoders, as many as the machine needs;"
+                " more of them, or a tracker, tell its geometry",
+                place="measured",
+            )
+        self._encoders = completion.encoders.names
+        self._weights = 1.0 / completion.encoders.deviations
+        self._readings: list[Array] = []
+        for recording in recordings:
+            for name in self._encoders:
+                if name not in recording.names.positions:
+                    raise UnknownNameError("joint", name, recording.names.positions)
+            columns = [recording.names.positions.index(name) for name in self._encoders]
+            chosen = np.linspace(0, len(recording.t) - 1, min(samples, len(recording.t)))
+            self._readings.append(recording.q[chosen.astype(int)][:, columns])
+        self._tracked = tracked
+        self._points: Array | None = None
+        if tracked is not None:
+            t = recordings[0].t
+            chosen = np.linspace(0, len(t) - 1, min(samples, len(t))).astype(int)
+            self._points = np.column_stack(
+                [np.interp(t[chosen], tracked.t, column) for column in tracked.positions.T]
+            )
+            mechanism.model.frame_index(tracked.link)
+        self.count = sum(map(len, self._readings))
+        known = mechanism.parameters
+        joints = {x.name: x.type for x in mechanism.model.description.joints}
+        self.parameters = tuple(
+            LinearParameter(
+                name,
+                known[name].unit
+                if name in known
+                else ("rad" if joints.get(name.partition(".")[2]) == "revolute" else "m"),
+                "link",
+                name,
+                "",
+                known[name].value if name in known else 0.0,
+            )
+            for name in names
+        )
+        self.before = np.array([x.value for x in self.parameters])
+
+    def misfit(self, values: Array) -> Array:
+        """Of each sample, (samples, joints and coordinates of the tracker).
+
+        Raises:
+            InputError: The loops do not close near the measurements.
+        """
+        given = dict(zip(self._names, values.tolist(), strict=True))
+        offsets = np.array([given.get(f"encoders.{name}", 0.0) for name in self._encoders])
+        geometry = {name: x for name, x in given.items() if name in self._mechanism.parameters}
+        machine = self._mechanism.with_parameters(geometry)
+        try:
+            completion = StateCompletion(machine, self._measured, largest_misfit=_LOOSE)
+        except AssemblyError as error:
+            raise InputError(f"the calibrated loops do not close: {error}") from None
+        found = []
+        for part, readings in enumerate(self._readings):
+            completion.reset()
+            for k, reading in enumerate(readings):
+                state = completion.complete(reading - offsets)
+                if state.status is EstimationStatus.LOST:
+                    raise InputError(
+                        f"the loops do not close near sample {k} of recording {part + 1}",
+                        place=", ".join(state.joints),
+                    )
+                row = state.misfit * self._weights
+                if self._tracked is not None and self._points is not None and part == 0:
+                    place, _ = machine.pose(self._tracked.link, state.q)
+                    off = (self._points[k] - place) / self._tracked.deviation
+                    row = np.concatenate([row, off])
+                elif self._tracked is not None:
+                    row = np.concatenate([row, np.zeros(3)])
+                found.append(row)
+        return np.array(found)
+
+    def slopes(self, values: Array, here: Array) -> Array:
+        """Change of the misfits per m or rad, (samples, misfits, p)."""
+        columns = []
+        for k in range(len(values)):
+            ahead = values.copy()
+            ahead[k] += _STEP
+            columns.append((self.misfit(ahead) - here) / _STEP)
+        return np.stack(columns, axis=-1)
+
+
+def facts(found: Calibration) -> Mapping[str, object]:
+    """What was estimated, and how well, as dicts and lists."""
+    return {
+        "mechanism": found.mechanism.name,
+        "coordinates": {
+            x.name: {
+                "value": x.value,
+                "deviation": x.deviation,
+                "file": x.before,
+                "unit": x.unit,
+                "told": x.told,
+            }
+            for x in found.placements
+        },
+        "combinations": [dict(x.terms) for x in found.limits.base],
+        "no_effect": list(found.limits.without_effect),
+        "encoder_offsets": found.offsets,
+        "misfit_before": found.before,
+        "misfit_after": found.after,
+        "held_out_before": found.held_out_before,
+        "held_out_after": found.held_out,
+        "covariance": {
+            "coordinates": [x.name for x in found.placements],
+            "matrix": found.covariance.tolist(),
+        },
+    }

@@ -1,0 +1,119 @@
+"""Which parameters, and which combinations of them, a motion tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from uk_dynamics.control.estimation import allowed_motions
+from uk_dynamics.identification.linear_parameters import LinearParameter
+from uk_dynamics.identification.regressor import Motions, Regressor
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
+
+_ZERO = 1e-8  # of the largest singular value of columns with norm 1
+_LEAST = 1e-6  # of a coefficient that is shown
+_SAMPLES = 60
+_SPREAD = 0.3  # rad or m, of random configurations
+_PLAIN = Inputs(stabilize=False)
+
+
+@dataclass(frozen=True)
+class BaseParameter:
+    """A combination of parameters that the equations of motion contain.
+
+    Attributes:
+        terms: Coefficient by name; the first is 1.
+    """
+
+    terms: dict[str, float]
+
+    def __str__(self) -> str:
+        (first, _), *others = self.terms.items()
+        return first + "".join(
+            f" {'-' if x < 0 else '+'} {abs(x):.4g} {name}" for name, x in others
+        )
+
+
+@dataclass(frozen=True)
+class Identifiability:
+    """What any motion of a mechanism can tell at most.
+
+    Attributes:
+        rank: Number of combinations.
+        base: The combinations; one of a single parameter is that parameter.
+        without_effect: Parameters that no motion tells anything about.
+    """
+
+    rank: int
+    base: tuple[BaseParameter, ...]
+    without_effect: tuple[str, ...]
+
+
+def identifiability(
+    matrix: Array, parameters: Sequence[LinearParameter], tolerance: float = _ZERO
+) -> Identifiability:
+    """Base parameters of a regressor: Gautier's, by QR with pivoting of its columns.
+
+    Args:
+        matrix: Equations as rows, (n, p).
+        parameters: Of its columns.
+        tolerance: Part of the largest that counts as zero.
+
+    Source: Gautier: Numerical calculation of the base inertial parameters of robots (1991).
+    """
+    names = [parameter.name for parameter in parameters]
+    sizes = np.array([parameter.size or 1.0 for parameter in parameters])
+    norms = np.linalg.norm(matrix, axis=0)
+    # without effect on any equation, beside parameters of the same size
+    felt = norms * sizes > tolerance * (norms * sizes).max(initial=0.0)
+    seen = np.flatnonzero(felt)
+    if not len(seen):
+        return Identifiability(0, (), tuple(names))
+    R, order = scipy.linalg.qr(matrix[:, seen] / norms[seen], mode="r", pivoting=True)
+    diagonal = np.abs(R.diagonal())
+    rank = int((diagonal > tolerance * diagonal[0]).sum())
+    others = scipy.linalg.solve_triangular(R[:rank, :rank], R[:rank, rank:])
+    base = []
+    for row, first in enumerate(order[:rank]):
+        own = norms[seen[first]]
+        terms = {names[seen[first]]: 1.0}
+        for column, other in enumerate(order[rank:]):
+            if abs(others[row, column]) > max(_LEAST, tolerance):
+                terms[names[seen[other]]] = float(others[row, column] * norms[seen[other]] / own)
+        base.append((seen[first], BaseParameter(terms)))
+    found = tuple(x for _, x in sorted(base, key=lambda pair: pair[0]))
+    return Identifiability(rank, found, tuple(np.array(names)[~felt].tolist()))
+
+
+def random_motions(regressor: Regressor, around: Array, seed: int = 0) -> Motions:
+    """Motions that agree with the loops, near a configuration and on its assembly branch.
+
+    Args:
+        regressor: Of the mechanism.
+        around: Closed configuration, (nq,).
+        seed: Of the random numbers.
+    """
+    mechanism, random = regressor.mechanism, np.random.default_rng(seed)
+    dynamics = InterpretedDynamics(mechanism)
+    nv = mechanism.model.nv
+    samples: list[tuple[Array, Array, Array, Array]] = []
+    for _ in range(_SAMPLES):
+        Z = allowed_motions(dynamics.terms(State(0.0, around, np.zeros(nv))).A, mechanism)
+        step = Z @ random.uniform(-_SPREAD, _SPREAD, Z.shape[1])
+        found = mechanism.assembly(mechanism.model.integrate(around, step))
+        if not found.closed:
+            continue
+        Z = allowed_motions(dynamics.terms(State(0.0, found.q, np.zeros(nv))).A, mechanism)
+        v = Z @ random.standard_normal(Z.shape[1])
+        terms = dynamics.terms(State(0.0, found.q, v), _PLAIN)
+        qdd = Z @ random.standard_normal(Z.shape[1])
+        if len(terms.A):
+            qdd = qdd + np.linalg.lstsq(terms.A, terms.b, rcond=1e-9)[0]
+        S = mechanism.actuators.matrix
+        efforts = np.linalg.lstsq(Z.T @ S, Z.T @ (terms.M @ qdd - terms.F), rcond=1e-9)[0]
+        samples.append((found.q, v, qdd, efforts))
+    return Motions(np.zeros(len(samples)), *(np.array(x) for x in zip(*samples, strict=True)))

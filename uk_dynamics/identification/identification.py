@@ -1,0 +1,437 @@
+"""Parameters of a machine from recordings of its motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.ndimage
+import scipy.optimize
+import scipy.signal
+from numpy.typing import NDArray
+
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.identification.identifiability import (
+    Identifiability,
+    identifiability,
+    random_motions,
+)
+from uk_dynamics.identification.linear_parameters import (
+    DEFAULT,
+    LinearParameter,
+    linear_parameters,
+)
+from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_motion
+from uk_dynamics.identification.pseudo_inertia import free_numbers, from_free_numbers, possible
+from uk_dynamics.identification.regressor import Equations, Motions, Regressor
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array, link_values
+from uk_dynamics.model import (
+    PARAMETERS_OF_A_LINK,
+    body_of_parameters,
+    parameters_of,
+    pseudo_inertia,
+)
+from uk_dynamics.simulation import Trajectory
+
+_TOLD = 10.0  # information of a direction, per its size squared: known to a third of the size
+_IDENTIFIED = 0.1  # of its size, or of itself: standard deviation of an identified parameter
+_ROUNDS = 4  # of weights from what is left
+_HELD_OUT = 0.2  # of a recording
+_NEAR_FILES = 1e-2  # weight of what the data do not tell, per unit of logarithm
+_ROUNDING = 1e-9
+_TAPER = 0.1  # of a recording, at its ends
+_BANDS, _NARROWEST = 40, 9  # of the spectrum of what is left: their number, and samples in each
+_GENEROUS = 3.0  # times all efforts: largest effect that is expected of a parameter
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A parameter after identification.
+
+    Attributes:
+        parameter: With the value of the files.
+        value: Estimated.
+        deviation: Standard deviation; what the data do not tell counts with the parameter's size.
+        status: ``identified``; ``combined``: only in sums with others; ``not told``: these
+            recordings tell little; ``no effect``: no motion would tell.
+    """
+
+    parameter: LinearParameter
+    value: float
+    deviation: float
+    status: str
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well efforts are predicted, root mean squares in N or N·m by coordinate.
+
+    Attributes:
+        efforts: Measured.
+        before: Not explained by the values of the files.
+        after: Not explained by the estimates.
+    """
+
+    efforts: dict[str, float]
+    before: dict[str, float]
+    after: dict[str, float]
+
+    @property
+    def relative(self) -> float:
+        """Part of the efforts that the estimates leave, root mean square over coordinates."""
+        return self._part(self.after)
+
+    @property
+    def relative_before(self) -> float:
+        """The same of the values of the files."""
+        return self._part(self.before)
+
+    def _part(self, left: dict[str, float]) -> float:
+        parts = [left[name] / self.efforts[name] for name in left if self.efforts[name]]
+        return float(np.sqrt(np.mean(np.square(parts)))) if parts else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """What recordings tell of the parameters of a mechanism.
+
+    Attributes:
+        mechanism: With the values of its files.
+        estimates: Of the chosen parameters.
+        covariance: Of their values, (p, p), what the data do not tell with its size.
+        told: Number of combinations that the data tell.
+        limits: What any motion could tell.
+        training: Fit of the samples that were used.
+        held_out: Fit of those that were not.
+        motions: How the recordings were prepared.
+    """
+
+    mechanism: Mechanism
+    estimates: tuple[Estimate, ...]
+    covariance: Array
+    told: int
+    limits: Identifiability
+    training: Fit
+    held_out: Fit
+    motions: tuple[MeasuredMotion, ...]
+
+    def __getitem__(self, name: str) -> Estimate:
+        """An estimate by the name of its parameter."""
+        for estimate in self.estimates:
+            if estimate.parameter.name == name:
+                return estimate
+        raise KeyError(name)
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """New values for ``Mechanism.with_parameters``."""
+        found: dict[str, float] = {}
+        links: dict[str, list[float]] = {}
+        groups: dict[str, dict[str, float]] = {}
+        for estimate in self.estimates:
+            parameter, value = estimate.parameter, estimate.value
+            if parameter.kind == "link" and parameter.name.startswith("links."):
+                links.setdefault(parameter.owner, []).append(value)
+            elif parameter.kind in ("joint_spring", "force"):
+                groups.setdefault(parameter.name.rpartition(".")[0], {})[parameter.part] = value
+            elif parameter.kind in ("damping", "friction", "armature"):
+                found[parameter.name] = value
+        for link, ten in links.items():
+            found |= link_values(link, np.array(ten))
+        known = self.mechanism.parameters
+        for place, parts in groups.items():
+            if "damping" in parts:
+                found[f"{place}.damping"] = parts["damping"]
+            stiffness = parts.get("stiffness", known[f"{place}.stiffness"].value)
+            found[f"{place}.stiffness"] = stiffness
+            if "preload" in parts and stiffness:
+                rest = next(x for x in ("rest", "length") if f"{place}.{x}" in known)
+                found[f"{place}.{rest}"] = parts["preload"] / stiffness
+        return found
+
+    @cached_property
+    def payload(self) -> tuple[float, Array, Array] | None:
+        """Mass in kg, centre in the link in m and moments about it in kg m² of the payload."""
+        ten = [x.value for x in self.estimates if x.parameter.name.startswith("payload.")]
+        return body_of_parameters(np.array(ten)) if ten else None
+
+    @property
+    def motor_gains(self) -> dict[str, float]:
+        """What the efforts of motors are to be multiplied by, of those that were estimated."""
+        return {x.parameter.owner: x.value for x in self.estimates if x.parameter.kind == "motor"}
+
+    @cached_property
+    def new_values(self) -> dict[str, float]:
+        """All values of the mechanism that change, the payload included."""
+        found = dict(self.values)
+        if self.payload is not None:
+            known = self.identified.parameters
+            before = self.mechanism.parameters
+            found |= {n: x.value for n, x in known.items() if x.value != before[n].value}
+        return found
+
+    @cached_property
+    def identified(self) -> Mechanism:
+        """The mechanism with the estimates, the payload on its link."""
+        found = self.mechanism.with_parameters(self.values)
+        if self.payload is not None:
+            link = next(
+                x.parameter.owner for x in self.estimates if x.parameter.name.startswith("payload.")
+            )
+            mass, center, inertia = self.payload
+            found = found.with_payload(link, mass, center, inertia)
+        return found
+
+
+def identify(
+    mechanism: Mechanism,
+    recordings: Sequence[Trajectory],
+    *,
+    held_out: Sequence[Trajectory] = (),
+    estimate: Sequence[str] = DEFAULT,
+    payload: str | None = None,
+    measured: Sequence[str] | None = None,
+    cutoff: float | None = None,
+    rate: float = 200.0,
+) -> Identification:
+    """Estimate parameters by weighted least squares; links stay bodies that can exist.
+
+    What the data do not tell stays at the values of the files.
+
+    Args:
+        mechanism: With the values of its files.
+        recordings: Positions of measured joints, efforts of motors.
+        held_out: To check predictions on; without them, the last fifth of each recording is used.
+        estimate: Names of parameters, in which ``*`` stands for anything.
+        payload: A link that carries a body that is in no file, estimated as well.
+        measured: Joints with an encoder; None: those of the mechanism file.
+        cutoff: Of the low-pass filter, in Hz; None: from the spectrum.
+        rate: Samples per second that are used, at most.
+
+    Raises:
+        UnknownNameError: A name does not exist, in the mechanism or in a recording.
+        InputError: The recordings cannot be used, or nothing was chosen.
+    """
+    parameters = linear_parameters(mechanism, estimate, payload)
+    if not parameters:
+        raise InputError("no parameter was chosen", place="estimate")
+    if not recordings:
+        raise InputError("no recording was given", place="recordings")
+    regressor = Regressor(mechanism, parameters)
+
+    def prepared(given: Sequence[Trajectory]) -> list[MeasuredMotion]:
+        return [
+            measured_motion(mechanism, x, measured=measured, cutoff=cutoff, rate=rate)
+            for x in given
+        ]
+
+    training = prepared(recordings)
+    parts = [x.motions for x in training]
+    if held_out:
+        checked = [x.motions for x in prepared(held_out)]
+    else:
+        ends = [round((1.0 - _HELD_OUT) * len(x.t)) for x in parts]
+        checked = [x.part(slice(end, None)) for x, end in zip(parts, ends, strict=True)]
+        parts = [x.part(slice(end)) for x, end in zip(parts, ends, strict=True)]
+    return fit(regressor, parts, checked, tuple(training))
+
+
+def fit(
+    regressor: Regressor,
+    training: Sequence[Motions],
+    held_out: Sequence[Motions],
+    motions: tuple[MeasuredMotion, ...] = (),
+) -> Identification:
+    """Estimates of the parameters of a regressor from motions; see :func:`identify`.
+
+    Errors of accelerations grow with the frequency, those of efforts do not: least squares over
+    frequencies, each weighted with what the estimates leave there (generalized least squares).
+    """
+    parameters = regressor.parameters
+    first = regressor.equations(training[0])
+    equations = [first, *(regressor.equations(x, first.joints) for x in training[1:])]
+    checked = [regressor.equations(x, first.joints) for x in held_out]
+    spectra = [_Spectrum(x) for x in equations]
+    estimate: Array | None = None
+    for _ in range(_ROUNDS):
+        weighted = [x.weighted(estimate) for x in spectra]
+        effects, right_side, total = (np.concatenate(x) for x in zip(*weighted, strict=True))
+        sizes = _sizes(effects, total, parameters)
+        W = effects * sizes
+        information, directions = np.linalg.eigh(W.T @ W)
+        told = information > max(_TOLD, _ROUNDING**1.5 * information[-1])
+        along = directions[:, told]
+        estimate = sizes * (along @ ((along.T @ (W.T @ right_side)) / information[told]))
+    assert estimate is not None
+    files = np.array([parameter.value for parameter in parameters])
+    values = _physical(parameters, files + estimate, sizes, along, information[told])
+    known = (along / information[told]) @ along.T
+    untold = directions[:, ~told] @ directions[:, ~told].T
+    untold[np.abs(untold) < _ROUNDING] = 0.0
+    covariance = (known + untold) * np.outer(sizes, sizes)
+    around = training[0].q[len(training[0].q) // 2]
+    random = regressor.equations(random_motions(regressor, around), first.joints)
+    limits = identifiability(random.matrix.reshape(-1, len(parameters)), parameters)
+    return Identification(
+        mechanism=regressor.mechanism,
+        estimates=tuple(_estimates(parameters, values, covariance, sizes, limits)),
+        covariance=covariance,
+        told=int(told.sum()),
+        limits=limits,
+        training=_fit(equations, values - files),
+        held_out=_fit(checked, values - files),
+        motions=motions,
+    )
+
+
+class _Spectrum:
+    """Equations of one recording by frequency."""
+
+    def __init__(self, equations: Equations) -> None:
+        taper = scipy.signal.windows.tukey(len(equations.missing), _TAPER)
+        root = np.sqrt(len(taper) / 2.0)
+
+        def by_frequency(values: Array) -> NDArray[np.complex128]:
+            shaped = taper.reshape(-1, *[1] * (values.ndim - 1)) * values
+            found: NDArray[np.complex128] = np.fft.rfft(shaped, axis=0) / root
+            return found
+
+        self._matrix = by_frequency(equations.matrix)
+        self._missing = by_frequency(equations.missing)
+        self._efforts = by_frequency(equations.efforts)
+        self._least = _ROUNDING * (1.0 + _rms(equations.efforts))
+        self._unknowns = equations.matrix.shape[2]
+
+    def weighted(self, estimate: Array | None) -> tuple[Array, Array, Array]:
+        """Rows, right-hand sides and efforts, in units of what the estimates leave."""
+        if estimate is None:  # the values of the files leave what is to be found: no frequencies
+            power = (np.abs(self._missing) ** 2).mean(axis=0)
+        else:
+            left = np.abs(self._missing - self._matrix @ estimate) ** 2
+            width = max(_NARROWEST, len(left) // _BANDS)
+            power = scipy.ndimage.uniform_filter1d(left, width, axis=0, mode="nearest")
+        weights = np.broadcast_to(1.0 / np.sqrt(0.5 * power + self._least**2), self._missing.shape)
+        rows = (weights[:, :, None] * self._matrix).reshape(-1, self._unknowns)
+        sides = ((weights * x).reshape(-1) for x in (self._missing, self._efforts))
+        first, second, third = (np.concatenate([x.real, x.imag]) for x in (rows, *sides))
+        return first, second, third
+
+
+def _rms(values: Array) -> Array:
+    root: Array = np.sqrt((values**2).mean(axis=0))
+    return root
+
+
+def _fit(equations: Sequence[Equations], change: Array) -> Fit:
+    efforts = np.concatenate([x.efforts for x in equations])
+    before = np.concatenate([x.missing for x in equations])
+    after = before - np.concatenate([x.matrix for x in equations]) @ change
+    joints = equations[0].joints
+    found = (dict(zip(joints, _rms(x).tolist(), strict=True)) for x in (efforts, before, after))
+    return Fit(*found)
+
+
+def _sizes(effects: Array, total: Array, parameters: Sequence[LinearParameter]) -> Array:
+    """What counts as large for each parameter, (p,)."""
+    norms = np.linalg.norm(effects, axis=0)
+    likely = _GENEROUS * np.linalg.norm(total) / np.where(norms > 0.0, norms, np.inf)
+    given = np.array([parameter.size for parameter in parameters])
+    values = np.array([abs(parameter.value) for parameter in parameters])
+    sizes: Array = np.where(given > 0.0, given, np.where(likely > 0.0, likely, values))
+    return np.where(sizes > 0.0, sizes, 1.0)
+
+
+def _estimates(
+    parameters: Sequence[LinearParameter],
+    values: Array,
+    covariance: Array,
+    sizes: Array,
+    limits: Identifiability,
+) -> list[Estimate]:
+    alone = {next(iter(x.terms)) for x in limits.base if len(x.terms) == 1}
+    found = []
+    for p, parameter in enumerate(parameters):
+        deviation = float(np.sqrt(covariance[p, p]))
+        if parameter.name in limits.without_effect:
+            status = "no effect"
+        elif deviation <= _IDENTIFIED * max(sizes[p], abs(values[p])):
+            status = "identified"
+        else:
+            status = "not told" if parameter.name in alone else "combined"
+        found.append(Estimate(parameter, float(values[p]), deviation, status))
+    return found
+
+
+def _physical(
+    parameters: Sequence[LinearParameter],
+    values: Array,
+    sizes: Array,
+    along: Array,
+    information: Array,
+) -> Array:
+    """The values that explain the data best among those that a machine can have, (p,)."""
+    bodies = _bodies(parameters)
+    rest = np.setdiff1d(np.arange(len(parameters)), [p for body in bodies for p in body])
+    positive = np.array([not parameters[p].signed for p in rest], dtype=bool)
+    lengths = [float(sizes[body[1]] / sizes[body[0]]) for body in bodies]
+    exists = all(
+        np.linalg.eigvalsh(_relative(values[body], sizes[body[0]], length))[0] > 0.0
+        for body, length in zip(bodies, lengths, strict=True)
+    )
+    if exists and (values[rest][positive] >= 0.0).all():
+        return values
+    files = np.array([parameter.value for parameter in parameters])
+    starts = [
+        free_numbers(
+            possible(
+                pseudo_inertia(files[body] if files[body[0]] > 0.0 else values[body]),
+                float(sizes[body[0]]),
+                length,
+            ),
+            length,
+        )
+        for body, length in zip(bodies, lengths, strict=True)
+    ]
+    scale = np.where(sizes[rest] > 0.0, sizes[rest], 1.0)
+    begin = np.concatenate(
+        [*starts, np.where(positive, np.maximum(values[rest], 0.0), values[rest]) / scale]
+    )
+    roots = np.sqrt(information)
+
+    def made(x: Array) -> Array:
+        found = values.copy()
+        for n, (body, length) in enumerate(zip(bodies, lengths, strict=True)):
+            found[body] = parameters_of(from_free_numbers(x[10 * n : 10 * n + 10], length))
+        found[rest] = x[10 * len(bodies) :] * scale
+        return found
+
+    def misfit(x: Array) -> Array:
+        off = roots * (along.T @ ((made(x) - values) / sizes))
+        return np.concatenate([off, _NEAR_FILES * (x - begin)])
+
+    lower = np.full(len(begin), -np.inf)
+    lower[10 * len(bodies) :][positive] = 0.0
+    begin[10 * len(bodies) :][positive] = np.maximum(begin[10 * len(bodies) :][positive], 1e-6)
+    found = scipy.optimize.least_squares(
+        misfit, begin, bounds=(lower, np.inf), x_scale="jac", max_nfev=200
+    )
+    return made(found.x)
+
+
+def _relative(ten: Array, mass: float, length: float) -> Array:
+    unit = np.sqrt(mass) * np.array([length, length, length, 1.0])
+    found: Array = pseudo_inertia(ten) / np.outer(unit, unit)
+    return found
+
+
+def _bodies(parameters: Sequence[LinearParameter]) -> list[list[int]]:
+    """Places of the ten parameters of each link that is estimated as a whole."""
+    groups: dict[str, list[int]] = {}
+    for p, parameter in enumerate(parameters):
+        if parameter.kind == "link":
+            owner = parameter.name[: -len(parameter.part)]
+            groups.setdefault(owner, []).append(p)
+    return [places for places in groups.values() if len(places) == len(PARAMETERS_OF_A_LINK)]

@@ -1,0 +1,131 @@
+"""Parameters in which the equations of motion are linear: their names, values and sizes."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.model import PARAMETERS_OF_A_LINK, parameters_of_body
+
+Kind = Literal["link", "damping", "friction", "armature", "joint_spring", "force", "motor"]
+DEFAULT = ("links.*", "joints.*.damping", "joints.*.friction", "joints.*.spring.*", "forces.*")
+_UNITS_OF_A_LINK = ("kg", *("kg m",) * 3, *("kg m^2",) * 6)
+_PART = 0.1  # of all that moves: what counts as the mass of a payload
+
+
+@dataclass(frozen=True)
+class LinearParameter:
+    """A number that forces are proportional to.
+
+    Attributes:
+        name: Such as ``links.coupler.mass`` or ``joints.crank.friction``.
+        unit: In SI.
+        kind: What it belongs to.
+        owner: Link, joint, force or motor.
+        part: Which number of it.
+        value: In the files.
+        size: What counts as large, which the estimate is expected to stay within; 0: as large as
+            the data allow.
+        signed: Whether it may be negative.
+    """
+
+    name: str
+    unit: str
+    kind: Kind
+    owner: str
+    part: str
+    value: float
+    size: float = 0.0
+    signed: bool = False
+
+
+def linear_parameters(
+    mechanism: Mechanism, patterns: Sequence[str] = DEFAULT, payload: str | None = None
+) -> tuple[LinearParameter, ...]:
+    """Those whose names match a pattern, and those of a payload.
+
+    Args:
+        mechanism: Whose.
+        patterns: Names in which ``*`` stands for anything.
+        payload: A link that carries a body that is in no file.
+
+    Raises:
+        UnknownNameError: A pattern matches nothing, or the link does not exist.
+        InputError: The link does not move.
+    """
+    known = {parameter.name: parameter for parameter in _all(mechanism)}
+    chosen: dict[str, LinearParameter] = {}
+    for pattern in patterns:
+        found = {name: x for name, x in known.items() if fnmatch.fnmatchcase(name, pattern)}
+        if not found and pattern not in DEFAULT:
+            raise UnknownNameError("parameter", pattern, known)
+        chosen |= found
+    if payload is not None:
+        body = mechanism.model.body_frames[mechanism.model.frame_index(payload)].body
+        if body < 0:
+            raise InputError("does not move, and a payload on it has no effect", place=payload)
+        mass = _PART * mechanism.model.total_mass
+        for parameter in _of_body("payload", payload, np.zeros(10), mass, _length(mechanism)):
+            chosen[parameter.name] = parameter
+    return tuple(chosen.values())
+
+
+def _all(mechanism: Mechanism) -> Iterator[LinearParameter]:
+    model, length = mechanism.model, _length(mechanism)
+    for link in model.description.links:
+        moves = model.body_frames[model.frame_index(link.name)].body >= 0
+        if moves and (link.mass or link.inertia.any()):
+            values = parameters_of_body(link.mass, link.center_of_mass, link.inertia)
+            mass = max(link.mass, 1e-3 * model.total_mass)
+            yield from _of_body("links", link.name, values, mass, length)
+    known = mechanism.parameters
+    for name, parameter in known.items():
+        section, _, rest = name.partition(".")
+        owner, _, part = rest.partition(".")
+        if section == "joints" and part in ("damping", "friction", "armature"):
+            yield LinearParameter(name, parameter.unit, part, owner, part, parameter.value)
+        elif part in ("spring.stiffness", "stiffness", "damping"):
+            kind: Kind = "joint_spring" if section == "joints" else "force"
+            signed = part == "stiffness" and section == "forces"
+            last = part.rpartition(".")[2]
+            yield LinearParameter(
+                name, parameter.unit, kind, owner, last, parameter.value, signed=signed
+            )
+        elif part in ("spring.rest", "rest", "length"):
+            kind = "joint_spring" if section == "joints" else "force"
+            before = name.rpartition(".")[0]
+            stiffness = known[f"{before}.stiffness"]
+            unit = stiffness.unit.partition("/")[0]
+            value = stiffness.value * parameter.value
+            yield LinearParameter(
+                f"{before}.preload", unit, kind, owner, "preload", value, signed=True
+            )
+    for name in mechanism.actuators.names:
+        yield LinearParameter(f"motors.{name}.constant", "", "motor", name, "constant", 1.0, 1.0)
+
+
+def _of_body(
+    section: str, link: str, values: Array, mass: float, length: float
+) -> Iterator[LinearParameter]:
+    sizes = mass * np.array([1.0, *[length] * 3, *[length**2] * 6])
+    kind: Kind = "link"
+    rows = zip(PARAMETERS_OF_A_LINK, _UNITS_OF_A_LINK, values.tolist(), sizes.tolist(), strict=True)
+    for part, unit, value, size in rows:
+        signed = part != "mass"
+        yield LinearParameter(
+            f"{section}.{link}.{part}", unit, kind, link, part, value, size, signed
+        )
+
+
+def _length(mechanism: Mechanism) -> float:
+    """What counts as the size of a link, in m."""
+    joints = [joint.pose.translation for joint in mechanism.model.description.joints]
+    longest = max((float(np.linalg.norm(x)) for x in joints), default=0.0)
+    return longest or mechanism.size or 1.0

@@ -1,0 +1,216 @@
+"""The motion of a machine from its recorded encoders: noise removed, derivatives, loops closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.interpolate
+import scipy.signal
+
+from uk_dynamics.control.estimation import (
+    EstimationStatus,
+    StateCompletion,
+    allowed_motions,
+)
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.identification.regressor import Motions
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.simulation import Trajectory
+
+_ORDER = 4
+_ABOVE_NOISE = 30.0  # of the power density: where the motion ends and noise begins
+_WIDER = 5.0  # cut-off above the motion, where forwards and backwards take 3e-6 of its amplitude
+_QUIET = 0.25  # of the sampling rate: only noise is expected above
+_LARGEST = 0.1  # of the sampling rate: highest cut-off
+_FEWEST = 50  # samples
+
+
+@dataclass(frozen=True)
+class MeasuredMotion:
+    """A motion, and how it was obtained.
+
+    Attributes:
+        motions: Samples that agree with the loops.
+        measured: Joints with an encoder.
+        cutoff: Of the low-pass filter, in Hz.
+        noise: Standard deviation of what the filter took from each measured joint, (d,), in m or
+            rad.
+        misfit: What the loops do not allow of redundant measurements, root mean square, (d,), in m
+            or rad.
+    """
+
+    motions: Motions
+    measured: tuple[str, ...]
+    cutoff: float
+    noise: Array
+    misfit: Array
+
+
+def measured_motion(
+    mechanism: Mechanism,
+    recording: Trajectory,
+    *,
+    measured: Sequence[str] | None = None,
+    cutoff: float | None = None,
+    rate: float = 200.0,
+    place: str = "recording",
+) -> MeasuredMotion:
+    """Positions, velocities and accelerations of all joints, with the motor efforts.
+
+    Measured positions pass a low-pass filter without phase (Butterworth, forwards and backwards)
+    and are differentiated as quintic splines; other joints follow from the loops. Efforts hold
+    until the next sample, as commands do, and are averaged around each instant.
+
+    Args:
+        mechanism: That moved.
+        recording: Positions of the measured joints and efforts of the motors.
+        measured: Joints with an encoder; None: those of the mechanism file.
+        cutoff: Of the filter, in Hz; None: five times the frequency where noise begins.
+        rate: Samples per second of the result, at most.
+        place: Of the recording, for errors.
+
+    Raises:
+        UnknownNameError: A measured joint or a motor is not in the recording.
+        InputError: Too few samples, or numbers that are not finite; joints with several freedoms;
+            or the loops do not close on the measurements.
+    """
+    if not mechanism.model.is_euclidean:
+        raise InputError(
+            "floating and planar joints have no encoder to identify from", place=mechanism.name
+        )
+    completion = StateCompletion(mechanism, measured)
+    names = completion.encoders.names
+    t, positions, efforts = _columns(mechanism, recording, names, place)
+    period = float(np.median(np.diff(t)))
+    t, positions, efforts = _regular(t, positions, efforts, period)
+    frequency = _cutoff(positions, 1.0 / period) if cutoff is None else cutoff
+    if frequency >= 0.5 / period:
+        raise InputError(
+            f"found a cut-off of {frequency:g} Hz; give one below half the sampling rate,"
+            f" {0.5 / period:g} Hz",
+            file=place,
+        )
+    filter_ = scipy.signal.butter(_ORDER, frequency, fs=1.0 / period, output="sos")
+    smooth = scipy.signal.sosfiltfilt(filter_, positions, axis=0)
+    curve = scipy.interpolate.make_interp_spline(t, smooth, k=5)
+    half = max(1, round(0.5 / (rate * period)))
+    margin = max(half, round(1.0 / (frequency * period)))  # the filter's ends
+    chosen = np.arange(margin, len(t) - margin, 2 * half)
+    if len(chosen) < _FEWEST:
+        raise InputError(
+            f"{len(chosen)} samples are left after filtering; record longer", file=place
+        )
+    sums = np.vstack([np.zeros(efforts.shape[1]), np.cumsum(efforts, axis=0)])
+    mean = (sums[chosen + half] - sums[chosen - half]) / (2 * half)
+    motions, misfits = _closed(completion, curve, t[chosen], mean, place)
+    return MeasuredMotion(
+        motions, names, frequency, (positions - smooth)[margin:-margin].std(axis=0), _rms(misfits)
+    )
+
+
+def _rms(values: Array) -> Array:
+    root: Array = np.sqrt((values**2).mean(axis=0))
+    return root
+
+
+def _columns(
+    mechanism: Mechanism, recording: Trajectory, names: Sequence[str], place: str
+) -> tuple[Array, Array, Array]:
+    """Times, measured positions and motor efforts, without repeated times."""
+    for name in names:
+        if name not in recording.names.positions:
+            raise UnknownNameError("joint", name, recording.names.positions, file=place)
+    motors, given = mechanism.actuators.names, recording.names.motors
+    if set(motors) <= set(given):
+        order = [given.index(name) for name in motors]
+    elif len(given) == len(motors) and all(name.startswith("motor_") for name in given):
+        order = list(range(len(motors)))  # topics alone have no names
+    else:
+        missing = next(name for name in motors if name not in given)
+        raise UnknownNameError("motor", missing, given, file=place)
+    t = recording.t
+    if len(t) < _FEWEST:
+        raise InputError(f"{len(t)} samples are too few; record longer", file=place)
+    kept = np.append(np.diff(t) > 0.0, True)
+    places = [recording.names.positions.index(name) for name in names]
+    positions, efforts = recording.q[kept][:, places], recording.efforts[kept][:, order]
+    if not (np.isfinite(positions).all() and np.isfinite(efforts).all()):
+        raise InputError("some positions or efforts are not finite", file=place)
+    return t[kept], positions, efforts
+
+
+def _regular(
+    t: Array, positions: Array, efforts: Array, period: float
+) -> tuple[Array, Array, Array]:
+    """The same at equal intervals: positions along a line, efforts held."""
+    even = t[0] + period * np.arange(int((t[-1] - t[0]) / period + 1e-6) + 1)
+    if np.abs(np.diff(t) - period).max() < 1e-6 * period:
+        return even, positions[: len(even)], efforts[: len(even)]
+    held = np.clip(np.searchsorted(t, even + 1e-9 * period, side="right") - 1, 0, None)
+    line = scipy.interpolate.interp1d(
+        t, positions, axis=0, bounds_error=False, fill_value="extrapolate"
+    )
+    return even, line(even), efforts[held]
+
+
+def _cutoff(positions: Array, rate: float) -> float:
+    """Where the spectrum of the motion has fallen to that of noise, times five, in Hz."""
+    length = min(len(positions), int(8.0 * rate))
+    frequency, power = scipy.signal.welch(
+        positions, rate, window="blackmanharris", nperseg=length, detrend="linear", axis=0
+    )
+    floor = np.median(power[frequency > _QUIET * rate], axis=0)
+    moving = (power > _ABOVE_NOISE * floor).any(axis=1)
+    moving &= frequency <= _QUIET * rate
+    # the first gap ends the motion: single lines above are disturbances
+    ends = np.flatnonzero(~moving[1:])
+    highest = frequency[ends[0]] if len(ends) else frequency[-1]
+    return float(np.clip(_WIDER * highest, 8.0 * rate / len(positions), _LARGEST * rate))
+
+
+def _closed(
+    completion: StateCompletion,
+    curve: scipy.interpolate.BSpline,
+    times: Array,
+    efforts: Array,
+    place: str,
+) -> tuple[Motions, Array]:
+    """All joints at some times, and misfits of the measured ones, (K, d)."""
+    mechanism, encoders = completion.mechanism, completion.encoders
+    dynamics = InterpretedDynamics(mechanism)
+    weights = 1.0 / encoders.deviations[:, None]
+    measured, rates, accelerations = (curve(times, nu=order) for order in range(3))
+    K, nv = len(times), mechanism.model.nv
+    q, v, qdd = (np.zeros((K, nv)) for _ in range(3))
+    misfit = np.zeros((K, len(encoders.names)))
+    for k, t in enumerate(times.tolist()):
+        found = completion.complete(measured[k], t=t)
+        if not found.usable or found.status is EstimationStatus.CONTRADICTING:
+            raise InputError(
+                f"at t = {t:.4g} s the loops do not close on the measured"
+                f" {', '.join(found.joints)}, which are off by {np.abs(found.misfit).max():.3g}",
+                file=place,
+            )
+        q[k], misfit[k] = found.q, found.misfit
+        still = State(t, found.q, np.zeros(nv))
+        # at rest, b of holonomic rows is 0 unless time drives them
+        Z = allowed_motions(dynamics.terms(still, _PLAIN).A, mechanism)
+        seen = np.linalg.pinv(weights * Z[encoders.columns])
+        drift = np.zeros(nv)
+        if mechanism.driven_by_time:
+            A, rate = dynamics.terms(still, _PLAIN).A, dynamics.residual(still, _PLAIN).velocity
+            drift = np.linalg.lstsq(A, -rate, rcond=1e-9)[0]
+        left = rates[k] - drift[encoders.columns]
+        v[k] = drift + Z @ (seen @ (weights[:, 0] * left))
+        terms = dynamics.terms(State(t, found.q, v[k]), _PLAIN)
+        bound = np.linalg.lstsq(terms.A, terms.b, rcond=1e-9)[0] if len(terms.A) else np.zeros(nv)
+        left = accelerations[k] - bound[encoders.columns]
+        qdd[k] = bound + Z @ (seen @ (weights[:, 0] * left))
+    return Motions(times, q, v, qdd, efforts), misfit
+
+
+_PLAIN = Inputs(stabilize=False)

@@ -1,0 +1,93 @@
+"""What was estimated, and how well, as plain data for a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.identification.identification import Fit, Identification
+
+_FEW = 40  # combinations
+
+
+def report(found: Identification) -> dict[str, Any]:
+    """Estimates, covariance, what cannot be told, and residuals, as dicts and lists."""
+    shown = [x for x in found.estimates if x.status != "no effect"]
+    places = [k for k, x in enumerate(found.estimates) if x.status != "no effect"]
+    payload = found.payload
+    facts: dict[str, Any] = {
+        "mechanism": found.mechanism.name,
+        "recordings": [
+            {
+                "samples": len(x.motions.t),
+                "cutoff_hz": round(x.cutoff, 4),
+                "encoder_noise": dict(zip(x.measured, x.noise.tolist(), strict=True)),
+                "loop_misfit": dict(zip(x.measured, x.misfit.tolist(), strict=True)),
+            }
+            for x in found.motions
+        ],
+        "parameters": {
+            x.parameter.name: {
+                "value": x.value,
+                "deviation": x.deviation,
+                "file": x.parameter.value,
+                "unit": x.parameter.unit,
+                "status": x.status,
+            }
+            for x in shown
+        },
+        "identifiable_combinations": found.limits.rank,
+        "told_by_these_recordings": found.told,
+        "combinations": [dict(x.terms) for x in found.limits.base],
+        "no_effect": list(found.limits.without_effect),
+        "training": _fit(found.training),
+        "held_out": _fit(found.held_out),
+        "covariance": {
+            "parameters": [x.parameter.name for x in shown],
+            "matrix": found.covariance[np.ix_(places, places)].tolist(),
+        },
+    }
+    if payload is not None:
+        mass, center, inertia = payload
+        facts["payload"] = {"mass": mass, "center": center.tolist(), "inertia": inertia.tolist()}
+    return facts
+
+
+def summary(found: Identification) -> list[tuple[str, str]]:
+    """The most important in lines of label and value."""
+    told = f"{found.told} told by these recordings, {found.limits.rank} by any motion"
+    rows = [("training", _line(found.training)), ("held out", _line(found.held_out))]
+    rows.append(("combinations", f"{told}, of {len(found.estimates)} parameters"))
+    for status in ("identified", "not told"):
+        rows += [
+            (
+                x.parameter.name,
+                f"{x.value:.5g} ± {x.deviation:.2g} {x.parameter.unit}"
+                f" (file: {x.parameter.value:.5g})"
+                + (", not told" if status == "not told" else ""),
+            )
+            for x in found.estimates
+            if x.status == status
+        ]
+    together = [x for x in found.limits.base if len(x.terms) > 1]
+    rows += [("only together", str(x)) for x in together[:_FEW]]
+    if len(together) > _FEW:
+        rows.append(("", f"{len(together) - _FEW} more in the report"))
+    if found.limits.without_effect:
+        rows.append(("no effect", ", ".join(found.limits.without_effect)))
+    return rows
+
+
+def _line(fit: Fit) -> str:
+    return f"{fit.relative_before:.3%} of the efforts unexplained before, {fit.relative:.3%} after"
+
+
+def _fit(fit: Fit) -> dict[str, Any]:
+    return {
+        "relative_before": fit.relative_before,
+        "relative_after": fit.relative,
+        "efforts_rms": fit.efforts,
+        "residual_rms_before": fit.before,
+        "residual_rms_after": fit.after,
+    }

@@ -1,0 +1,177 @@
+"""A URDF and a mechanism file with other values of their parameters."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from uk_dynamics.exceptions import InputError, MechanismFileError
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.files import find_file, read_yaml, yaml_text
+from uk_dynamics.mechanism.resolution import Parameter
+from uk_dynamics.model.urdf import Link, RobotDescription
+
+_COMMENT = "# Written by uk_dynamics {command}; what was estimated, and how well, is in {report}.\n"
+_KEYS_OF_A_JOINT = ("damping", "friction", "armature")
+_URDF = "model.urdf"
+
+
+def updated_files(
+    mechanism: Mechanism,
+    values: Mapping[str, float],
+    *,
+    gains: Mapping[str, float] | None = None,
+    command: str,
+    report: str,
+) -> dict[str, str]:
+    """Texts of the files, by name: ``NAME.urdf`` and ``NAME.yaml``.
+
+    Args:
+        mechanism: As its files have it.
+        values: New ones, by the names of ``Mechanism.parameters``.
+        gains: What the efforts of motors are to be multiplied by, by motor.
+        command: That writes them.
+        report: Name of the file that tells about the estimates.
+
+    Raises:
+        InputError: A value belongs to a loop that is declared in the URDF.
+    """
+    changed = mechanism.with_parameters(values)
+    known = mechanism.parameters
+    names = {name: known[name] for name in values}
+    robot = ET.fromstring(mechanism.model.description.text)
+    _write_links(robot, changed.model.description, names)
+    _write_joints(robot, names, values)
+    ET.indent(robot)
+    path, shown = _file(mechanism)
+    from_urdf = path.suffix in (".urdf", ".xacro")
+    data: dict[str, Any] = {"schema": 1} if from_urdf else copy.deepcopy(_mapping(path, shown))
+    urdf = f"{mechanism.name}.urdf"
+    data["model"] = {**data.get("model", {}), "urdf": urdf}
+    for name, parameter in names.items():
+        _write_value(data, name, parameter, values[name], mechanism.spec.file)
+    for motor, gain in (gains or {}).items():
+        _write_gain(data, motor, gain, mechanism)
+    top = _COMMENT.format(command=command, report=report)
+    declaration = '<?xml version="1.0"?>\n'
+    return {
+        urdf: declaration + ET.tostring(robot, encoding="unicode") + "\n",
+        f"{mechanism.name}.yaml": top + yaml_text(data),
+    }
+
+
+def _file(mechanism: Mechanism) -> tuple[Path, str]:
+    """Where the mechanism was read from, and how errors call it."""
+    for name in (mechanism.spec.file, mechanism.name):  # shipped ones are known by name
+        with contextlib.suppress(MechanismFileError):
+            path, shown = find_file(name, "mechanism")
+            if path.is_file():
+                return path, shown
+    raise InputError("was not read from a file that could be updated", place=mechanism.name)
+
+
+def _mapping(path: Path, shown: str) -> dict[str, Any]:
+    data = read_yaml(path, shown)
+    assert isinstance(data, dict), "the mechanism was read from it"
+    return data
+
+
+def _write_links(
+    robot: ET.Element, description: RobotDescription, names: Mapping[str, Parameter]
+) -> None:
+    changed = {name.split(".")[1] for name in names if name.startswith("links.")}
+    links = {link.name: link for link in description.links}
+    for element in robot.findall("link"):
+        name = element.get("name", "")
+        if name in changed:
+            _write_inertial(element, links[name])
+
+
+def _write_inertial(element: ET.Element, link: Link) -> None:
+    for old in element.findall("inertial"):
+        element.remove(old)
+    inertial = ET.Element("inertial")
+    element.insert(0, inertial)
+    ET.SubElement(inertial, "origin", xyz=_numbers(link.center_of_mass.tolist()), rpy="0 0 0")
+    ET.SubElement(inertial, "mass", value=repr(float(link.mass)))
+    moments = {
+        f"i{a}{b}": repr(float(link.inertia["xyz".index(a), "xyz".index(b)]))
+        for a, b in ("xx", "xy", "xz", "yy", "yz", "zz")
+    }
+    ET.SubElement(inertial, "inertia", moments)
+
+
+def _write_joints(
+    robot: ET.Element, names: Mapping[str, Parameter], values: Mapping[str, float]
+) -> None:
+    joints = {element.get("name", ""): element for element in robot.findall("joint")}
+    for name, parameter in names.items():
+        if parameter.places[0][:2] != ("description", "joints"):
+            continue
+        _, owner, *rest = name.split(".")
+        element = joints[owner]
+        if rest[0] == "origin":
+            origin = element.find("origin")
+            if origin is None:
+                origin = ET.SubElement(element, "origin", xyz="0 0 0", rpy="0 0 0")
+            place = [float(x) for x in origin.get("xyz", "0 0 0").split()]
+            place["xyz".index(rest[1])] = values[name]
+            origin.set("xyz", _numbers(place))
+            continue
+        dynamics = element.find("dynamics")
+        if dynamics is None:
+            dynamics = ET.SubElement(element, "dynamics")
+        dynamics.set(rest[0], repr(float(values[name])))
+
+
+def _write_value(
+    data: dict[str, Any], name: str, parameter: Parameter, value: float, file: str
+) -> None:
+    """Put a value that the mechanism file has, or is to have."""
+    section, owner, *rest = name.split(".")
+    if parameter.places[0][0] == "description":
+        return
+    if section == "gravity":
+        gravity = list(data["model"].get("gravity", (0.0, 0.0, -9.81)))
+        gravity["xyz".index(owner)] = value
+        data["model"]["gravity"] = gravity
+        return
+    known = data.setdefault(section, {}) if section == "joints" else data.get(section, {})
+    if section == "joints":
+        entry = known.setdefault(owner, {})
+        if rest[0] in _KEYS_OF_A_JOINT:
+            entry[rest[0]] = value
+        else:
+            entry.setdefault("spring", {})[rest[1]] = value
+        return
+    if owner not in known:
+        raise InputError("is declared in the URDF, and cannot be written", file=file, place=name)
+    entry = known[owner]
+    if len(rest) == 1:
+        entry[rest[0]] = value
+        return
+    frame, axis = rest
+    place = list(entry[frame].get("xyz", (0.0, 0.0, 0.0)))
+    place["xyz".index(axis)] = value
+    entry[frame] = {**entry[frame], "xyz": place}
+
+
+def _write_gain(data: dict[str, Any], motor: str, gain: float, mechanism: Mechanism) -> None:
+    """Multiply what a motor's effort does; its limit stays the one of its command."""
+    entry = dict(data.setdefault("actuators", {}).get(motor, {}))
+    spec = next(x for x in mechanism.spec.actuators if x.name == motor)
+    at = mechanism.actuators.names.index(motor)
+    entry.pop("joint", None)
+    entry["joints"] = {joint: factor * gain for joint, factor in spec.joints}
+    limit = float(mechanism.actuators.effort_limits[at])
+    if limit < float("inf"):
+        entry["effort_limit"] = limit
+    data["actuators"][motor] = entry
+
+
+def _numbers(values: list[float]) -> str:
+    return " ".join(repr(float(x)) for x in values)

@@ -1,0 +1,112 @@
+"""The wrench_observer node: forces on a machine that neither its motors nor its model explain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from uk_dynamics.control.estimation import ExternalForces, WrenchObserver
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.ros.diagnostics.dynamics import report_rate
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.parameters.tables import TABLES
+from uk_dynamics.ros.process.mechanism_source import load_mechanism
+from uk_dynamics.ros.timing.rate_monitor import RateMonitor
+from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
+from uk_dynamics.ros.topics.messages import JointStateMessage
+from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
+
+
+class WrenchObserverNode(Node):
+    """Publishes external efforts at every state of ``joint_states``, and a wrench where it can."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("wrench_observer", **options)
+        self._settings = Parameters(self, TABLES["wrench_observer"])
+        mechanism = load_mechanism(self, self._settings)
+        self._mechanism = mechanism
+        self._observer = WrenchObserver(
+            mechanism,
+            self._settings["gain"],
+            frame=self._settings["frame"],
+            axes=self._settings["axes"].split(),
+        )
+        self._problems = MessageProblems(self.get_logger())
+        self._monitor = RateMonitor()
+        self._found: ExternalForces | None = None
+        self._failure = ""
+        self._efforts: EffortInput | None = None
+        if self._settings["effort_source"] == "commands":
+            self._efforts = EffortInput(
+                self, mechanism, self._problems, topic=self._settings["command_topic"]
+            )
+        self._message = JointStateMessage(self._observer.joints.names, effort=True)
+        self._publisher = self.create_publisher(JointState, "~/external_efforts", PUBLISHED_QOS)
+        self._wrench_publisher = None
+        if self._observer.frame:
+            self._wrench_publisher = self.create_publisher(
+                WrenchStamped, "~/external_wrench", PUBLISHED_QOS
+            )
+        self._states = StateInput(self, mechanism, self._problems, self._on_state)
+        self.create_service(Trigger, "~/reset", self._on_reset)
+        self._diagnostics = DiagnosticsPublisher(self, "external forces", self._report)
+        self._diagnostics.hardware = mechanism.name
+
+    def _on_state(self, stamp: Time) -> None:
+        self._monitor.tick()
+        self._observer.gain = self._settings["gain"]
+        try:
+            self._found = self._observer.update(
+                self._states.state, self._states.inputs(self._force())
+            )
+        except UkDynamicsError as error:
+            self._failure, self._found = str(error), None
+            return
+        self._failure = ""
+        if self._found is None:
+            self._failure = "near a singular configuration: the observer starts again after it"
+            return
+        self._message.message.header.stamp = stamp
+        self._message.effort[:] = self._found.efforts
+        self._publisher.publish(self._message.message)
+        if self._wrench_publisher is not None and self._found.wrench is not None:
+            self._wrench_publisher.publish(self._wrench_message(stamp, self._found.wrench))
+
+    def _wrench_message(self, stamp: Time, values: np.ndarray) -> WrenchStamped:
+        message = WrenchStamped()
+        message.header.stamp = stamp
+        message.header.frame_id = self._observer.frame
+        force, torque = message.wrench.force, message.wrench.torque
+        force.x, force.y, force.z, torque.x, torque.y, torque.z = values.tolist()
+        return message
+
+    def _force(self) -> np.ndarray:
+        """Generalized force of the motors, (nv,)."""
+        if self._efforts is None:
+            return self._states.reader.effort
+        force: np.ndarray = self._mechanism.actuators.matrix @ self._efforts.efforts
+        return force
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._observer.reset()
+        response.success, response.message = True, "the residual is zero"
+        return response
+
+    def _report(self, report: Report) -> None:
+        report_rate(report, self._monitor)
+        self._states.report(report, self._settings["state_timeout"])
+        self._problems.report(report)
+        if self._failure:
+            report.error(self._failure)
+        elif self._found is not None and self._found.undetermined:
+            report.warn(
+                f"no wrench at {self._observer.frame}: this motion does not tell"
+                f" {' '.join(self._found.undetermined)} apart; give fewer axes"
+            )
