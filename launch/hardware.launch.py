@@ -32,6 +32,7 @@ from uk_dynamics.ros.process.launch_files import (
     switched_on,
     watchers,
 )
+from uk_dynamics.ros.process.launch_settings import PRIORITY, TRANSPORT, priority, transport
 
 PACKAGE = "uk_dynamics"
 ACTIVATED = f"{BROADCASTER} and {EFFORT_CONTROLLER}"
@@ -54,6 +55,8 @@ ARGUMENTS = (
     ),
     ("heartbeat_timeout", "0.1", "Time without a heartbeat after which the watchdog acts, in s."),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
+    PRIORITY,
+    TRANSPORT,
     ("rviz", "false", RVIZ),
     VIEW,
     RECORD,
@@ -94,6 +97,10 @@ def nodes(given):
             **options,
         )
 
+    def looped(executable, *parameters, above=0, **options):
+        options |= priority(given, executable, above=above)
+        return node(PACKAGE, executable, *parameters, **options)
+
     def watcher(package, executable, *parameters, **options):
         tf = [("/tf", "tf"), ("/tf_static", "tf_static")]
         return node(package, executable, *parameters, ends=False, remappings=tf, **options)
@@ -106,7 +113,7 @@ def nodes(given):
             "update_rate": float(rate),
             "watchdog": "required" if wanted["watchdog"] else "optional",
         }
-        driving.append(node(PACKAGE, "servo_controller", files, settings))
+        driving.append(looped("servo_controller", files, settings))
     guarding = []
     if wanted["watchdog"]:
         # needs the messages of controller_manager to deactivate, and commands zeros without them
@@ -116,8 +123,9 @@ def nodes(given):
             "effort_topic": "measured_joint_states",
             "timeout": number(given, "heartbeat_timeout", 0.05),
         }
+        # above the one it watches, which may be busy for ever
         guarding.append(
-            node(PACKAGE, "command_watchdog", machine, watchdog, kind=LastToEnd, after=driving)
+            looped("command_watchdog", machine, watchdog, above=1, kind=LastToEnd, after=driving)
         )
     manager = node(
         "controller_manager",
@@ -126,6 +134,8 @@ def nodes(given):
         kind=LastToEnd,
         # the last effort is zero, and has reached the drives, before controllers are deactivated
         after=[*driving, *guarding],
+        # its threads that exchange messages; the one that updates sets its own
+        **priority(given, "ros2_control_node"),
     )
     spawner = node(
         "controller_manager",
@@ -147,12 +157,13 @@ def nodes(given):
 
     root = mechanism.model.description.root
     return [
+        *transport(given),
         LogInfo(msg=f"waiting for controller_manager to activate {ACTIVATED}"),
         *watchers(watcher, given, files, root, after=[*driving, *guarding]),
         watcher("robot_state_publisher", "robot_state_publisher", text),
         manager,
         *guarding,
-        node(PACKAGE, "joint_state_completer", machine),
+        looped("joint_state_completer", machine),
         spawner,
         RegisterEventHandler(OnProcessExit(target_action=spawner, on_exit=controllers_done)),
     ]
