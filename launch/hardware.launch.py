@@ -111,6 +111,7 @@ def nodes(given):
             "autostart": wanted["autostart"],
             "state_timeout": number(given, "state_timeout", 0.001),
             "update_rate": float(rate),
+            "backend": "wait",  # no first efforts while compilers take the processor
             "watchdog": "required" if wanted["watchdog"] else "optional",
         }
         driving.append(looped("servo_controller", files, settings))

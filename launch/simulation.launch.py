@@ -97,7 +97,7 @@ def nodes(given):
         "publish_clock": clock,
         "manager_updates": UPDATES if lockstep else 0,
         "ends_last": ros2_control,
-        **({"command_timeout": DRIVE_TIMEOUT} if real_time else {}),
+        **({"command_timeout": DRIVE_TIMEOUT, "backend": "wait"} if real_time else {}),
         # or it would fall while its controller starts
         "brakes": bool(given["tasks"]),
         "tasks": files["tasks"],
