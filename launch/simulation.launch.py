@@ -25,7 +25,8 @@ from uk_dynamics.ros.process.launch_settings import PRIORITY, TRANSPORT, priorit
 PACKAGE = "uk_dynamics"
 PATIENCE = 1.0  # s without a state: a simulation on a busy computer may stall longer than a machine
 # s; time stands still while somebody is waited for, so nothing is late before a process has ended
-UNHURRIED = {"state_timeout": "3600", "heartbeat_timeout": "2.0"}
+UNHURRIED = {"state_timeout": "3600", "heartbeat_timeout": "10"}
+LONGEST_ANSWER = 20.0  # s of real time; longer than the heartbeat may be missed
 # s of real time without a command, after which the simulated drives let go, as drives do whose
 # controller_manager has died
 DRIVE_TIMEOUT = 0.2
@@ -96,6 +97,7 @@ def nodes(given):
         "paused": switched_on(given, "paused"),
         "publish_clock": clock,
         "manager_updates": UPDATES if lockstep else 0,
+        "answer_timeout": LONGEST_ANSWER,
         "ends_last": ros2_control,
         **({"command_timeout": DRIVE_TIMEOUT, "backend": "wait"} if real_time else {}),
         # or it would fall while its controller starts
