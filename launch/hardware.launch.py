@@ -32,7 +32,13 @@ from uk_dynamics.ros.process.launch_files import (
     switched_on,
     watchers,
 )
-from uk_dynamics.ros.process.launch_settings import PRIORITY, TRANSPORT, priority, transport
+from uk_dynamics.ros.process.launch_settings import (
+    PRIORITY,
+    TRANSPORT,
+    priority,
+    scheduled,
+    transport,
+)
 
 PACKAGE = "uk_dynamics"
 ACTIVATED = f"{BROADCASTER} and {EFFORT_CONTROLLER}"
@@ -84,6 +90,7 @@ def nodes(given):
     file.write_text(controllers(mechanism, rate, given["namespace"], updates))
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     machine = {"mechanism": files["mechanism"]}
+    real_time = {"priority": priority(given)}
 
     def node(package, executable, *parameters, kind=Node, ends=True, **options):
         if ends:
@@ -96,10 +103,6 @@ def nodes(given):
             output="screen",
             **options,
         )
-
-    def looped(executable, *parameters, above=0, **options):
-        options |= priority(given, executable, above=above)
-        return node(PACKAGE, executable, *parameters, **options)
 
     def watcher(package, executable, *parameters, **options):
         tf = [("/tf", "tf"), ("/tf_static", "tf_static")]
@@ -114,7 +117,7 @@ def nodes(given):
             "backend": "wait",  # no first efforts while compilers take the processor
             "watchdog": "required" if wanted["watchdog"] else "optional",
         }
-        driving.append(looped("servo_controller", files, settings))
+        driving.append(node(PACKAGE, "servo_controller", files, settings, real_time))
     guarding = []
     if wanted["watchdog"]:
         # needs the messages of controller_manager to deactivate, and commands zeros without them
@@ -123,10 +126,11 @@ def nodes(given):
             "controller": deactivated,
             "effort_topic": "measured_joint_states",
             "timeout": number(given, "heartbeat_timeout", 0.05),
+            # above the one it watches, which may be busy for ever
+            "priority": real_time["priority"] and real_time["priority"] + 1,
         }
-        # above the one it watches, which may be busy for ever
         guarding.append(
-            looped("command_watchdog", machine, watchdog, above=1, kind=LastToEnd, after=driving)
+            node(PACKAGE, "command_watchdog", machine, watchdog, kind=LastToEnd, after=driving)
         )
     manager = node(
         "controller_manager",
@@ -136,7 +140,7 @@ def nodes(given):
         # the last effort is zero, and has reached the drives, before controllers are deactivated
         after=[*driving, *guarding],
         # its threads that exchange messages; the one that updates sets its own
-        **priority(given, "ros2_control_node"),
+        **scheduled(given, "ros2_control_node"),
     )
     spawner = node(
         "controller_manager",
@@ -164,7 +168,7 @@ def nodes(given):
         watcher("robot_state_publisher", "robot_state_publisher", text),
         manager,
         *guarding,
-        looped("joint_state_completer", machine),
+        node(PACKAGE, "joint_state_completer", machine, real_time),
         spawner,
         RegisterEventHandler(OnProcessExit(target_action=spawner, on_exit=controllers_done)),
     ]

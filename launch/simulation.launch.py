@@ -69,7 +69,7 @@ def nodes(given):
     real_time = switched_on(given, "real_time")
     if real_time and not ros2_control:
         raise InputError("goes with ros2_control:=true", place="real_time")
-    if not real_time and number(given, "priority"):
+    if not real_time and priority(given):
         raise InputError("goes with real_time:=true", place="priority")
     lockstep = ros2_control and not real_time
     clock = lockstep or switched_on(given, "publish_clock")
@@ -98,6 +98,7 @@ def nodes(given):
         "publish_clock": clock,
         "manager_updates": UPDATES if lockstep else 0,
         "answer_timeout": LONGEST_ANSWER,
+        "priority": priority(given),
         "ends_last": ros2_control,
         **({"command_timeout": DRIVE_TIMEOUT, "backend": "wait"} if real_time else {}),
         # or it would fall while its controller starts
@@ -151,14 +152,7 @@ def behind_ros2_control(node, mechanism, simulation, given):
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(machine), launch_arguments=arguments.items()
         ),
-        simulator(
-            node,
-            mechanism,
-            simulation,
-            by_joint,
-            remappings=states,
-            **priority(given, "simulator"),
-        ),
+        simulator(node, mechanism, simulation, by_joint, remappings=states),
     ]
 
 

@@ -51,8 +51,8 @@ def transport(given: Mapping[str, str]) -> list[Any]:
     ]
 
 
-def priority(given: Mapping[str, str], executable: str, *, above: int = 0) -> dict[str, Any]:
-    """Options of a node for the argument ``priority``; ``above``: by how much it has more.
+def priority(given: Mapping[str, str]) -> int:
+    """The argument ``priority``: of nodes, which have it once they run, the parameter of that name.
 
     Raises:
         InputError: It is not a priority.
@@ -60,8 +60,14 @@ def priority(given: Mapping[str, str], executable: str, *, above: int = 0) -> di
     wanted = int(number(given, "priority", whole=True))
     if wanted > _HIGHEST:
         raise InputError(f"expected at most {_HIGHEST}, found {wanted}", place="priority")
+    return wanted
+
+
+def scheduled(given: Mapping[str, str], executable: str) -> dict[str, Any]:
+    """Options of a node that has no such parameter, for the argument ``priority``."""
+    wanted = priority(given)
     if not wanted:
         return {}
     # the label in the log would be that of chrt
-    prefix = [f"chrt --fifo {wanted + above} ", LaunchConfiguration("launch-prefix", default="")]
+    prefix = [f"chrt --fifo {wanted} ", LaunchConfiguration("launch-prefix", default="")]
     return {"prefix": prefix, "exec_name": executable}
