@@ -32,6 +32,13 @@ from uk_dynamics.ros.process.launch_files import (
     switched_on,
     watchers,
 )
+from uk_dynamics.ros.process.launch_settings import (
+    PRIORITY,
+    TRANSPORT,
+    priority,
+    scheduled,
+    transport,
+)
 
 PACKAGE = "uk_dynamics"
 ACTIVATED = f"{BROADCASTER} and {EFFORT_CONTROLLER}"
@@ -59,6 +66,8 @@ ARGUMENTS = (
         "Start wrench_observer: a link where it tells external forces, or true: efforts only.",
     ),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
+    PRIORITY,
+    TRANSPORT,
     ("rviz", "false", RVIZ),
     VIEW,
     RECORD,
@@ -86,6 +95,7 @@ def nodes(given):
     file.write_text(controllers(mechanism, rate, given["namespace"], updates))
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     machine = {"mechanism": files["mechanism"]}
+    real_time = {"priority": priority(given)}
 
     def node(package, executable, *parameters, kind=Node, ends=True, **options):
         if ends:
@@ -109,9 +119,10 @@ def nodes(given):
             "autostart": wanted["autostart"],
             "state_timeout": number(given, "state_timeout", 0.001),
             "update_rate": float(rate),
+            "backend": "wait",  # no first efforts while compilers take the processor
             "watchdog": "required" if wanted["watchdog"] else "optional",
         }
-        driving.append(node(PACKAGE, "servo_controller", files, settings))
+        driving.append(node(PACKAGE, "servo_controller", files, settings, real_time))
     guarding = []
     if wanted["watchdog"]:
         # needs the messages of controller_manager to deactivate, and commands zeros without them
@@ -120,6 +131,8 @@ def nodes(given):
             "controller": deactivated,
             "effort_topic": "measured_joint_states",
             "timeout": number(given, "heartbeat_timeout", 0.05),
+            # above the one it watches, which may be busy for ever
+            "priority": real_time["priority"] and real_time["priority"] + 1,
         }
         guarding.append(
             node(PACKAGE, "command_watchdog", machine, watchdog, kind=LastToEnd, after=driving)
@@ -136,6 +149,8 @@ def nodes(given):
         kind=LastToEnd,
         # the last effort is zero, and has reached the drives, before controllers are deactivated
         after=[*driving, *guarding],
+        # its threads that exchange messages; the one that updates sets its own
+        **scheduled(given, "ros2_control_node"),
     )
     spawner = node(
         "controller_manager",
@@ -157,12 +172,13 @@ def nodes(given):
 
     root = mechanism.model.description.root
     return [
+        *transport(given),
         LogInfo(msg=f"waiting for controller_manager to activate {ACTIVATED}"),
         *watchers(watcher, given, files, root, after=[*driving, *guarding]),
         watcher("robot_state_publisher", "robot_state_publisher", text),
         manager,
         *guarding,
-        node(PACKAGE, "joint_state_completer", machine),
+        node(PACKAGE, "joint_state_completer", machine, real_time),
         *observing,
         spawner,
         RegisterEventHandler(OnProcessExit(target_action=spawner, on_exit=controllers_done)),

@@ -20,18 +20,20 @@ from uk_dynamics.ros.process.launch_files import (
     switched_on,
     watchers,
 )
+from uk_dynamics.ros.process.launch_settings import PRIORITY, TRANSPORT, priority, transport
 
 PACKAGE = "uk_dynamics"
 PATIENCE = 1.0  # s without a state: a simulation on a busy computer may stall longer than a machine
 # s; time stands still while somebody is waited for, so nothing is late before a process has ended
-UNHURRIED = {"state_timeout": "3600", "heartbeat_timeout": "2.0"}
+UNHURRIED = {"state_timeout": "3600", "heartbeat_timeout": "10"}
+LONGEST_ANSWER = 20.0  # s of real time; longer than the heartbeat may be missed
 # s of real time without a command, after which the simulated drives let go, as drives do whose
 # controller_manager has died
 DRIVE_TIMEOUT = 0.2
 UPDATES = 10  # of controller_manager per step, in lockstep: at most; two are usual
 
 # to hardware.launch.py, which also starts viewers and recorders
-PASSED_ON = ("mechanism", "tasks", "namespace", "rviz", "view", "record")
+PASSED_ON = ["mechanism", "tasks", "namespace", "rviz", "view", "record", "priority", "transport"]
 
 ARGUMENTS = (
     ("mechanism", "five_bar", "Mechanism file, or the name of a shipped one."),
@@ -48,6 +50,8 @@ ARGUMENTS = (
     ("real_time_factor", "1.0", "Simulated time per real time; 0: as fast as possible."),
     ("paused", "false", "Start paused; the service simulator/pause starts the motion."),
     ("publish_clock", "false", "Publish /clock and let all nodes use it; only one simulator may."),
+    PRIORITY,
+    TRANSPORT,
     ("rviz", "auto", RVIZ),
     VIEW,
     RECORD,
@@ -65,6 +69,8 @@ def nodes(given):
     real_time = switched_on(given, "real_time")
     if real_time and not ros2_control:
         raise InputError("goes with ros2_control:=true", place="real_time")
+    if not real_time and priority(given):
+        raise InputError("goes with real_time:=true", place="priority")
     lockstep = ros2_control and not real_time
     clock = lockstep or switched_on(given, "publish_clock")
     on_tasks = switched_on(given, "start_on_tasks")
@@ -91,8 +97,10 @@ def nodes(given):
         "paused": switched_on(given, "paused"),
         "publish_clock": clock,
         "manager_updates": UPDATES if lockstep else 0,
+        "answer_timeout": LONGEST_ANSWER,
+        "priority": priority(given),
         "ends_last": ros2_control,
-        **({"command_timeout": DRIVE_TIMEOUT} if real_time else {}),
+        **({"command_timeout": DRIVE_TIMEOUT, "backend": "wait"} if real_time else {}),
         # or it would fall while its controller starts
         "brakes": bool(given["tasks"]),
         "tasks": files["tasks"],
@@ -103,7 +111,7 @@ def nodes(given):
     if ros2_control:
         started = behind_ros2_control(node, mechanism, simulation, given)
     else:
-        started = [simulator(node, mechanism, simulation)]
+        started = [*transport(given), simulator(node, mechanism, simulation)]
         driving = []
         if given["tasks"]:
             settings = {

@@ -103,7 +103,8 @@ def launched(prefix: Path, tmp_path: Path) -> Iterator[list[NodeProcess]]:
 
 def launch(prefix: Path, directory: Path, file: str, *arguments: str) -> NodeProcess:
     env = {
-        **os.environ,
+        # without the tests' profile of Fast DDS, in the place of which launch sets its own
+        **{name: text for name, text in os.environ.items() if "DEFAULT_PROFILES" not in name},
         "AMENT_PREFIX_PATH": str(prefix),
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
     }
@@ -115,6 +116,13 @@ def ends(output: str) -> list[str]:
     """Names of processes in the order in which they ended."""
     found = re.findall(r"\[(\w+)-\d+\]: process has (?:finished|died)", output)
     return [str(name) for name in found]
+
+
+def mapped(output: str) -> dict[str, str]:
+    """What the processes that run have in their memory, by their names."""
+    found = re.findall(r"\[(\S+)\]: process started with pid \[(\d+)\]", output)
+    files = {name: Path("/proc", pid, "maps") for name, pid in found}
+    return {name: file.read_text() for name, file in files.items() if file.exists()}
 
 
 @pytest.mark.parametrize("way", ["terminal", "launch alone"])
@@ -138,6 +146,7 @@ def test_simulation_behind_ros2_control_drives_and_ends_with_zero_efforts(
     # a computer that does other work may let states jump, and the controller stop by itself then
     ros.until(lambda: any(message.data[0] for message in commands.messages), "efforts", START)
     ros.until(lambda: any(any(state.effort) for state in states.messages), "states")
+    assert [name for name, maps in mapped(process.output).items() if "/dev/shm/fast" in maps] == []
     if way == "terminal":
         os.killpg(process.pid, signal.SIGINT)
     else:  # it believes that its processes have been interrupted too, and terminates them later

@@ -138,6 +138,10 @@ def test_real_time_goes_with_a_manager_and_at_its_own_pace(launch_file: Any) -> 
     nodes = started(launch_file, ros2_control="true", real_time="true")
     assert dict(nodes["included"].launch_arguments)["use_sim_time"] == "false"
     started(launch_file, ros2_control="true", real_time_factor="0")
+    with pytest.raises(InputError, match=r"^priority: goes with real_time:=true"):
+        started(launch_file, ros2_control="true", priority="1")
+    with pytest.raises(InputError, match=r"^priority: expected at most 48, found 49"):
+        started(launch_file, ros2_control="true", real_time="true", priority="49")
     for given, place in (
         ({"ros2_control": "true", "real_time_factor": "0.5"}, "real_time_factor"),
         ({"ros2_control": "true", "publish_clock": "true"}, "publish_clock"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import socket
+import subprocess
 import sys
 import urllib.request
 from pathlib import Path
@@ -243,3 +245,21 @@ def test_demo_whose_node_fails_says_so(tmp_path: Path, monkeypatch: pytest.Monke
     assert failing.run(duration=1.0, tolerance=1.0) == 1
     assert "simulator ended early" in said[-1]
     assert "parameter rate" in said[-1]
+
+
+def test_a_node_takes_its_real_time_priority_or_says_why_not(start_node: StartProcess) -> None:
+    take = "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(3))"
+    refused = subprocess.run([sys.executable, "-c", take], capture_output=True).returncode
+    process = start_node("command_watchdog", parameters={"mechanism": "five_bar", "priority": 3})
+    if refused:
+        wait_until(lambda: not process.running, what="the end")
+        assert process.exit_code == 2
+        assert "parameter priority: not permitted" in process.output
+        return
+    threads = Path("/proc", str(process.pid), "task")
+
+    def policies() -> set[int]:
+        return {os.sched_getscheduler(int(thread.name)) for thread in threads.iterdir()}
+
+    wait_until(lambda: policies() == {os.SCHED_FIFO}, timeout=30.0, what="the priority")
+    assert os.sched_getparam(process.pid).sched_priority == 3

@@ -77,6 +77,19 @@ def test_time_of_the_tasks_starts_with_the_first_state_after_activation(ros: Ros
     )
 
 
+def test_tasks_begin_with_the_first_command_that_arrives(ros: Ros) -> None:
+    patience = {"state_timeout": 60.0, "listener_timeout": 60.0}
+    bench = Bench(ros, autostart=True, watchdog="required", **patience)
+    bench.acknowledge()
+    bench.deafen()
+    ros.until(lambda: bench.send(50.0) or bench.controller.loop.command is not None, "an answer")
+    bench.listen()
+    assert bench.command(50.75) == pytest.approx(bench.expected(0.0), abs=1e-6)
+    late = bench.expected(0.5)
+    assert abs(late - bench.expected(0.0)) > 1.0, "the reference moves"
+    bench.settle(51.25, late)
+
+
 def test_tasks_begin_with_the_control_under_a_clock_too(ros: Ros) -> None:
     bench = Bench(ros, autostart=True, state_timeout=60.0, use_sim_time=True)
     late = bench.expected(0.75)

@@ -14,7 +14,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import GetParameters, SetParameters
 from rclpy.parameter import Parameter, parameter_value_to_python
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, UInt64MultiArray
 from support.nodes.ros_ears import DiagnosticsEar, Ear, overrides
 from support.nodes.ros_fixtures import Ros
 
@@ -34,7 +34,7 @@ class Bench:
         settings = {**FILES, "update_rate": 0.0, **parameters}
         self.controller = ros.add(ServoControllerNode(**overrides(**settings)))
         self.node = ros.node()
-        self.commands = Ear(self.node, Float64MultiArray, "effort_controller/commands")
+        self.listen()
         self.diagnostics = DiagnosticsEar(self.node, "servo_controller")
         self.mechanism = Mechanism.from_file(settings["mechanism"])
         self.q = self.mechanism.start().q
@@ -43,6 +43,26 @@ class Bench:
         self._states = self.node.create_publisher(JointState, "joint_states", 10)
         self._change = self.node.create_client(ChangeState, "servo_controller/change_state")
         self._get = self.node.create_client(GetState, "servo_controller/get_state")
+
+    def acknowledge(self) -> None:
+        """Answer heartbeats as command_watchdog does, with a lease of a minute."""
+        topic = "servo_controller/heartbeat"
+        grants = self.node.create_publisher(UInt64MultiArray, f"{topic}/acknowledged", 10)
+
+        def answer(beat: UInt64MultiArray) -> None:
+            grants.publish(UInt64MultiArray(data=[*beat.data[:2], 60 * 10**9]))
+
+        self.node.create_subscription(UInt64MultiArray, topic, answer, 10)
+
+    def listen(self) -> None:
+        """Subscribe to the commands."""
+        self.commands = Ear(self.node, Float64MultiArray, "effort_controller/commands")
+
+    def deafen(self) -> None:
+        """Leave the commands without a subscriber."""
+        (ear,) = (s for s in self.node.subscriptions if s.topic_name.endswith("/commands"))
+        self.node.destroy_subscription(ear)
+        self.ros.until(lambda: not self.node.count_subscribers("effort_controller/commands"))
 
     def change(self, name: str) -> bool:
         transition = Transition(id=getattr(Transition, f"TRANSITION_{name.upper()}"))

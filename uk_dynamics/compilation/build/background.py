@@ -76,6 +76,8 @@ def main() -> None:
     try:
         job: Job = pickle.load(sys.stdin.buffer)
         threading.Thread(target=_end_with_parent, daemon=True).start()
+        # the parent may be in a control loop with real-time priority
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         os.nice(_NICE)
         _compile(job)
     except KeyboardInterrupt:

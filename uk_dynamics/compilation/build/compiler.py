@@ -123,6 +123,9 @@ def _run(command: list[str], temporary: Path) -> tuple[int, str]:
         env={**os.environ, "TMPDIR": str(temporary)},
     )
     _running.add(process)
+    # this process may be in a control loop with real-time priority, and compilers inherit it
+    with contextlib.suppress(ProcessLookupError):
+        os.sched_setscheduler(process.pid, os.SCHED_OTHER, os.sched_param(0))
     try:
         _, complaints = process.communicate()
     except BaseException:

@@ -13,7 +13,7 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import CONFIGURED, TABLES, TRAJECTORY
+from uk_dynamics.ros.parameters.tables import CONFIGURED, REQUIRED, TABLES, TRAJECTORY
 from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_memory
 from uk_dynamics.ros.servo.command_authority import CommandAuthority, Grant
 from uk_dynamics.ros.servo.faults import Fault, SafeStop
@@ -24,7 +24,6 @@ from uk_dynamics.ros.topics.qos import COMMAND_QOS
 _WATCH_PERIOD = 0.02  # s
 _ACKNOWLEDGED = Duration(seconds=0.5)  # longest wait for subscribers to receive the final message
 
-_REQUIRED = "required"
 _STOPPED = 3  # exit code: ended by a fault, and not activated since
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -43,7 +42,7 @@ class ServoControllerNode(LifecycleNode):
             self._settings.refuse(name, lambda value: self._too_late())
         self._problems = MessageProblems(self.get_logger())
         self._authority = CommandAuthority(
-            required=self._settings["watchdog"] == _REQUIRED,
+            required=self._settings["watchdog"] == REQUIRED,
             on_loss=lambda reason: self._on_fault(Fault.WATCHDOG_LOST, reason),
         )
         self._stop = SafeStop(self, self._settings, self._send, self.trigger_deactivate)
@@ -118,7 +117,7 @@ class ServoControllerNode(LifecycleNode):
 
     def _configure(self) -> None:
         settings = self._settings
-        if settings["watchdog"] == _REQUIRED and settings["command_mode"] == TRAJECTORY:
+        if settings["watchdog"] == REQUIRED and settings["command_mode"] == TRAJECTORY:
             raise InputError(
                 "command_watchdog commands efforts; with command_mode trajectory the timeout of "
                 "joint_trajectory_controller does its work",

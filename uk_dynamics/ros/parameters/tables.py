@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 EFFORT_COMMANDS = "effort_controller/commands"
 JOINT_COMMANDS = "joint_commands"
 
+REQUIRED = "required"  # value of watchdog
+
 # Values of command_mode, and the topic of each.
 EFFORT_ARRAY, JOINT_STATE, TRAJECTORY = "effort_array", "joint_state", "trajectory"
 _TOPICS = {

@@ -27,7 +27,8 @@ from uk_dynamics.resources import share_directory
 
 Argument = tuple[str, str, str]  # name, default, description
 SWITCH = ("true", "false", "True", "False")
-CHOICES = {"rviz": (*SWITCH, "auto")}  # of arguments that are not plain switches
+# of arguments that are not plain switches
+CHOICES = {"rviz": (*SWITCH, "auto"), "transport": ("udp", "environment")}
 
 
 def launch_description(
@@ -138,9 +139,11 @@ class LastToEnd(Node):
 
     def __init__(self, *, after: Sequence[Node], **options: Any) -> None:
         """``after``: processes that end earlier; those that never start are ignored."""
-        prefix = ["setsid ", LaunchConfiguration("launch-prefix", default="")]
+        after_setsid = options.get("prefix") or [LaunchConfiguration("launch-prefix", default="")]
+        prefix = ["setsid ", *after_setsid]
         # a label of its own, or it would be that of setsid
-        super().__init__(prefix=prefix, exec_name=options["executable"], **options)
+        options = {"exec_name": options["executable"], **options, "prefix": prefix}
+        super().__init__(**options)
         self._others = list(after)
         self._end_requested = False
 

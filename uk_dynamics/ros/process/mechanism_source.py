@@ -20,6 +20,8 @@ from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.timing.clock import runs_on_simulated_time
 from uk_dynamics.ros.topics.qos import LATCHED_QOS
 
+_WAIT = "wait"  # the backend that is auto without a start while a compiler works
+
 
 def load_mechanism(node: Node, parameters: Parameters) -> Mechanism:
     """Read the mechanism that the parameters of a node name.
@@ -41,20 +43,22 @@ def selection(node: Node, parameters: Parameters, *, lockstep: bool = False) -> 
     """What the parameter ``backend`` asks for, by the table of :func:`select_backend`.
 
     On simulated time and in lockstep ``auto`` waits for the compiler, so that a run can be repeated
-    to the last bit; else it compiles in the background, beginning now.
+    to the last bit, as ``wait`` does always; else it compiles in the background, beginning now.
     """
-    wait = lockstep or runs_on_simulated_time(node)
-    return Selection(parameters["backend"], "wait" if wait else "defer", 0, node.get_logger())
+    backend = parameters["backend"]
+    wait = lockstep or backend == _WAIT or runs_on_simulated_time(node)
+    backend = "auto" if backend == _WAIT else backend
+    return Selection(backend, "wait" if wait else "defer", 0, node.get_logger())
 
 
 def prediction_selection(node: Node, parameters: Parameters) -> Selection:
     """As :func:`selection`, for an evaluator that is used only in loops with a delay.
 
     ``auto`` does not wait for the compiler, and compiles in the background after many calls; on
-    simulated time it takes what is in the cache.
+    simulated time, and with ``wait``, it takes what is in the cache.
     """
     backend = parameters["backend"]
-    if backend == "auto" and runs_on_simulated_time(node):
+    if backend == _WAIT or (backend == "auto" and runs_on_simulated_time(node)):
         backend = "cached"
     return Selection(backend, log=node.get_logger())
 

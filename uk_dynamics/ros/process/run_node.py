@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import faulthandler
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -152,12 +154,33 @@ def _limit_end() -> None:
     faulthandler.dump_traceback_later(_LONGEST_END, exit=True)
 
 
+def _take_priority(node: Node) -> None:
+    """Give all threads the real-time priority that the parameter ``priority`` asks for.
+
+    Not before everything is imported and compiled: that may take whole seconds of each processor,
+    after which the kernel suspends whatever else has such a priority, controller_manager too.
+    """
+    wanted = node.get_parameter("priority").value if node.has_parameter("priority") else 0
+    if not wanted:
+        return
+    try:
+        for thread in os.listdir("/proc/self/task"):
+            with contextlib.suppress(ProcessLookupError):  # it has ended
+                os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(wanted))
+    except PermissionError:
+        raise InputError(
+            "not permitted; raise rtprio in /etc/security/limits.conf, as for ros2_control",
+            place="parameter priority",
+        ) from None
+
+
 def _spin(factory: Callable[[], Node], stop: _Stop) -> int:
     node = factory()
     may_end: Callable[[], bool] = getattr(node, "may_end", lambda: True)
     executor = make_executor()
     executor.add_node(node)
     freeze_memory()
+    _take_priority(node)
     stop.interrupts = False
     try:
         while rclpy.ok() and not (stop.requested and may_end()):

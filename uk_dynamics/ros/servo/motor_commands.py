@@ -20,12 +20,26 @@ from uk_dynamics.control.servo import Setpoint
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, command_topic
+from uk_dynamics.ros.parameters.tables import (
+    EFFORT_ARRAY,
+    JOINT_STATE,
+    REQUIRED,
+    TRAJECTORY,
+    command_topic,
+)
 from uk_dynamics.ros.servo.command_authority import CommandAuthority
-from uk_dynamics.ros.timing.clock import nanoseconds, write_stamp
+from uk_dynamics.ros.timing.clock import (
+    Watchdog,
+    nanoseconds,
+    runs_on_simulated_time,
+    write_stamp,
+)
 from uk_dynamics.ros.topics.messages import EffortsMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
+
+_HEARD = Duration(seconds=0.02)  # longest wait for the subscribers' acknowledgement; rather short
+_UNHEARD = 2.0  # s after which a subscriber that acknowledges nothing is one that nobody needs
 
 
 class MotorCommands(ABC):
@@ -48,6 +62,26 @@ class MotorCommands(ABC):
         self._idle = np.zeros(len(mechanism.actuators))
         topic = command_topic(settings)
         self._publisher = node.create_publisher(kind, topic, COMMAND_QOS)
+        # simulations wait for commands; on simulated time, and in lockstep, each one counts
+        self._lossless = runs_on_simulated_time(node) or settings["watchdog"] != REQUIRED
+        self._first, self._arrived, self._addressed = Watchdog(), False, False
+
+    def begin(self) -> None:
+        """The next command is the first one."""
+        self._first.forget()
+        self._arrived = self._lossless
+
+    @property
+    def lost(self) -> bool:
+        """Whether all commands since the beginning have been lost, as far as is known.
+
+        This side of a connection may be complete long before the other one, on a busy computer by
+        half a second, and what is sent in between never arrives.
+        """
+        if not self._arrived and self._first.fed:
+            heard = self._addressed and self._publisher.wait_for_all_acked(_HEARD)
+            self._arrived = heard or self._first.age > _UNHEARD
+        return self._first.fed and not self._arrived
 
     @property
     def topic(self) -> str:
@@ -65,6 +99,10 @@ class MotorCommands(ABC):
 
     def drive(self, setpoints: Sequence[Setpoint], stamp: Time) -> None:
         """Command the desired motion, as the answer to the state of a stamp."""
+        if not self._arrived:
+            self._addressed = self.subscribers > 0
+            if not self._first.fed:
+                self._first.feed()
         self._with_authority(lambda: self._drive(setpoints, stamp))
 
     def finish(self, stamp: Time) -> None:

@@ -136,6 +136,7 @@ class ServoLoop:
         self._states.watchdog.forget()
         self._subscribed.forget()
         self._answerable.forget()
+        self.commands.begin()
         self._command = None
         self._answered = None
         self.running = True
@@ -221,6 +222,10 @@ class ServoLoop:
     def _on_state(self, stamp: Time) -> None:
         if not self.running:
             return
+        if self.commands.lost:  # the motors have not moved: the tasks begin now
+            self._states.begin_at(stamp)
+            self._prediction.reset()
+            self._answered = None
         self._stamp = stamp
         at = nanoseconds(stamp)
         reader = self._states.reader
@@ -273,8 +278,9 @@ class ServoLoop:
         self.controller.reset(self._to_motors @ efforts)
         if self._desired is not None:
             self._desired.reset()
-        rate = self._settings["update_rate"]
-        self._log.info("driving" + (f" at {rate:g} Hz" if rate else ""))
+        if not self._answerable.fed:
+            rate = self._settings["update_rate"]
+            self._log.info("driving" + (f" at {rate:g} Hz" if rate else ""))
 
     def _last_command(self) -> MotorCommand:
         if self._command is None:

@@ -148,6 +148,11 @@ class StateInput(StructureInput):
         """The last state; its arrays change with the next."""
         return State(self.t, self.reader.q, self.reader.v)
 
+    def begin_at(self, stamp: Time) -> None:
+        """The last state, of a stamp, is the first one of a new time, unless time is common."""
+        self.origin.reset()
+        self.t = self.origin.since(stamp)
+
     def copied(self) -> tuple[State, Inputs]:
         """The last state, and what acted on the mechanism by the measured efforts, to keep."""
         reader = self.reader
