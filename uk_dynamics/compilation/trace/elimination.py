@@ -77,12 +77,12 @@ class Elimination(IndependentRows):
         self._lower: dict[int, Sparse] = {}
         self._metric: dict[int, Scalar] = {}  # Δ⁻¹
         for k in self._free:
-            column = columns[k]
-            inverse = self._metric[k] = 1.0 / column.pop(k)
-            lower = self._lower[k] = {i: x * inverse for i, x in column.items()}
+            below = columns[k]
+            inverse = self._metric[k] = 1.0 / below.pop(k)
+            lower = self._lower[k] = {i: x * inverse for i, x in below.items()}
             for j in sorted(lower):
-                below = {i: x for i, x in column.items() if i >= j}
-                subtract_multiple(columns[j], lower[j], below)
+                rest = {i: x for i, x in below.items() if i >= j}
+                subtract_multiple(columns[j], lower[j], rest)
 
     def _substitute(self, b: Sparse) -> Sparse:
         """The motion in pivot columns with which rows become b, by row."""

@@ -49,7 +49,7 @@ from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 _SLOW = {"sqrt": 20, "/": 15}  # what a root and a quotient cost, in additions
 #: Kinds that have coordinates of the admissible motions, and all of them.
 COORDINATES: Sequence[type[IndependentRows]] = (Reflections, Elimination)
-_KINDS = (GramSchmidt, *COORDINATES)
+_KINDS: Sequence[type[IndependentRows]] = (GramSchmidt, *COORDINATES)
 _ROUNDING = 1e-12  # of rows of unit length
 _THRESHOLD = 0.2  # of the largest entry of a row: the least pivot
 
@@ -140,7 +140,8 @@ def _pivots(rows: Array) -> list[tuple[int, int]]:
 
 def _large(row: Array) -> NDArray[np.bool_]:
     size = np.abs(row)
-    return size >= _THRESHOLD * size.max()
+    large: NDArray[np.bool_] = size >= _THRESHOLD * size.max()
+    return large
 
 
 def solve(
