@@ -63,9 +63,9 @@ turns.
 
 The table of the servo law has the time from a measured state to efforts, references and limits
 included: a control period in C, as `servo_controller` asks for it, and `ServoController.command`,
-which also says what the tasks get. PlaCo runs in a process of its own, by turns with ours, and is asked
-for the accelerations that our efforts cause, of joints that determine all others; its references and
-limits of rate are left out. Where motors are redundant, its efforts may differ and are not compared.
+which also says what the tasks get. PlaCo runs in a process of its own, by turns with ours, and is
+asked for the accelerations that our efforts cause, of joints that determine all others; references
+and limits of rate are left out. Where motors are redundant, efforts are not compared.
 
 Medians of the processor time of interleaved calls, so that all engines run under the same load. The
 error is the largest difference from the interpreted acceleration over five states, relative to the
