@@ -136,9 +136,15 @@ class _Search:
         q, v, _ = raw.curve(np.linspace(0.0, self._period, 4 * _SAMPLES))
         reach = np.abs(q - limits.center).max(axis=0)
         scale = np.minimum(limits.reach / reach, limits.speed / np.abs(v).max(axis=0))
-        scaled = [part * scale[:, None] for part in parts]
+        sines, cosines = (part * scale[:, None] for part in parts)
         return Excitation(
-            self._independent.names, limits.center, *scaled, self._period, condition, before
+            self._independent.names,
+            limits.center,
+            sines,
+            cosines,
+            self._period,
+            condition,
+            before,
         )
 
     def cost(self, x: Array) -> float:

@@ -114,6 +114,7 @@ def random_motions(regressor: Regressor, around: Array, seed: int = 0) -> Motion
         if len(terms.A):
             qdd = qdd + np.linalg.lstsq(terms.A, terms.b, rcond=1e-9)[0]
         S = mechanism.actuators.matrix
-        efforts = np.linalg.lstsq(Z.T @ S, Z.T @ (terms.M @ qdd - terms.F), rcond=1e-9)[0]
+        forces = Z.T @ (terms.M @ qdd - terms.F)
+        efforts: Array = np.linalg.lstsq(Z.T @ S, forces, rcond=1e-9)[0].astype(float)
         samples.append((found.q, v, qdd, efforts))
     return Motions(np.zeros(len(samples)), *(np.array(x) for x in zip(*samples, strict=True)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -90,9 +90,10 @@ def _all(mechanism: Mechanism) -> Iterator[LinearParameter]:
         section, _, rest = name.partition(".")
         owner, _, part = rest.partition(".")
         if section == "joints" and part in ("damping", "friction", "armature"):
-            yield LinearParameter(name, parameter.unit, part, owner, part, parameter.value)
+            kind: Kind = cast("Kind", part)
+            yield LinearParameter(name, parameter.unit, kind, owner, part, parameter.value)
         elif part in ("spring.stiffness", "stiffness", "damping"):
-            kind: Kind = "joint_spring" if section == "joints" else "force"
+            kind = "joint_spring" if section == "joints" else "force"
             signed = part == "stiffness" and section == "forces"
             last = part.rpartition(".")[2]
             yield LinearParameter(

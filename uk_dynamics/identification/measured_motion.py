@@ -151,17 +151,16 @@ def _regular(
     if np.abs(np.diff(t) - period).max() < 1e-6 * period:
         return even, positions[: len(even)], efforts[: len(even)]
     held = np.clip(np.searchsorted(t, even + 1e-9 * period, side="right") - 1, 0, None)
-    line = scipy.interpolate.interp1d(
-        t, positions, axis=0, bounds_error=False, fill_value="extrapolate"
-    )
-    return even, line(even), efforts[held]
+    line = np.column_stack([np.interp(even, t, column) for column in positions.T])
+    return even, line, efforts[held]
 
 
 def _cutoff(positions: Array, rate: float) -> float:
     """Where the spectrum of the motion has fallen to that of noise, times five, in Hz."""
     length = min(len(positions), int(8.0 * rate))
+    still: Array = scipy.signal.detrend(positions, axis=0)
     frequency, power = scipy.signal.welch(
-        positions, rate, window="blackmanharris", nperseg=length, detrend="linear", axis=0
+        still, rate, window="blackmanharris", nperseg=length, axis=0
     )
     floor = np.median(power[frequency > _QUIET * rate], axis=0)
     moving = (power > _ABOVE_NOISE * floor).any(axis=1)
@@ -203,7 +202,7 @@ def _closed(
         drift = np.zeros(nv)
         if mechanism.driven_by_time:
             A, rate = dynamics.terms(still, _PLAIN).A, dynamics.residual(still, _PLAIN).velocity
-            drift = np.linalg.lstsq(A, -rate, rcond=1e-9)[0]
+            drift = np.linalg.lstsq(A, -rate, rcond=1e-9)[0].astype(float)
         left = rates[k] - drift[encoders.columns]
         v[k] = drift + Z @ (seen @ (weights[:, 0] * left))
         terms = dynamics.terms(State(t, found.q, v[k]), _PLAIN)
