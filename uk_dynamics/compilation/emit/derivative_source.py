@@ -5,27 +5,44 @@ from __future__ import annotations
 from uk_dynamics.compilation.emit.c_text import part
 from uk_dynamics.compilation.emit.generate import declarations, definitions
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
+from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import Targets, function
-from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
+from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
+from uk_dynamics.escaping import c_identifier
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 
 def derivative_source(mechanism: ResolvedMechanism) -> str:
-    """C source of ``uk_differentiate`` and ``uk_equation_slopes``."""
+    """C source of ``uk_differentiate``, ``uk_equation_slopes`` and of the motion for planners."""
     return "\n".join(
         [
             "#include <math.h>\n",
-            declarations(mechanism, DerivativeLayout(mechanism)),
-            # the factors stay in the memory only where rows are pivoted
-            definitions(mechanism, pivoted=True),
-            _tangents(mechanism),
-            part("derivatives.c"),
+            derivative_declarations(mechanism),
+            derivative_definitions(mechanism),
         ]
     )
 
 
-def _tangents(mechanism: ResolvedMechanism) -> str:
+def derivative_declarations(mechanism: ResolvedMechanism) -> str:
+    """What a C program needs to know of it."""
+    return declarations(mechanism, DerivativeLayout(mechanism))
+
+
+def derivative_definitions(mechanism: ResolvedMechanism) -> str:
+    """Everything behind the declarations."""
     traced = equation_tangents(mechanism)
+    parts = [
+        # the factors stay in the memory only where rows are pivoted
+        definitions(mechanism, pivoted=True),
+        _tangents(traced),
+        part("derivatives.c"),
+    ]
+    if is_ode(mechanism, traced):
+        parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))
+    return "\n".join(parts)
+
+
+def _tangents(traced: EquationTangents) -> str:
     targets: Targets = [
         (f"{name}[{i * traced.directions + j}]", slope)
         for name, rows in (
