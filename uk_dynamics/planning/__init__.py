@@ -1,4 +1,4 @@
-"""Mechanisms for programs that optimise motions: CasADi, acados, Crocoddyl."""
+"""Mechanisms for programs that optimise motions: CasADi."""
 
 from uk_dynamics.planning.casadi_function import casadi_function
 
