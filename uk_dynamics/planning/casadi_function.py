@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uk_dynamics.compilation import derivative_library_of
 from uk_dynamics.derivatives import differentiable
@@ -51,7 +51,8 @@ def casadi_function(mechanism: ResolvedMechanism) -> Function:
         )
     ode = casadi.external(name, str(library))
     jacobian = casadi.external(f"jac_{name}", str(library), {"enable_fd": True})
-    x, u = casadi.MX.sym("x", 2 * mechanism.model.nv), casadi.MX.sym("u", len(mechanism.actuators))
+    x: Any = casadi.MX.sym("x", 2 * mechanism.model.nv)  # its types take SX alone in a list
+    u: Any = casadi.MX.sym("u", len(mechanism.actuators))
     # CasADi asks a plain external's Jacobian for no differences
-    options = {"custom_jacobian": jacobian, "never_inline": True, "jac_penalty": 0}
+    options: dict[str, Any] = {"custom_jacobian": jacobian, "never_inline": True, "jac_penalty": 0}
     return casadi.Function(name, [x, u], [ode(x, u)], ["x", "u"], ["xdot"], options)
