@@ -89,6 +89,7 @@ setup(
         "benchmark": ["matplotlib>=3.6", "mujoco>=3.2"],
         "mjcf": ["mujoco>=3.2"],
         "usd": ["usd-core>=24.5"],
+        "plan": ["casadi>=3.6"],
         "jax": ["jax>=0.4.30"],
         "sweep": ["dask[distributed]>=2024.1", "pyarrow>=14"],
         "robots": ["example-robot-data>=4.4"],

@@ -36,7 +36,7 @@ ROOMS = (
     *("mechanism/assembly", "mechanism/kinematics", "mechanism/analysis", "mechanism"),
     *("compilation/trace", "compilation/tangents", "compilation/emit", "compilation/build"),
     *("compilation/runtime", "compilation/derivatives", "compilation/jax", "compilation"),
-    "derivatives",
+    *("derivatives", "planning"),
     *("simulation/recording", "simulation/plots", "simulation"),
     *("control/limits", "control/estimation", "control", "control/servo"),
     "identification",
@@ -69,6 +69,8 @@ HOME = {
     "pydrake": ("benchmarks",),
     "jax": ("compilation", "benchmarks"),
     "viser": ("viewing",),
+    "casadi": ("planning",),
+    "crocoddyl": ("planning",),
 }
 CORE_LIBRARIES = {"numpy", "scipy"}
 STANDARD_LIBRARY_ONLY = ("escaping", "exceptions", "resources")

@@ -1,12 +1,17 @@
 """A mechanism as C: its terms traced through symbols, compiled once, kept in the user's cache."""
 
-from uk_dynamics.compilation.build.library import announce, derivatives_are_cached
+from uk_dynamics.compilation.build.library import (
+    announce,
+    derivative_library_of,
+    derivatives_are_cached,
+)
 from uk_dynamics.compilation.derivatives.compiled_derivatives import CompiledDerivatives
 from uk_dynamics.compilation.derivatives.equation_slopes import (
     EquationSlopes,
     SlopeSource,
     TracedSlopes,
 )
+from uk_dynamics.compilation.derivatives.patterns import acceleration_sparsity
 from uk_dynamics.compilation.select_backend import Selection, choose, chosen, select_backend
 
 __all__ = [
@@ -15,9 +20,11 @@ __all__ = [
     "Selection",
     "SlopeSource",
     "TracedSlopes",
+    "acceleration_sparsity",
     "announce",
     "choose",
     "chosen",
+    "derivative_library_of",
     "derivatives_are_cached",
     "select_backend",
 ]

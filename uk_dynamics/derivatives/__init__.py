@@ -1,7 +1,11 @@
 """How the constrained motion changes with state, forces and time."""
 
 from uk_dynamics.derivatives.linearization import linearize
-from uk_dynamics.derivatives.motion_derivatives import DerivativeBackend, MotionDerivatives
+from uk_dynamics.derivatives.motion_derivatives import (
+    DerivativeBackend,
+    MotionDerivatives,
+    differentiable,
+)
 from uk_dynamics.derivatives.statics import equilibrium
 
-__all__ = ["DerivativeBackend", "MotionDerivatives", "equilibrium", "linearize"]
+__all__ = ["DerivativeBackend", "MotionDerivatives", "differentiable", "equilibrium", "linearize"]

@@ -11,7 +11,8 @@ for the motion and for all its derivatives, whatever the rank.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from uk_dynamics.compilation import (
     EquationSlopes,
     SlopeSource,
     TracedSlopes,
+    acceleration_sparsity,
     derivatives_are_cached,
 )
 from uk_dynamics.core.equation import Factorization, Solution
@@ -36,6 +38,22 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, S
 
 DerivativeBackend = Literal["cached", "compiled", "interpreted"]
 _CONSISTENT = 1e-7  # part of what a dependent row's derivative is made of, which may be left over
+
+
+class Patterns(NamedTuple):
+    """Where derivatives of the acceleration may differ from zero, at any state.
+
+    Attributes:
+        q: (nv, nv).
+        v: (nv, nv).
+        tau: (nv, nv).
+        t: (nv,).
+    """
+
+    q: NDArray[np.bool_]
+    v: NDArray[np.bool_]
+    tau: NDArray[np.bool_]
+    t: NDArray[np.bool_]
 
 
 class MotionDerivatives:
@@ -54,20 +72,8 @@ class MotionDerivatives:
                 local loops.
             CompilationError: With backend ``compiled``: it cannot be compiled.
         """
-        if mechanism.friction.active or mechanism.nonideal is not None:
-            raise InputError(
-                "derivatives need forces that do not depend on constraint forces; found friction in"
-                " loop joints, or a non-ideal force",
-                place=mechanism.name,
-            )
-        if mechanism.local is not None:
-            raise InputError(
-                f"derivatives are not available for large mechanisms with local loops; found"
-                f" {mechanism.model.nv} velocities",
-                place=mechanism.name,
-            )
-        if mechanism.varied is not None:  # its parameters are constants here
-            mechanism = mechanism.settled()
+        mechanism = differentiable(mechanism)
+        self._mechanism = mechanism
         self._dynamics = InterpretedDynamics(mechanism)
         self._rows = StructuralRows(mechanism)
         self._constraints = mechanism.constraints
@@ -76,6 +82,14 @@ class MotionDerivatives:
         if backend == "compiled" or (backend == "cached" and derivatives_are_cached(mechanism)):
             self._compiled = CompiledDerivatives(mechanism)
         self._source: SlopeSource = self._compiled or TracedSlopes(mechanism)
+
+    @cached_property
+    def patterns(self) -> Patterns:
+        """Which derivatives of the acceleration do not vanish by structure."""
+        found, nv = acceleration_sparsity(self._mechanism), self._mechanism.model.nv
+        return Patterns(
+            found[:, :nv], found[:, nv : 2 * nv], found[:, 2 * nv + 1 :], found[:, 2 * nv]
+        )
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Slopes:
         """Of the acceleration alone; the quickest call of a compiled mechanism.
@@ -199,6 +213,30 @@ class MotionDerivatives:
         kernel = left[:, factors.rank :]
         turned: Array = kernel @ (kernel.T @ change)
         return turned
+
+
+def differentiable(mechanism: ResolvedMechanism) -> ResolvedMechanism:
+    """The mechanism with its parameters as constants, where its motion has derivatives.
+
+    Raises:
+        InputError: It has forces that depend on the constraint forces, or is a large one with local
+            loops.
+    """
+    if mechanism.friction.active or mechanism.nonideal is not None:
+        raise InputError(
+            "derivatives need forces that do not depend on constraint forces; found friction in"
+            " loop joints, or a non-ideal force",
+            place=mechanism.name,
+        )
+    if mechanism.local is not None:
+        raise InputError(
+            f"derivatives are not available for large mechanisms with local loops; found"
+            f" {mechanism.model.nv} velocities",
+            place=mechanism.name,
+        )
+    if mechanism.varied is not None:  # its parameters are constants here
+        mechanism = mechanism.settled()
+    return mechanism
 
 
 def _split(whole: Array, nv: int) -> Slopes:

@@ -22,6 +22,7 @@ examples:
   uk_dynamics compile five_bar --tasks five_bar_sweep       with its servo law
   uk_dynamics compile my_robot.yaml --export-c generated    sources, headers and examples
   uk_dynamics compile five_bar --tasks five_bar_sweep --export-c generated
+  uk_dynamics compile five_bar --derivatives --export-c generated    for CasADi and acados too
   uk_dynamics compile --clean                               clear the cache
 """
 
@@ -36,6 +37,11 @@ def register(commands: Commands) -> None:
     )
     parser.add_argument("--tasks", metavar="FILE", help=f"{TASKS}; compiles its servo law as well")
     parser.add_argument(
+        "--derivatives",
+        action="store_true",
+        help="derivatives of the acceleration as well",
+    )
+    parser.add_argument(
         "--export-c",
         metavar="DIR",
         type=Path,
@@ -49,21 +55,25 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.clean:
         return _clean(arguments)
     from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics.derivatives import differentiable
 
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
-        from uk_dynamics.compilation.build import export, write_c_files
+        from uk_dynamics.compilation.build import derivative_export, export, write_c_files
         from uk_dynamics.conversion import servo_files
 
-        law = {}
+        law: dict[str, str] = {}
         if arguments.tasks is not None:
-            law = servo_files(Tasks.from_file(arguments.tasks, mechanism))
+            law |= servo_files(Tasks.from_file(arguments.tasks, mechanism))
+        if arguments.derivatives:
+            law |= derivative_export(differentiable(mechanism))
         files = export(mechanism, arguments.export_c) + write_c_files(arguments.export_c, law)
         if arguments.json:
             print(json_text({"mechanism": mechanism.name, "files": files}))
         else:
             print("\n".join(f"written: {file}" for file in files))
         return 0
+    from uk_dynamics.compilation import derivative_library_of
     from uk_dynamics.compilation.build import (
         batch_library_of,
         end_compilers,
@@ -78,6 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.tasks is not None:
         tasks = Tasks.from_file(arguments.tasks, mechanism)
         libraries["servo law"] = lambda: servo_library_of(tasks)
+    if arguments.derivatives:
+        fixed = differentiable(mechanism)
+        libraries["derivatives"] = lambda: derivative_library_of(fixed)
 
     def timed(compiled: Callable[[], Path]) -> tuple[Path, float]:
         begin = time.monotonic()

@@ -4,6 +4,7 @@ from uk_dynamics.compilation.build.c_header import write as write_c_files
 from uk_dynamics.compilation.build.cache import directory
 from uk_dynamics.compilation.build.cache_policy import clear
 from uk_dynamics.compilation.build.compiler import CompilationError, end_compilers
+from uk_dynamics.compilation.build.derivative_export import derivative_export
 from uk_dynamics.compilation.build.export import export
 from uk_dynamics.compilation.build.library import (
     batch_library_of,
@@ -20,6 +21,7 @@ __all__ = [
     "batch_library_of",
     "clear",
     "completion_export",
+    "derivative_export",
     "directory",
     "end_compilers",
     "export",

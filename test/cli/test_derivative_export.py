@@ -1,0 +1,88 @@
+"""``uk_dynamics compile --derivatives``: C that builds, with the functions that acados calls."""
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from support.mechanism_builder import shipped
+
+from uk_dynamics.cli.main import main
+
+COMPILER = shutil.which("cc")
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+STRICT = [COMPILER, "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1"]
+TOLERANCE = 1e-9  # of derivatives up to some 1e3, rounding of the pivots included
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("derivatives")
+    arguments = ["compile", "five_bar", "--derivatives", "--export-c", str(folder)]
+    assert main(arguments) == 0
+    return folder / "five_bar_derivatives.c"
+
+
+def slopes_at(machine, state, efforts):
+    return machine.derivatives(state, machine.inputs(efforts=efforts)).acceleration
+
+
+def test_the_example_prints_the_derivatives(source, tmp_path):
+    program = tmp_path / "program"
+    example = source.with_name("five_bar_derivatives_example.c")
+    subprocess.run([*STRICT, source, example, "-o", program, "-lm"], check=True)
+    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    found = np.array([line.split()[1:] for line in said.splitlines()], dtype=float)
+    machine = shipped("five_bar")
+    by = slopes_at(machine, machine.start(), np.zeros(len(machine.actuators)))
+    expected = np.hstack([by.q, by.v, by.t[:, None], by.tau])
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=TOLERANCE * np.abs(expected).max())
+
+
+def test_functions_as_acados_calls_them(source, tmp_path):
+    """Its integers are ``int``; sensitivities are products with the one Jacobian."""
+    library = tmp_path / "library.so"
+    build = [*STRICT, "-Dcasadi_int=int", "-shared", "-fPIC", source, "-o", library, "-lm"]
+    subprocess.run(build, check=True)
+    functions = ctypes.CDLL(str(library))
+    machine, rng = shipped("five_bar"), np.random.default_rng(4)
+    begin = machine.start()
+    nx, nu = 2 * machine.model.nv, len(machine.actuators)
+    x, u = np.concatenate([begin.q, begin.v]), rng.normal(size=nu)
+    by = slopes_at(machine, begin, u)
+    A = np.block([[np.zeros((nx // 2, nx // 2)), np.eye(nx // 2)], [by.q, by.v]])
+    B = np.vstack([np.zeros((nx // 2, nu)), by.tau @ machine.actuators.matrix])
+
+    def call(name, inputs, outputs):
+        function = getattr(functions, f"five_bar_{name}")
+        sizes = [ctypes.c_int() for _ in range(4)]
+        getattr(functions, f"five_bar_{name}_work")(*map(ctypes.byref, sizes))
+        work = np.zeros(sizes[3].value)
+
+        def pointers(arrays):
+            given = (a.ctypes.data if a is not None else None for a in arrays)
+            return (ctypes.c_void_p * len(arrays))(*given)
+
+        failed = function(
+            pointers(inputs), pointers(outputs), None, ctypes.c_void_p(work.ctypes.data), 0
+        )
+        assert failed == 0
+
+    def columns(rows, count):
+        return np.asfortranarray(rng.normal(size=(rows, count)))
+
+    Sx, Su, multiplier = columns(nx, nx), columns(nx, nu), rng.normal(size=nx)
+    rate, vde_x, vde_u = np.zeros(nx), columns(nx, nx), columns(nx, nu)
+    call("expl_vde_forw", [x, Sx, Su, u, None], [rate, vde_x, vde_u])
+    alone, adjoint = np.zeros(nx), np.zeros(nx + nu)
+    call("expl_ode_fun", [x, u, None], [alone])
+    call("expl_vde_adj", [x, multiplier, u, None], [adjoint])
+    size = np.abs(A).max()
+    for found, expected in (
+        (rate, alone),
+        (vde_x, A @ Sx),
+        (vde_u, A @ Su + B),
+        (adjoint, multiplier @ np.hstack([A, B])),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=TOLERANCE * size)

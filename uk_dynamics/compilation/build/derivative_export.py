@@ -1,0 +1,106 @@
+"""The derivatives of the acceleration as C files, with the functions that planners call."""
+
+from __future__ import annotations
+
+from uk_dynamics.compilation.build.c_header import header, named
+from uk_dynamics.compilation.build.compilable import check
+from uk_dynamics.escaping import c_comment, c_identifier, c_string
+from uk_dynamics.mechanism.assembly import start
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+_TEXT = """\
+Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first.
+Set t, q, v, tau, stabilize and active (1 for rows that act), call uk_differentiate, read qdd and
+qdd_slopes, row by row: by q, by v, by t, by tau. Columns of q are those of the velocities. It
+returns 0; 1 where the mass matrix is singular, 2 where something is not finite. The list of qdd
+above marks which of its derivatives by q | v | tau may differ from zero."""
+
+_ODE = """
+{id}_ode(x, u) -> xdot and its Jacobian have the interface of CasADi's external functions,
+x = (q, v) and u the motor efforts; acados asks for {id}_expl_ode_fun, {id}_expl_vde_forw and
+{id}_expl_vde_adj. They set all of the memory themselves, and take it from the work vector w."""
+
+_EXAMPLE = """\
+/* Derivatives of the acceleration of {name}:
+ * cc -O2 {id}.c {id}_example.c -o {id}_example -lm && ./{id}_example
+ */
+#include <stdio.h>
+
+#include "{id}.h"
+
+static uk_memory memory;
+
+int main(void) {{
+  const double q[] = {{{q}}};
+  const double v[] = {{{v}}};
+  const char *const names[] = {{{names}}};
+  for (int i = 0; i < UK_NQ; ++i) memory.q[i] = q[i];
+  for (int i = 0; i < UK_NV; ++i) memory.v[i] = v[i];
+  for (int i = 0; i < UK_M; ++i) memory.active[i] = 1.0;
+  memory.stabilize = 1.0;
+  const int failed = uk_differentiate(&memory);
+  if (failed) return failed;
+  for (int i = 0; i < UK_NV; ++i) {{
+    printf("%s", names[i]);
+    const double *row = memory.qdd_slopes + i * (3 * UK_NV + 1);
+    for (int k = 0; k <= 3 * UK_NV; ++k) printf(" %.17g", row[k]);
+    printf("\\n");
+  }}
+  return 0;
+}}
+"""
+
+
+def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
+    """Texts of ``NAME_derivatives.c``, ``.h`` and ``_example.c`` by file name.
+
+    Raises:
+        CompilationError: Some part of the mechanism cannot be compiled.
+    """
+    # only those who export need them
+    from uk_dynamics.compilation.emit import derivative_source, ode_source
+    from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
+    from uk_dynamics.compilation.tangents.sparsity import acceleration_sparsity
+
+    check(mechanism, straight=True)
+    mechanism = mechanism.settled()
+    plain = c_identifier(mechanism.name)
+    identifier, name = f"{plain}_derivatives", c_comment(mechanism.name)
+    traced = equation_tangents(mechanism)
+    is_ode = ode_source.is_ode(mechanism, traced)
+    names, nv = mechanism.model.velocity_names, mechanism.model.nv
+    pattern = [
+        f"{joint}  " + " | ".join("".join(".x"[int(x)] for x in row[k : k + nv]) for k in places)
+        for joint, row in zip(names, acceleration_sparsity(mechanism, traced), strict=True)
+        for places in [(0, nv, 2 * nv + 1)]
+    ]
+    begin = start(mechanism)
+    example = named(_EXAMPLE, identifier).format(
+        name=name,
+        id=identifier,
+        q=", ".join(map(repr, begin.q.tolist())),
+        v=", ".join(map(repr, begin.v.tolist())),
+        names=", ".join(map(c_string, names)),
+    )
+    prototypes = "int uk_differentiate(uk_memory *memory);\n"
+    declarations = derivative_source.derivative_declarations(mechanism)
+    if is_ode:
+        prototypes += "\n" + ode_source.ode_prototypes(plain)
+        declarations += ode_source.INTEGERS
+    return {
+        f"{identifier}.h": header(
+            identifier,
+            title=f"{name}: derivatives of the constrained acceleration. Generated.",
+            text=_TEXT + (_ODE.format(id=plain) if is_ode else ""),
+            lists={
+                "q, v, tau": names,
+                "rows": mechanism.row_names,
+                "qdd": pattern,
+            },
+            declarations=declarations,
+            prototypes=prototypes,
+        ),
+        f"{identifier}.c": f'#include <math.h>\n\n#include "{identifier}.h"\n'
+        + named(derivative_source.derivative_definitions(mechanism), identifier),
+        f"{identifier}_example.c": example,
+    }

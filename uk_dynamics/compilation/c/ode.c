@@ -1,0 +1,108 @@
+/* The motion as x' = f(x, u), x = (q, v), and its derivatives, for functions with CasADi's interface: arg and
+ * res are arrays, null where an argument is zero or a result is not wanted, matrices column by column.
+ * Each returns 0, or as uk_answer.
+ */
+#include <stddef.h>
+
+#define UK_NX (2 * UK_NV)
+
+/* The answer at a state, with derivatives where they are wanted. */
+static int uk_ode_answer(const double *x, const double *u, uk_memory *m, int slopes) {
+  memset(m, 0, sizeof *m);
+  m->stabilize = 1.0;
+  for (int r = 0; r < UK_M; ++r) m->active[r] = uk_acts[r];
+  for (int i = 0; x && i < UK_NV; ++i) {
+    m->q[i] = x[i];
+    m->v[i] = x[UK_NV + i];
+  }
+  for (int k = 0; u && k < UK_NU; ++k)
+    for (int i = 0; i < UK_NV; ++i) m->tau[i] += uk_motors[k][i] * u[k];
+  return slopes ? uk_differentiate(m) : uk_answer(m, 0);
+}
+
+static void uk_rate(const double *x, const uk_memory *m, double *rate) {
+  for (int i = 0; rate && i < UK_NV; ++i) {
+    rate[i] = x ? x[UK_NV + i] : 0.0;
+    rate[UK_NV + i] = m->qdd[i];
+  }
+}
+
+/* df_i/dx_j */
+static double uk_by_state(const uk_memory *m, int i, int j) {
+  if (i < UK_NV) return j == UK_NV + i;
+  return m->qdd_slopes[(i - UK_NV) * UK_SLOPES + j];
+}
+
+/* df_i/du_k */
+static double uk_by_effort(const uk_memory *m, int i, int k) {
+  double sum = 0.0;
+  if (i < UK_NV) return sum;
+  const double *row = m->qdd_slopes + (i - UK_NV) * UK_SLOPES + UK_STRIDE;
+  for (int j = 0; j < UK_NV; ++j) sum += row[j] * uk_motors[k][j];
+  return sum;
+}
+
+/* Y = df/dx S, both (UK_NX, columns) */
+static void uk_along(const uk_memory *m, const double *S, double *Y, int columns) {
+  for (int c = 0; c < columns; ++c) {
+    const double *s = S + c * UK_NX;
+    for (int i = 0; i < UK_NV; ++i) {
+      double sum = 0.0;
+      for (int j = 0; j < UK_NX; ++j) sum += m->qdd_slopes[i * UK_SLOPES + j] * s[j];
+      Y[c * UK_NX + i] = s[UK_NV + i];
+      Y[c * UK_NX + UK_NV + i] = sum;
+    }
+  }
+}
+
+/* (x, u) -> x' */
+static int uk_ode(const double **arg, double **res, uk_memory *m) {
+  const int failed = uk_ode_answer(arg[0], arg[1], m, 0);
+  if (failed) return failed;
+  uk_rate(arg[0], m, res[0]);
+  return 0;
+}
+
+/* (x, u, x') -> dx'/dx, dx'/du, the entries of their patterns alone */
+static int uk_ode_jacobian(const double **arg, double **res, uk_memory *m) {
+  const int failed = uk_ode_answer(arg[0], arg[1], m, 1);
+  if (failed) return failed;
+  const casadi_int *start = uk_state_pattern + 2, *row = start + UK_NX + 1;
+  for (int j = 0; res[0] && j < UK_NX; ++j)
+    for (int k = (int)start[j]; k < (int)start[j + 1]; ++k)
+      res[0][k] = uk_by_state(m, (int)row[k], j);
+  start = uk_effort_pattern + 2, row = start + UK_NU + 1;
+  for (int j = 0; res[1] && j < UK_NU; ++j)
+    for (int k = (int)start[j]; k < (int)start[j + 1]; ++k)
+      res[1][k] = uk_by_effort(m, (int)row[k], j);
+  return 0;
+}
+
+/* (x, Sx, Su, u, p) -> x', dx'/dx Sx, dx'/dx Su + dx'/du */
+static int uk_ode_forward(const double **arg, double **res, uk_memory *m) {
+  const int failed = uk_ode_answer(arg[0], arg[3], m, 1);
+  if (failed) return failed;
+  uk_rate(arg[0], m, res[0]);
+  if (res[1]) memset(res[1], 0, sizeof(double) * UK_NX * UK_NX);
+  if (res[1] && arg[1]) uk_along(m, arg[1], res[1], UK_NX);
+  if (!res[2]) return 0;
+  memset(res[2], 0, sizeof(double) * UK_NX * UK_NU);
+  if (arg[2]) uk_along(m, arg[2], res[2], UK_NU);
+  for (int k = 0; k < UK_NU; ++k)
+    for (int i = UK_NV; i < UK_NX; ++i) res[2][k * UK_NX + i] += uk_by_effort(m, i, k);
+  return 0;
+}
+
+/* (x, lambda, u, p) -> (dx'/d(x, u))^T lambda */
+static int uk_ode_adjoint(const double **arg, double **res, uk_memory *m) {
+  const int failed = uk_ode_answer(arg[0], arg[2], m, 1);
+  if (failed) return failed;
+  if (!res[0]) return 0;
+  for (int j = 0; j < UK_NX + UK_NU; ++j) {
+    double sum = 0.0;
+    for (int i = 0; arg[1] && i < UK_NX; ++i)
+      sum += arg[1][i] * (j < UK_NX ? uk_by_state(m, i, j) : uk_by_effort(m, i, j - UK_NX));
+    res[0][j] = sum;
+  }
+  return 0;
+}

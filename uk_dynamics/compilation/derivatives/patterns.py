@@ -1,0 +1,18 @@
+"""Which derivatives of the acceleration vanish whatever the state."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+
+def acceleration_sparsity(mechanism: ResolvedMechanism) -> NDArray[np.bool_]:
+    """Where derivatives of q̈ by q, v, t and generalized forces may differ from zero.
+
+    See :func:`uk_dynamics.compilation.tangents.sparsity.acceleration_sparsity`.
+    """
+    from uk_dynamics.compilation.tangents import sparsity  # traces, which few need
+
+    return sparsity.acceleration_sparsity(mechanism)

@@ -1,0 +1,58 @@
+"""The motion of a mechanism as a function of CasADi."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+from uk_dynamics.compilation import derivative_library_of
+from uk_dynamics.derivatives import differentiable
+from uk_dynamics.escaping import c_identifier
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+if TYPE_CHECKING:
+    from casadi import Function
+
+
+def casadi_function(mechanism: ResolvedMechanism) -> Function:
+    """ẋ = f(x, u) with its exact Jacobians, in C.
+
+    x = (q, v) holds all joint positions and velocities in the order of ``model.velocity_names``, u
+    the motor efforts. Closed loops hold where x begins with closed loops: the acceleration keeps
+    them, and the stabilisation of the mechanism file draws x back to them. So problems need no
+    constraint for the loops; a condition on the final state should name independent coordinates
+    alone.
+
+    The function is compiled at the first call for a mechanism. Second derivatives are differences
+    of the Jacobians.
+
+    Args:
+        mechanism: Which one.
+
+    Raises:
+        InputError: Its motion is no ẋ = f(x, u): a floating or planar joint, or something that
+            depends on time; or it has no derivatives.
+        CompilationError: It cannot be compiled.
+        UkDynamicsError: CasADi is not installed.
+    """
+    try:
+        import casadi
+    except ImportError:
+        raise UkDynamicsError("CasADi is not installed: pip install casadi") from None
+    mechanism = differentiable(mechanism)
+    library = derivative_library_of(mechanism)
+    name = f"{c_identifier(mechanism.name)}_ode"
+    if not hasattr(ctypes.CDLL(str(library)), name):
+        raise InputError(
+            "expected a motion x' = f(x, u); found joints whose positions are no vector, or"
+            " something that depends on time",
+            place=mechanism.name,
+        )
+    ode = casadi.external(name, str(library))
+    jacobian = casadi.external(f"jac_{name}", str(library), {"enable_fd": True})
+    x: Any = casadi.MX.sym("x", 2 * mechanism.model.nv)  # its types take SX alone in a list
+    u: Any = casadi.MX.sym("u", len(mechanism.actuators))
+    # CasADi asks a plain external's Jacobian for no differences
+    options: dict[str, Any] = {"custom_jacobian": jacobian, "never_inline": True, "jac_penalty": 0}
+    return casadi.Function(name, [x, u], [ode(x, u)], ["x", "u"], ["xdot"], options)
