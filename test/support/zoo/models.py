@@ -167,7 +167,7 @@ MODELS = (
         same=1e-5,
         lost=("outer_pitch_joint_4",),
         reason=f"{_ROUNDED}, and which of them yields is not said",
-        remark="8 and the floating base; the spring of a loop's joint is left out, as the import says",
+        remark="8 and the floating base; the spring of a loop's joint is left out, as is said",
     ),
     Model("sdf_gz_delta/model.sdf", "5 ball", 15, span=1.0, remark="9 and the floating base"),
     Model("sdf_gz_four_bar/model.sdf", "joint", 1),
