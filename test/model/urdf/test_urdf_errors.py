@@ -65,6 +65,10 @@ MALFORMED = {
         robot(link("base"), link("tip"), link("end"), joint(), joint(child="end")),
         ["two joints", '"arm"', "rename"],
     ),
+    "a place so far that squares overflow": (
+        pair(LIMIT + '<origin xyz="0 -1e200 0"/>'),
+        ["joint arm", "origin xyz", "at most 1e+12", "-1e+200"],
+    ),
     "unknown type": (pair(kind="revolut"), ["joint arm", "revolut"]),
     "type unknown": (pair(kind="unknown"), ["joint arm", "unknown", "prismatic"]),
     "no type": (
