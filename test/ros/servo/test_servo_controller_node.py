@@ -82,7 +82,7 @@ def test_tasks_begin_with_the_first_command_that_arrives(ros: Ros) -> None:
     bench = Bench(ros, autostart=True, watchdog="required", **patience)
     bench.acknowledge()
     bench.deafen()
-    ros.until(lambda: bench.send(50.0) or bench.controller.loop.command is not None, "an answer")
+    ros.until(lambda: bench.send(50.0) or bench.controller.loop.efforts is not None, "an answer")
     bench.listen()
     assert bench.command(50.75) == pytest.approx(bench.expected(0.0), abs=1e-6)
     late = bench.expected(0.5)

@@ -20,8 +20,8 @@ from uk_dynamics.ros.parameters.tables import TABLES
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
-from uk_dynamics.ros.topics.messages import JointStateMessage
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
+from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
 
 class WrenchObserverNode(Node):
@@ -73,9 +73,8 @@ class WrenchObserverNode(Node):
         if self._found is None:
             self._failure = "near a singular configuration: the observer starts again after it"
             return
-        self._message.message.header.stamp = stamp
         self._message.effort[:] = self._found.efforts
-        self._publisher.publish(self._message.message)
+        self._message.publish(self._publisher, stamp)
         if self._wrench_publisher is not None and self._found.wrench is not None:
             self._wrench_publisher.publish(self._wrench_message(stamp, self._found.wrench))
 

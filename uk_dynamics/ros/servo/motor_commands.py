@@ -97,13 +97,16 @@ class MotorCommands(ABC):
         """Command efforts, (motors,), in N or N·m, as the answer to the state of a stamp."""
         self._with_authority(lambda: self._send(efforts, stamp))
 
-    def drive(self, setpoints: Sequence[Setpoint], stamp: Time) -> None:
-        """Command the desired motion, as the answer to the state of a stamp."""
+    def drive(self, efforts: Array, setpoints: Sequence[Setpoint], stamp: Time) -> None:
+        """Command the desired motion where there is one, else efforts, (motors,), likewise."""
         if not self._arrived:
             self._addressed = self.subscribers > 0
             if not self._first.fed:
                 self._first.feed()
-        self._with_authority(lambda: self._drive(setpoints, stamp))
+        if setpoints:
+            self._with_authority(lambda: self._drive(setpoints, stamp))
+        else:
+            self.send(efforts, stamp)
 
     def finish(self, stamp: Time) -> None:
         """Send the final message: zero efforts, or a stop; nothing where nothing was granted."""

@@ -224,6 +224,7 @@ class ServoLoop:
             return
         if self.commands.lost:  # the motors have not moved: the tasks begin now
             self._states.begin_at(stamp)
+            self._in_c.leave()
             self._prediction.reset()
             self._answered = None
         self._stamp = stamp
@@ -238,7 +239,7 @@ class ServoLoop:
                 self._answerable.feed()
         elif at == self._answered[0]:  # the same state again: no time has passed
             self._sent.feed()
-            self._drive(*self._answered[1:])
+            self.commands.drive(*self._answered[1:], stamp)
             return
         self._timing.begin(stamp)
         self._prediction.longest = self._settings["longest_prediction"]
@@ -268,7 +269,7 @@ class ServoLoop:
         self._answered = at, efforts, setpoints
         self._answerable.feed()
         self._sent.feed()  # first: the process may be suspended in between
-        self._drive(efforts, setpoints)
+        self.commands.drive(efforts, setpoints, stamp)
         self._delay.answered(at, efforts, reader.effort)
         self._timing.end(stamp)
         self._topics.publish(stamp, state, self._last_command, self.references.followed)
@@ -286,13 +287,6 @@ class ServoLoop:
         if self._command is None:
             self._command = self._in_c.command()
         return self._command
-
-    def _drive(self, efforts: Array, setpoints: list[Setpoint]) -> None:
-        """Command efforts, or setpoints where there are some, as the answer to the last state."""
-        if setpoints:
-            self.commands.drive(setpoints, self._stamp)
-        else:
-            self.commands.send(efforts, self._stamp)
 
     def _decide(self, state: State) -> tuple[Array, list[Setpoint]]:
         """Efforts for a measured state; and setpoints, for drives that follow trajectories."""
