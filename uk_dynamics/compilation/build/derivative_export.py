@@ -11,8 +11,8 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 _TEXT = """\
 Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first.
 Set t, q, v, tau, stabilize and active (1 for rows that act), call uk_differentiate, read qdd and
-qdd_slopes, row by row: by q, by v, by t, by tau. Columns of q are those of the velocities. It
-returns 0; 1 where the mass matrix is singular, 2 where something is not finite. The list of qdd
+qdd_slopes, row by row: by q, by v, by t, and from UK_STRIDE on by tau. Columns of q are those of
+the velocities. It returns 0; 1 where the mass matrix is singular, 2 where something is not finite. The list of qdd
 above marks which of its derivatives by q | v | tau may differ from zero."""
 
 _ODE = """
@@ -42,8 +42,9 @@ int main(void) {{
   if (failed) return failed;
   for (int i = 0; i < UK_NV; ++i) {{
     printf("%s", names[i]);
-    const double *row = memory.qdd_slopes + i * (3 * UK_NV + 1);
-    for (int k = 0; k <= 3 * UK_NV; ++k) printf(" %.17g", row[k]);
+    const double *row = memory.qdd_slopes + i * (UK_STRIDE + UK_NV);
+    for (int k = 0; k <= 2 * UK_NV; ++k) printf(" %.17g", row[k]);
+    for (int k = 0; k < UK_NV; ++k) printf(" %.17g", row[UK_STRIDE + k]);
     printf("\\n");
   }}
   return 0;

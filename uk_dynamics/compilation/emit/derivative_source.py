@@ -27,19 +27,19 @@ def derivative_source(mechanism: ResolvedMechanism) -> str:
 
 def derivative_declarations(mechanism: ResolvedMechanism) -> str:
     """What a C program needs to know of it."""
-    return declarations(mechanism, DerivativeLayout(mechanism))
+    layout = DerivativeLayout(mechanism)
+    # of rows of slopes: by q, v and t, filled up to whole vectors; then by tau
+    return f"#define UK_STRIDE {layout.stride}\n{declarations(mechanism, layout)}"
 
 
 def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     """Everything behind the declarations."""
     traced, terms = equation_tangents(mechanism), trace(mechanism)
-    stride = DerivativeLayout(mechanism).stride
     parts = [
-        f"#define UK_STRIDE {stride}",
         # the factors stay in the memory only where rows are pivoted
         definitions(mechanism, terms, pivoted=True),
         motions_function(mechanism, terms),
-        _tangents(traced, stride),
+        _tangents(traced, DerivativeLayout(mechanism).stride),
         part("derivatives.c"),
     ]
     if is_ode(mechanism, traced):

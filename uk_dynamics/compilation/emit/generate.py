@@ -32,11 +32,13 @@ ATTRIBUTES = """
 #define UK_EXPORT
 #endif
 
-/* functions that are apart because together they would be too long */
+/* functions that are apart because together they would be too long, or that not every program calls */
 #if defined(__GNUC__)
 #define UK_APART __attribute__((noinline))
+#define UK_OPTIONAL __attribute__((unused))
 #else
 #define UK_APART
+#define UK_OPTIONAL
 #endif
 
 /* pieces of such functions; of several compilers, each says by UK_IN_UNIT which of them it makes */

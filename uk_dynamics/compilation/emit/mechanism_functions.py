@@ -74,7 +74,7 @@ def parameters(mechanism: ResolvedMechanism) -> tuple[str, ...]:
 
 _TERMS = """
 /* All of them; and in parts, each of which needs those before it and what they share. */
-static void {name}({parameters}) {{
+UK_OPTIONAL static void {name}({parameters}) {{
   {real} shared[UK_TERMS_SHARED];
 {calls}}}
 """
