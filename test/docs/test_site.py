@@ -64,7 +64,8 @@ def test_the_page_of_commands_has_those_that_need_ros(monkeypatch: pytest.Monkey
     monkeypatch.setattr(setuptools, "setup", lambda **given: build.update(given))
     runpy.run_path("setup.py")
     declared = build["entry_points"]["uk_dynamics.commands"]
-    assert {entry.split(" = ")[0] for entry in declared} == set(command_page.WITH_ROS)
+    registered = {entry.split(" = uk_dynamics.ros.")[1] for entry in declared}
+    assert registered == set(command_page.WITH_ROS)
 
 
 def test_the_page_about_python_has_every_public_name() -> None:

@@ -62,6 +62,7 @@ def recording(
         residual_rate=none,
         multipliers=none,
         tracking_error=none,
+        references=none,
         kinetic=np.zeros(K),
         potential=np.zeros(K),
         rank=np.zeros(K, dtype=int),
