@@ -469,22 +469,25 @@ def test_a_picture_is_written(swept, tmp_path):
 
 def test_a_picture_shows_all_there_is(swept):
     figure_module = pytest.importorskip("matplotlib.figure")
+    from matplotlib.text import Text
+
     from uk_dynamics.simulation.plots.curves import draw
 
     figure = figure_module.Figure()
     draw(swept, figure)
-    labels = [axis.get_ylabel() for axis in figure.axes]
-    assert all("[" in label for label in labels)  # units
-    legends = [
-        [entry.get_text() for entry in legend.get_texts()]
-        for legend in (axis.get_legend() for axis in figure.axes)
-        if legend is not None  # rank and condition are told apart by their axes
-    ]
-    assert legends[0] == list(swept.names.positions)
-    assert ["crank_motor"] in legends
-    assert ["sweep"] in legends
-    assert ["middle_pin", "right_pin"] in legends
-    assert figure.axes[0].get_title(loc="left") == "\n".join(swept.warnings)
+    shown = [axis for axis in figure.axes if axis.get_legend() is not None]
+    titles, units = zip(*(axis.get_ylabel().split("\n") for axis in shown), strict=True)
+    assert all(unit.startswith("[") for unit in units)
+    legends = {
+        title: [entry.get_text() for entry in axis.get_legend().get_texts()]
+        for title, axis in zip(titles, shown, strict=True)
+    }
+    assert legends["driven joints"] == ["crank", "reference"]
+    assert legends["other joints"] == ["coupler", "middle", "right"]
+    assert legends["motor efforts"] == ["crank_motor", "limit"]
+    assert legends["tracking error"] == ["sweep"]
+    said = "\n".join(text.get_text() for text in figure.findobj(Text))
+    assert all(warning in said for warning in swept.warnings)
 
 
 def test_without_a_screen_a_plot_says_so(swept, monkeypatch, caplog):

@@ -12,13 +12,14 @@ import time
 from typing import Any
 
 import numpy as np
-import placo
 
 
 class Machine:
     """A mechanism whose loops are relative tasks that must be kept, with their forces."""
 
     def __init__(self, description: dict[str, Any]) -> None:
+        import placo
+
         self.robot = robot = placo.RobotWrapper(
             "", placo.Flags.ignore_collisions, description["urdf"]
         )
@@ -100,7 +101,7 @@ def main() -> None:
         try:
             if machine is None:
                 machine = Machine(json.loads(line))
-                answer = {"version": getattr(placo, "__version__", "")}
+                answer = {"version": getattr(sys.modules["placo"], "__version__", "")}
             else:
                 answer = machine.answer(json.loads(line))
         except (RuntimeError, ValueError, KeyError) as error:

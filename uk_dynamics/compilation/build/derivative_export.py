@@ -12,8 +12,8 @@ _TEXT = """\
 Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first.
 Set t, q, v, tau, stabilize and active (1 for rows that act), call uk_differentiate, read qdd and
 qdd_slopes, row by row: by q, by v, by t, and from UK_STRIDE on by tau. Columns of q are those of
-the velocities. It returns 0; 1 where the mass matrix is singular, 2 where something is not finite. The list of qdd
-above marks which of its derivatives by q | v | tau may differ from zero."""
+the velocities. It returns 0; 1 where the mass matrix is singular, 2 where something is not finite.
+The list of qdd above marks which of its derivatives by q | v | tau may differ from zero."""
 
 _ODE = """
 {id}_ode(x, u) -> xdot and its Jacobian have the interface of CasADi's external functions,

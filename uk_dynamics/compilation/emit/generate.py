@@ -32,7 +32,7 @@ ATTRIBUTES = """
 #define UK_EXPORT
 #endif
 
-/* functions that are apart because together they would be too long, or that not every program calls */
+/* functions that are apart because together they would be too long; that not every program calls */
 #if defined(__GNUC__)
 #define UK_APART __attribute__((noinline))
 #define UK_OPTIONAL __attribute__((unused))
