@@ -49,7 +49,8 @@ def main(states: int, seconds: float, names: list[str]) -> None:
             qdd, _ = oracle.slope(state, tau, direction, rows)
             errors.append(error(along(found.acceleration, direction), qdd))
         worst = np.max(errors, initial=0.0)  # not a number where any is none
-        print(f"{name:22s} {len(errors):5d} states, {absent} without; {worst:.1e}", flush=True)
+        line = f"{name:22s} {len(errors):5d} states, {absent} without derivatives; {worst:.1e}"
+        sys.stdout.write(line + "\n")
 
 
 if __name__ == "__main__":
