@@ -50,12 +50,18 @@ class ManyDigits:
         self._rows = StructuralRows(mechanism)
 
     def solve(
-        self, t: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], rows: Sequence[int]
+        self,
+        t: Any,
+        q: Sequence[Any],
+        v: Sequence[Any],
+        tau: Sequence[Any],
+        rows: Sequence[int],
+        parameters: Sequence[Any] = (),
     ) -> tuple[Any, Any]:
         """Acceleration and multipliers of independent rows; references as at the float of t."""
         constraints = self.mechanism.constraints
         inputs = {"t": t}
-        for name, values in (("q", q), ("v", v)):
+        for name, values in (("q", q), ("v", v), ("p", parameters)):
             inputs |= {f"{name}[{i}]": x for i, x in enumerate(values)}
         reference = self._rows.reference(float(t), Inputs())
         followed = np.zeros(3 * self.m) if reference is None else np.concatenate(reference)
@@ -125,11 +131,32 @@ class ManyDigits:
                 ]
                 t = mpmath.mpf(state.t) + d[2 * nv]
                 ends.append(self.solve(t, self.move(state.q, d[:nv]), v, force, rows))
-            (x1, l1), (x0, l0) = ends
-            return tuple(
-                np.array([float(x / (2 * STEP)) for x in difference])
-                for difference in (x1 - x0, l1 - l0)
-            )
+            return _slopes(ends)
+
+    def slope_of_parameters(
+        self, state: State, tau: Sequence[float], direction: Sequence[float], rows: Sequence[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same along the parameters that the mechanism varies, in the order of their names."""
+        varied = self.mechanism.varied
+        assert varied is not None
+        with mpmath.workdps(DIGITS):
+            q, v, force = ([mpmath.mpf(float(x)) for x in a] for a in (state.q, state.v, tau))
+            ends = []
+            for sign in (1, -1):
+                p = [
+                    mpmath.mpf(float(x)) + sign * STEP * mpmath.mpf(float(d))
+                    for x, d in zip(varied.values, direction, strict=True)
+                ]
+                ends.append(self.solve(mpmath.mpf(state.t), q, v, force, rows, p))
+            return _slopes(ends)
+
+
+def _slopes(ends: Sequence[tuple[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
+    (x1, l1), (x0, l0) = ends
+    by_acceleration, by_multipliers = (
+        np.array([float(x / (2 * STEP)) for x in difference]) for difference in (x1 - x0, l1 - l0)
+    )
+    return by_acceleration, by_multipliers
 
 
 def independent_rows(mechanism: ResolvedMechanism, state: State) -> list[int]:

@@ -4,8 +4,16 @@ from uk_dynamics.derivatives.linearization import linearize
 from uk_dynamics.derivatives.motion_derivatives import (
     DerivativeBackend,
     MotionDerivatives,
+    ParameterDerivatives,
     differentiable,
 )
 from uk_dynamics.derivatives.statics import equilibrium
 
-__all__ = ["DerivativeBackend", "MotionDerivatives", "differentiable", "equilibrium", "linearize"]
+__all__ = [
+    "DerivativeBackend",
+    "MotionDerivatives",
+    "ParameterDerivatives",
+    "differentiable",
+    "equilibrium",
+    "linearize",
+]

@@ -10,7 +10,7 @@ for the motion and for all its derivatives, whatever the rank.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -56,6 +56,22 @@ class Patterns(NamedTuple):
     t: NDArray[np.bool_]
 
 
+class ParameterDerivatives(NamedTuple):
+    """How the motion changes with parameters while the state and the efforts are held.
+
+    Attributes:
+        names: Of the parameters, P of them, in the order of the columns.
+        acceleration: Of q̈, (nv, P).
+        multipliers: Of the multipliers of least norm, (m, P).
+        force: Of the ideal constraint force Aᵀλ, (nv, P).
+    """
+
+    names: tuple[str, ...]
+    acceleration: Array
+    multipliers: Array
+    force: Array
+
+
 class MotionDerivatives:
     """The derivatives of one mechanism at many states; not to be shared between threads."""
 
@@ -82,6 +98,7 @@ class MotionDerivatives:
         if backend == "compiled" or (backend == "cached" and derivatives_are_cached(mechanism)):
             self._compiled = CompiledDerivatives(mechanism)
         self._source: SlopeSource = self._compiled or TracedSlopes(mechanism)
+        self._of_parameters: dict[tuple[str, ...], SlopeSource] = {}
 
     @cached_property
     def patterns(self) -> Patterns:
@@ -147,6 +164,56 @@ class MotionDerivatives:
         by_qdd, by_multipliers, by_force = (_split(x, nv) for x in (qdd, multipliers, force))
         return Derivatives(solution, by_qdd, by_multipliers, by_force, motions, offending)
 
+    def by_parameters(
+        self, names: Sequence[str], state: State, inputs: Inputs | None = None
+    ) -> ParameterDerivatives:
+        """Derivatives by numbers of the mechanism: masses, lengths, springs, friction, gravity.
+
+        Where a length moves redundant rows apart, those that the solution takes as independent are
+        followed. They are evaluated in Python; the first call with other names traces them.
+
+        Args:
+            names: Of :attr:`~uk_dynamics.Mechanism.parameters`.
+            state: Where the mechanism is.
+            inputs: What acts on it; None for nothing.
+
+        Raises:
+            UnknownNameError: There is no such parameter.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            InputError: The state gives numbers that are not finite.
+        """
+        given, chosen = inputs or Inputs(), tuple(sorted(set(names)))
+        if chosen not in self._of_parameters:
+            self._of_parameters[chosen] = TracedSlopes(self._mechanism.with_parameters(chosen))
+        source = self._of_parameters[chosen]
+        order = [chosen.index(name) for name in names]
+        prepared = self._dynamics.prepare(state, given)
+        solution = self._dynamics.solve(prepared, state, given)
+        factors, A = prepared.factorization, prepared.terms.A
+
+        def slopes(qdd: Array, multipliers: Array) -> EquationSlopes:
+            return self._slopes_of(source, state, qdd, multipliers, given)
+
+        whole = slopes(solution.qdd, solution.multipliers)
+        nv, m, count = len(solution.qdd), len(A), len(chosen)
+        qdd, multipliers = np.zeros((nv, count)), np.zeros((m, count))
+        for k in range(count):
+            found = factors.solve(whole.motion[:, k].copy(), whole.rows[:, k].copy())
+            qdd[:, k], multipliers[:, k] = found.qdd, found.multipliers
+        if len(factors.dependent):
+            multipliers += self._turning(factors, A, solution, slopes)
+            # lengths part redundant rows; the motion follows those that carry the force alone
+            carrying, rows = np.zeros(m), factors.independent
+            force = A.T @ solution.multipliers
+            carrying[rows] = np.linalg.lstsq(A[rows].T, force, rcond=None)[0]
+            alone = slopes(solution.qdd, carrying)
+            for k in range(count):
+                qdd[:, k] = factors.solve(alone.motion[:, k].copy(), alone.rows[:, k].copy()).qdd
+        force = prepared.terms.M @ qdd - slopes(solution.qdd, np.zeros(m)).motion
+        return ParameterDerivatives(
+            tuple(names), qdd[:, order], multipliers[:, order], force[:, order]
+        )
+
     def equation_slopes(
         self, state: State, qdd: Array, multipliers: Array, inputs: Inputs | None = None
     ) -> EquationSlopes:
@@ -158,9 +225,13 @@ class MotionDerivatives:
             multipliers: One per row, (m,).
             inputs: What acts on it; its forces do not matter here.
         """
-        given = inputs or Inputs()
+        return self._slopes_of(self._source, state, qdd, multipliers, inputs or Inputs())
+
+    def _slopes_of(
+        self, source: SlopeSource, state: State, qdd: Array, multipliers: Array, given: Inputs
+    ) -> EquationSlopes:
         reference = self._rows.reference(state.t, given)
-        found = self._source.at(state, qdd, multipliers, reference, stabilize=given.stabilize)
+        found = source.at(state, qdd, multipliers, reference, stabilize=given.stabilize)
         active = self._rows.hierarchy.mask(given.active)
         if active is None:
             return found

@@ -44,11 +44,15 @@ class TracedSlopes:
     """The same without a compiler, operation by operation; some thousand times slower."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
+        """Trace by q, v and t; where the mechanism varies parameters, by these instead."""
         # not needed where everything is compiled
         from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
+        from uk_dynamics.compilation.tangents.parameter_tangents import parameter_tangents
         from uk_dynamics.compilation.trace.symbol_values import SymbolValues
 
-        traced = equation_tangents(mechanism)
+        varied = mechanism.varied
+        traced = equation_tangents(mechanism) if varied is None else parameter_tangents(mechanism)
+        self._parameters = np.zeros(0) if varied is None else varied.values
         parts = (traced.motion, traced.rows, traced.rates)
         self._parts = [(part, traced.directions) for part in parts]
         self._values = SymbolValues(
@@ -67,6 +71,7 @@ class TracedSlopes:
         """See :class:`SlopeSource`."""
         inputs = {"t": state.t, "stabilize": float(stabilize)}
         arrays = {"q": state.q, "v": state.v, "qdd": qdd, "multipliers": multipliers}
+        arrays["p"] = self._parameters
         arrays["followed"] = np.zeros(3 * len(multipliers))
         if reference is not None:
             arrays["followed"] = np.concatenate(reference)
