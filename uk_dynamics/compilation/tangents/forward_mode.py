@@ -16,6 +16,8 @@ from typing import Any
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, Sparse, add_multiple, is_zero
 from uk_dynamics.compilation.trace.symbols import Symbol
 
+_TINY = 1e-150  # roots and angles have corners at zero, where most tangents are zero as well
+
 
 class Tangents:
     """Tangents of the symbols of one graph, each computed once."""
@@ -128,7 +130,7 @@ def _slopes(node: Symbol) -> tuple[Scalar, ...]:
         case "fabs":
             return ((x < 0.0).choose(-1.0, 1.0),)
         case "sqrt":
-            return (0.5 / node,)
+            return (0.5 / (node + _TINY),)
         case "sin":
             return (x.cos(),)
         case "cos":
@@ -146,13 +148,13 @@ def _slopes(node: Symbol) -> tuple[Scalar, ...]:
         case "log":
             return (1.0 / x,)
         case "asin":
-            return (1.0 / (1.0 - x * x) ** 0.5,)
+            return (1.0 / ((1.0 - x * x) ** 0.5 + _TINY),)
         case "acos":
-            return (-1.0 / (1.0 - x * x) ** 0.5,)
+            return (-1.0 / ((1.0 - x * x) ** 0.5 + _TINY),)
         case "atan":
             return (1.0 / (1.0 + x * x),)
         case "atan2":
-            square = x * x + y * y
+            square = x * x + y * y + _TINY
             return y / square, -(x / square)
         case "pow":
             logarithm = x.log() if isinstance(x, Symbol) else math.log(x)
