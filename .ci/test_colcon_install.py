@@ -20,6 +20,7 @@ EXECUTABLES = {
     "servo_controller",
     "command_watchdog",
     "viewer",
+    "wrench_observer",
     "markers",
     "recorder",
 }
