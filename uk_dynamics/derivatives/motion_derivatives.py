@@ -173,7 +173,7 @@ class MotionDerivatives:
         followed. They are evaluated in Python; the first call with other names traces them.
 
         Args:
-            names: Of :attr:`~uk_dynamics.Mechanism.parameters`.
+            names: Of ``Mechanism.parameters``.
             state: Where the mechanism is.
             inputs: What acts on it; None for nothing.
 
