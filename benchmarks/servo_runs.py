@@ -6,12 +6,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from servo_machines import Files
 
 import uk_dynamics as ukd
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
 
 Array = NDArray[np.float64]
 
@@ -141,14 +145,15 @@ def over_dds(files: Files, duration: float, period: float, directory: Path) -> R
             for name, values in parameters.items():
                 processes.start(name, values)
 
-            def until(condition: Callable[[], bool], patience: float) -> None:
+            def until(condition: Callable[[], bool], patience: float, what: str) -> None:
                 last[0] = time.monotonic()
                 while not condition():
                     executor.spin_once(timeout_sec=0.05)
                     if ended := processes.ended():
                         raise RuntimeError(processes.last_lines(ended[0]))
                     if time.monotonic() > last[0] + patience:
-                        raise RuntimeError(f"the nodes fell silent: {files.mechanism}")
+                        ends = _ends(node, [ear.topic_name for ear in heard])
+                        raise RuntimeError(f"{files.mechanism}: {what}, {ends}")
 
             heard = [
                 node.create_subscription(JointState, "joint_states", keep_state, everything),
@@ -164,10 +169,10 @@ def over_dds(files: Files, duration: float, period: float, directory: Path) -> R
                     for ear in heard
                 )
 
-            until(ready, _START)
+            until(ready, _START, "nodes did not find each other")
             pause.call_async(SetBool.Request(data=False))
             end = round(duration / period) * round(period * 1e9)
-            until(lambda: max(states, default=0) >= end, _PATIENCE)
+            until(lambda: max(states, default=0) >= end, _PATIENCE, "nodes fell silent")
             processes.stop()
     finally:
         executor.shutdown()  # lets go of what it waited for, or the node stays
@@ -182,6 +187,17 @@ def over_dds(files: Files, duration: float, period: float, directory: Path) -> R
         np.array([residual for _, residual in rows]),
         np.array([commands[stamp] for stamp in stamps]),
         actuators.effort_limits,
+    )
+
+
+def _ends(node: Node, topics: list[str]) -> str:
+    """Which nodes publish and subscribe to some topics."""
+    publishers = {name: node.get_publishers_info_by_topic(name) for name in topics}
+    subscribers = {name: node.get_subscriptions_info_by_topic(name) for name in topics}
+    return "; ".join(
+        f"{name} from {[end.node_name for end in publishers[name]]}"
+        f" to {[end.node_name for end in subscribers[name]]}"
+        for name in topics
     )
 
 

@@ -191,7 +191,8 @@ def test_a_machine_behind_joint_trajectory_controller_follows_and_is_held(
     run(ros, peer, states, 100)
     # from rest at 0.6 rad into the sweep around 0.9
     ros.until(lambda: states.messages[-1].position[0] > 0.65, "the sweep")
-    assert not follower.refused
+    # what a busy computer delivers late is refused here as by the real one; nothing else is
+    assert set(follower.refused) <= {"ends in the past"}
     assert not follower.holding
     angles = [state.position[0] for state in states.messages]
     assert min(angles) > 0.3
