@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from support.nodes.forked_process import ForkServer
 from support.nodes.node_process import NodeProcess
-from support.nodes.ros_fixtures import DOMAINS, Ros, StartProcess, reserved_domain
+from support.nodes.ros_fixtures import Ros, StartProcess
 from support.waiting import wait_until
+
+from uk_dynamics.ros.process.node_processes import DOMAINS, reserved_domain
 
 pytestmark = pytest.mark.ros
 

@@ -7,13 +7,10 @@ deadline, long enough for discovery on a busy machine (a few seconds at worst).
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +19,8 @@ from support.nodes.forked_process import ForkServer
 from support.nodes.node_process import NodeProcess, node_command
 from support.waiting import DEADLINE, wait_until
 
+from uk_dynamics.ros.process.node_processes import reserved_domain
+
 if TYPE_CHECKING:
     from rclpy.client import Client
     from rclpy.node import Node
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 # Shells start what they put in the background deaf to Ctrl-C, and so would be all that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-DOMAINS = range(1, 102)
 SILENCE = 15.0  # s, after which a response is lost
 DISCOVERY = Path(__file__).with_name("discovery.xml")
 # Five sixths of what a node imports. Not rclpy: tracing in its libraries starts threads, and
@@ -53,25 +51,9 @@ def ros_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     for variable in ("ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY"):
         os.environ.pop(variable, None)
     with reserved_domain() as domain:
+        assert domain is not None, "no free ROS domain"
         os.environ["ROS_DOMAIN_ID"] = str(domain)
         yield domain
-
-
-@contextmanager
-def reserved_domain() -> Iterator[int]:
-    """Hold a domain id that no other test and no demo of this user holds, by the lock of a file."""
-    locks = Path(tempfile.gettempdir(), f"uk_dynamics_domains-{os.getuid()}")
-    locks.mkdir(exist_ok=True)
-    first = os.getpid() % len(DOMAINS)
-    for domain in (*DOMAINS[first:], *DOMAINS[:first]):
-        with (locks / f"{domain}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                continue
-            yield domain
-            return
-    pytest.fail("no free ROS domain")
 
 
 class Ros:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 _PATIENCE = 10.0  # s until a process that does not end is killed
 _SHOWN_LINES = 5
-_DOMAINS = range(1, 102)
+DOMAINS = range(1, 102)
 
 
 class NodeProcesses:
@@ -92,30 +92,43 @@ class NodeProcesses:
 def own_domain() -> Iterator[str]:
     """Give this process and its children a DDS domain that no other process here uses.
 
-    A domain that the user has chosen in ``ROS_DOMAIN_ID`` is kept. Otherwise one is reserved by a
-    lock on a file, and discovery is limited to this computer.
+    A domain that the user has chosen in ``ROS_DOMAIN_ID`` is kept. Otherwise one is reserved, and
+    discovery is limited to this computer. Where all are in use, the default one is shared.
     """
     chosen = os.environ.get("ROS_DOMAIN_ID")
     if chosen:
         yield chosen
         return
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with reserved_domain() as domain:
+        if domain is None:
+            yield "0"
+            return
+        os.environ["ROS_DOMAIN_ID"] = str(domain)
+        try:
+            yield str(domain)
+        finally:
+            del os.environ["ROS_DOMAIN_ID"]
+
+
+@contextmanager
+def reserved_domain() -> Iterator[int | None]:
+    """Hold a domain id that no other process of this user holds, by the lock of a file.
+
+    None where all are held.
+    """
     locks = Path(tempfile.gettempdir(), f"uk_dynamics_domains-{os.getuid()}")
     locks.mkdir(exist_ok=True)
-    first = os.getpid() % len(_DOMAINS)
-    for domain in (*_DOMAINS[first:], *_DOMAINS[:first]):
+    first = os.getpid() % len(DOMAINS)
+    for domain in (*DOMAINS[first:], *DOMAINS[:first]):
         with (locks / f"{domain}.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 continue
-            os.environ["ROS_DOMAIN_ID"] = str(domain)
-            try:
-                yield str(domain)
-            finally:
-                del os.environ["ROS_DOMAIN_ID"]
+            yield domain
             return
-    yield "0"  # all domains are in use: share the default one
+    yield None
 
 
 @contextmanager
