@@ -10,6 +10,7 @@ from support.recorded import five_bar_recording
 
 from uk_dynamics import Mechanism, Trajectory
 from uk_dynamics.cli.main import main
+from uk_dynamics.control.estimation import StateCompletion
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.identification import (
     Identification,
@@ -181,6 +182,31 @@ def test_an_excitation_stays_within_limits_and_tells_more(five_bar: Mechanism) -
     # differences of 1 ms
     np.testing.assert_allclose(np.gradient(q[:, 0], 1e-3)[5:-5], v[5:-5, 0], atol=1e-3, rtol=0)
     np.testing.assert_allclose(np.gradient(v[:, 0], 1e-3)[5:-5], qdd[5:-5, 0], atol=1e-2, rtol=0)
+
+
+def test_an_excitation_begins_where_loops_bound_it() -> None:
+    # four tenths of a metre of each cylinder at once would tear the bucket's four-bar open
+    mechanism = Mechanism.from_file("excavator")
+    regressor = Regressor(mechanism, linear_parameters(mechanism, ["joints.*.friction"]))
+    found = excitation(regressor, 10.0, evaluations=10)
+    completion = StateCompletion(mechanism, found.joints)
+    limits = mechanism.model
+    for q in found.curve(np.linspace(0.0, 10.0, 60))[0]:
+        closed = completion.complete(q)
+        assert closed.usable
+        assert not limits.limit_violations(closed.q)
+
+
+def test_what_is_told_badly_is_not_called_identified(
+    five_bar: Mechanism, loaded: Identification, noisy: Trajectory
+) -> None:
+    assert loaded["payload.coupler_link.mass"].status == "identified"
+    # efforts of another motion: whatever comes out predicts nothing
+    wrong = Trajectory(**{**vars(noisy), "efforts": noisy.efforts[::-1]})
+    found = identify(five_bar, [wrong], estimate=FRICTIONS, payload="coupler_link")
+    assert found.held_out.relative > 0.2
+    assert {x.status for x in found.estimates} <= {"uncertain", "no effect", "not told"}
+    assert any("nothing is identified" in remark for remark in found.remarks)
 
 
 def test_the_command_writes_files_that_read_back(

@@ -18,6 +18,7 @@ _HARMONICS = 5
 _SAMPLES = 40
 _ROOM = 0.9  # of limits that are used
 _REACH = 0.4  # m or rad: amplitude of joints without limits
+_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12)  # of the amplitude, until a guess can be driven
 _STEEP = 1e3  # of efforts beyond their limits, in the cost
 _PLAIN = Inputs(stabilize=False)
 
@@ -33,7 +34,7 @@ class Excitation:
         cosines: The same.
         period: In s.
         condition: Of the regressor in units of the parameters' sizes, of what any motion tells.
-        condition_before: Of the first guess.
+        condition_before: Of the best random guess.
     """
 
     joints: tuple[str, ...]
@@ -93,20 +94,24 @@ def excitation(
     search = _Search(regressor, period)
     random = np.random.default_rng(seed)
     guesses = [random.standard_normal(search.unknowns) for _ in range(max(1, evaluations // 10))]
-    costs = [search.cost(x) for x in guesses]
-    best = guesses[int(np.argmin(costs))]
-    found = scipy.optimize.minimize(
-        search.cost, best, method="Powell", options={"maxfev": evaluations, "xtol": 1e-2}
-    )
-    chosen = found.x if found.fun < min(costs) else best
-    if not np.isfinite(search.cost(chosen)):
+    for search.share in _SHARES:  # loops and motors may allow less than the joints
+        best = min(guesses, key=search.cost)
+        if search.overload(best) <= 1.0:
+            break
+    else:
         raise InputError(
-            "no motion within the limits was found near the initial guess; give another one",
+            "no motion within the limits was found near the initial guess; give another one, or a"
+            f" period longer than {period:g} s",
             file=regressor.mechanism.spec.file,
             place="initial_guess",
         )
-    first = search.condition(search.made(guesses[0]))
-    return search.made(chosen, search.condition(search.made(chosen)), first)
+    found = scipy.optimize.minimize(
+        search.cost, best, method="Powell", options={"maxfev": evaluations, "xtol": 1e-2}
+    )
+    better = found.fun < search.cost(best) and search.overload(found.x) <= 1.0
+    chosen = found.x if better else best
+    before = search.condition(search.made(best))
+    return search.made(chosen, search.condition(search.made(chosen)), before)
 
 
 class _Search:
@@ -123,6 +128,7 @@ class _Search:
         self._completion = StateCompletion(mechanism, self._independent.names)
         self._limits = _Limits(mechanism, self._independent, q)
         self.unknowns = 2 * _HARMONICS * len(self._independent.names)
+        self.share = 1.0  # of the amplitude that joint limits leave
         given = np.array([x.size for x in regressor.parameters])
         self._sizes = np.where(given > 0.0, given, 1.0)
 
@@ -135,7 +141,8 @@ class _Search:
         )
         q, v, _ = raw.curve(np.linspace(0.0, self._period, 4 * _SAMPLES))
         reach = np.abs(q - limits.center).max(axis=0)
-        scale = np.minimum(limits.reach / reach, limits.speed / np.abs(v).max(axis=0))
+        room = self.share * limits.reach
+        scale = np.minimum(room / reach, limits.speed / np.abs(v).max(axis=0))
         sines, cosines = (part * scale[:, None] for part in parts)
         return Excitation(
             self._independent.names,
@@ -152,10 +159,19 @@ class _Search:
         motions = self._motions(self.made(x))
         if motions is None:
             return np.inf
-        limits = self._mechanism.actuators.effort_limits
-        over = np.abs(motions.efforts).max(axis=0) / np.where(limits > 0.0, limits, np.inf)
-        beyond = float(np.maximum(over - _ROOM, 0.0).sum())
+        beyond = float(np.maximum(self._loads(motions) - _ROOM, 0.0).sum())
         return float(np.log10(self._condition(motions))) + _STEEP * beyond
+
+    def overload(self, x: Array) -> float:
+        """Largest effort in parts of its motor's limit; infinite where loops do not close."""
+        motions = self._motions(self.made(x))
+        return np.inf if motions is None else float(self._loads(motions).max())
+
+    def _loads(self, motions: Motions) -> Array:
+        """Largest effort of each motor in parts of its limit."""
+        limits = self._mechanism.actuators.effort_limits
+        loads: Array = np.abs(motions.efforts).max(axis=0) / np.where(limits > 0.0, limits, np.inf)
+        return loads
 
     def condition(self, candidate: Excitation) -> float:
         """Of the regressor of a motion."""

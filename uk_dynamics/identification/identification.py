@@ -37,7 +37,11 @@ from uk_dynamics.model import (
 from uk_dynamics.simulation import Trajectory
 
 _TOLD = 10.0  # information of a direction, per its size squared: known to a third of the size
-_IDENTIFIED = 0.1  # of its size, or of itself: standard deviation of an identified parameter
+_TOLD_ALONE = 0.1  # of its size, or of itself: standard deviation of a parameter that is told
+_IDENTIFIED = 0.1  # of its body, or of itself: that of an identified one
+_NEGLIGIBLE = 0.01  # of all efforts: what the deviation of a parameter may do unnoticed
+_EXPLAINED = 0.2  # of the held-out efforts: left by estimates that are still trusted
+_SATURATED = 0.01  # of the samples, to be mentioned
 _ROUNDS = 4  # of weights from what is left
 _HELD_OUT = 0.2  # of a recording
 _NEAR_FILES = 1e-2  # weight of what the data do not tell, per unit of logarithm
@@ -55,8 +59,10 @@ class Estimate:
         parameter: With the value of the files.
         value: Estimated.
         deviation: Standard deviation; what the data do not tell counts with the parameter's size.
-        status: ``identified``; ``combined``: only in sums with others; ``not told``: these
-            recordings tell little; ``no effect``: no motion would tell.
+        status: ``identified``: to a tenth of itself or of its body, or to a hundredth of the
+            efforts; ``uncertain``: told less well, or held-out efforts are not predicted;
+            ``combined``: only in sums with others; ``not told``: these recordings tell little;
+            ``no effect``: no motion would tell.
     """
 
     parameter: LinearParameter
@@ -124,6 +130,23 @@ class Identification:
             if estimate.parameter.name == name:
                 return estimate
         raise KeyError(name)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What speaks against the estimates, a line each."""
+        found = [
+            f"{motor} is at its limit in {part:.0%} of the samples of recording {n}; what a drive"
+            " does there is not what was asked for"
+            for n, motion in enumerate(self.motions, start=1)
+            for motor, part in motion.saturated.items()
+            if part > _SATURATED
+        ]
+        if not _trusted(self.held_out):
+            found.append(
+                f"{self.held_out.relative:.0%} of the held-out efforts are not explained: nothing"
+                " is identified; look for parts that the files do not have, or another motion"
+            )
+        return tuple(found)
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -275,14 +298,16 @@ def fit(
     around = training[0].q[len(training[0].q) // 2]
     random = regressor.equations(random_motions(regressor, around), first.joints)
     limits = identifiability(random.matrix.reshape(-1, len(parameters)), parameters)
+    held_out_fit = _fit(checked, values - files)
+    labels = _Labels(parameters, values, sizes, limits, trusted=_trusted(held_out_fit))
     return Identification(
         mechanism=regressor.mechanism,
-        estimates=tuple(_estimates(parameters, values, covariance, sizes, limits)),
+        estimates=labels.estimates(np.sqrt(covariance.diagonal())),
         covariance=covariance,
         told=int(told.sum()),
         limits=limits,
         training=_fit(equations, values - files),
-        held_out=_fit(checked, values - files),
+        held_out=held_out_fit,
         motions=motions,
     )
 
@@ -344,25 +369,55 @@ def _sizes(effects: Array, total: Array, parameters: Sequence[LinearParameter]) 
     return np.where(sizes > 0.0, sizes, 1.0)
 
 
-def _estimates(
-    parameters: Sequence[LinearParameter],
-    values: Array,
-    covariance: Array,
-    sizes: Array,
-    limits: Identifiability,
-) -> list[Estimate]:
-    alone = {next(iter(x.terms)) for x in limits.base if len(x.terms) == 1}
-    found = []
-    for p, parameter in enumerate(parameters):
-        deviation = float(np.sqrt(covariance[p, p]))
-        if parameter.name in limits.without_effect:
-            status = "no effect"
-        elif deviation <= _IDENTIFIED * max(sizes[p], abs(values[p])):
-            status = "identified"
-        else:
-            status = "not told" if parameter.name in alone else "combined"
-        found.append(Estimate(parameter, float(values[p]), deviation, status))
-    return found
+def _trusted(held_out: Fit) -> bool:
+    return held_out.relative <= _EXPLAINED
+
+
+class _Labels:
+    """How well parameters are known, in a word."""
+
+    def __init__(
+        self,
+        parameters: Sequence[LinearParameter],
+        values: Array,
+        sizes: Array,
+        limits: Identifiability,
+        *,
+        trusted: bool,
+    ) -> None:
+        self._parameters, self._values, self._trusted = parameters, values, trusted
+        self._expected = np.maximum(sizes, np.abs(values))
+        self._without_effect = set(limits.without_effect)
+        self._alone = {next(iter(x.terms)) for x in limits.base if len(x.terms) == 1}
+        given = np.array([parameter.size > 0.0 for parameter in parameters])
+        # other sizes are those at which a parameter alone would make _GENEROUS times all efforts
+        self._unnoticed = np.where(given, 0.0, _NEGLIGIBLE / _GENEROUS * sizes)
+        self._own = np.abs(values)
+        for body in _bodies(parameters):
+            mass, extent = abs(values[body[0]]), _second_moment(values[body])
+            units = [mass, *[np.sqrt(mass * extent)] * 3, *[extent] * 6]
+            self._own[body] = np.maximum(self._own[body], units)
+
+    def estimates(self, deviations: Array) -> tuple[Estimate, ...]:
+        """All of them, with the standard deviations (p,)."""
+        return tuple(
+            Estimate(parameter, float(self._values[p]), float(x), self._status(p, float(x)))
+            for p, (parameter, x) in enumerate(zip(self._parameters, deviations, strict=True))
+        )
+
+    def _status(self, p: int, deviation: float) -> str:
+        name = self._parameters[p].name
+        if name in self._without_effect:
+            return "no effect"
+        if deviation > _TOLD_ALONE * self._expected[p]:
+            return "not told" if name in self._alone else "combined"
+        known = deviation <= max(_IDENTIFIED * self._own[p], self._unnoticed[p])
+        return "identified" if known and self._trusted else "uncertain"
+
+
+def _second_moment(ten: Array) -> float:
+    """Of the mass of a body about the origin of its link, in kg m²."""
+    return abs(float(np.trace(pseudo_inertia(ten)[:3, :3])))
 
 
 def _physical(

@@ -26,7 +26,9 @@ _ABOVE_NOISE = 30.0  # of the power density: where the motion ends and noise beg
 _WIDER = 5.0  # cut-off above the motion, where forwards and backwards take 3e-6 of its amplitude
 _QUIET = 0.25  # of the sampling rate: only noise is expected above
 _LARGEST = 0.1  # of the sampling rate: highest cut-off
+_SETTLING = 3.0  # periods of the cut-off, at both ends: the filter has no past there
 _FEWEST = 50  # samples
+_AT_LIMIT = 0.99  # of an effort limit
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class MeasuredMotion:
             rad.
         misfit: What the loops do not allow of redundant measurements, root mean square, (d,), in m
             or rad.
+        saturated: Part of the samples where a motor was at its effort limit, of the motors that
+            were.
     """
 
     motions: Motions
@@ -48,6 +52,7 @@ class MeasuredMotion:
     cutoff: float
     noise: Array
     misfit: Array
+    saturated: dict[str, float]
 
 
 def measured_motion(
@@ -98,7 +103,7 @@ def measured_motion(
     smooth = scipy.signal.sosfiltfilt(filter_, positions, axis=0)
     curve = scipy.interpolate.make_interp_spline(t, smooth, k=5)
     half = max(1, round(0.5 / (rate * period)))
-    margin = max(half, round(1.0 / (frequency * period)))  # the filter's ends
+    margin = max(half, round(_SETTLING / (frequency * period)))
     chosen = np.arange(margin, len(t) - margin, 2 * half)
     if len(chosen) < _FEWEST:
         raise InputError(
@@ -107,9 +112,17 @@ def measured_motion(
     sums = np.vstack([np.zeros(efforts.shape[1]), np.cumsum(efforts, axis=0)])
     mean = (sums[chosen + half] - sums[chosen - half]) / (2 * half)
     motions, misfits = _closed(completion, curve, t[chosen], mean, place)
+    noise = (positions - smooth)[margin:-margin].std(axis=0)
     return MeasuredMotion(
-        motions, names, frequency, (positions - smooth)[margin:-margin].std(axis=0), _rms(misfits)
+        motions, names, frequency, noise, _rms(misfits), _saturated(mechanism, efforts)
     )
+
+
+def _saturated(mechanism: Mechanism, efforts: Array) -> dict[str, float]:
+    """Part of the samples at the limit, by motor."""
+    limits = mechanism.actuators.effort_limits
+    parts = (np.abs(efforts) >= _AT_LIMIT * np.where(limits > 0.0, limits, np.inf)).mean(axis=0)
+    return {n: float(x) for n, x in zip(mechanism.actuators.names, parts, strict=True) if x > 0.0}
 
 
 def _rms(values: Array) -> Array:

@@ -24,9 +24,11 @@ def report(found: Identification) -> dict[str, Any]:
                 "cutoff_hz": round(x.cutoff, 4),
                 "encoder_noise": dict(zip(x.measured, x.noise.tolist(), strict=True)),
                 "loop_misfit": dict(zip(x.measured, x.misfit.tolist(), strict=True)),
+                "saturated": x.saturated,
             }
             for x in found.motions
         ],
+        "remarks": list(found.remarks),
         "parameters": {
             x.parameter.name: {
                 "value": x.value,
@@ -59,13 +61,14 @@ def summary(found: Identification) -> list[tuple[str, str]]:
     told = f"{found.told} told by these recordings, {found.limits.rank} by any motion"
     rows = [("training", _line(found.training)), ("held out", _line(found.held_out))]
     rows.append(("combinations", f"{told}, of {len(found.estimates)} parameters"))
-    for status in ("identified", "not told"):
+    rows += [("warning", remark) for remark in found.remarks]
+    for status in ("identified", "uncertain", "not told"):
         rows += [
             (
                 x.parameter.name,
                 f"{x.value:.5g} ± {x.deviation:.2g} {x.parameter.unit}"
                 f" (file: {x.parameter.value:.5g})"
-                + (", not told" if status == "not told" else ""),
+                + ("" if status == "identified" else f", {status}"),
             )
             for x in found.estimates
             if x.status == status

@@ -384,3 +384,15 @@ def test_an_unreachable_first_measurement_is_lost() -> None:
     assert estimate.status is EstimationStatus.LOST
     assert estimate.branch_doubtful
     assert not estimate.v.any()
+
+
+def test_long_levers_away_from_dead_centres_raise_no_doubt() -> None:
+    # lifting by 0.3 m in steps of 20 mm stays on a regular branch: condition 32 to 45
+    mechanism = Mechanism.from_file("excavator")
+    motors = ("swing", "boom_cylinder", "stick_cylinder", "bucket_cylinder")
+    completion = StateCompletion(mechanism, motors)
+    at = dict(zip(mechanism.joint_names, mechanism.assemble(), strict=True))
+    for lifted in np.arange(0.0, 0.3, 0.02):
+        found = completion.complete({m: at[m] + lifted * (m == "boom_cylinder") for m in motors})
+        assert found.usable
+        assert not found.branch_doubtful

@@ -24,7 +24,7 @@ _LONGEST_MOVE = 1.0  # rad or m, of any joint in one step
 _CAUTIOUS_STEP = 0.01  # rad or m: length to which steps are shortened near a singularity
 _SHORTEST_STEP = 1.0 / 1024.0
 MOST_STEPS, FEW_STEPS = 200, 24  # bound the time spent on unreachable measurements
-_NEAR = 0.5  # regularity is about the distance to a singularity, in units of the scaled steps
+_NEAR = 1.0  # regularity is about the distance to a singularity in rad, or in lever lengths of 1 m
 
 
 class LoopRows:
@@ -199,7 +199,9 @@ class LoopContinuation:
     def _near(self, regularity: float, before: Array, after: Array) -> bool:
         """Whether a singularity may lie between two configurations."""
         others = self._split.others
-        way = self._model.difference(before, after)[others] / self._split.scale
+        # levers longer than 1 m turn no faster than the joint: directions of rows change with that
+        units = np.maximum(self._split.scale, 1.0)
+        way = self._model.difference(before, after)[others] / units
         nearest = min(regularity, self.factors.regularity)
         return nearest < max(self._tolerance, _NEAR * _largest(way))
 

@@ -144,7 +144,8 @@ class StateCompletion:
         q = None
         if not first and not far.any():
             q = continuation.step(self._q, t, wanted)
-        if q is None:
+        if q is None or continuation.passed_singularity:
+            continuation.passed_singularity = False  # shorter steps may show that there is none
             # after an unreachable measurement the next one is probably unreachable too
             steps = FEW_STEPS if self._is_lost else MOST_STEPS
             q = continuation.follow(self._q, (before, t), wanted, steps)
