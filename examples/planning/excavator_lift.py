@@ -15,10 +15,10 @@ them. Second derivatives are IPOPT's own estimate, from first ones (limited memo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import casadi
 import numpy as np
+from feedback import Efforts
 
 import uk_dynamics as ukd
 from uk_dynamics.planning import casadi_function
@@ -47,15 +47,6 @@ class Plan:
     def period(self) -> float:
         """Time for which an effort is held, in s."""
         return self.duration / len(self.efforts)
-
-
-@dataclass(frozen=True)
-class Efforts:
-    """What a simulation asks of a controller."""
-
-    efforts: np.ndarray
-    unreachable = ()
-    limited_by: ClassVar[dict[str, str]] = {}
 
 
 class OpenLoop:

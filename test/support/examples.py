@@ -10,8 +10,10 @@ from support.repository import ROOT
 
 
 def example(name: str) -> ModuleType:
-    """Import ``examples/NAME.py``."""
+    """Import ``examples/NAME.py``, which may use what is in its folder."""
     path = ROOT / "examples" / f"{name}.py"
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
     spec = importlib.util.spec_from_file_location(f"example_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
