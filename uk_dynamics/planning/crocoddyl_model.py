@@ -8,14 +8,15 @@ import numpy as np
 
 from uk_dynamics.derivatives import DerivativeBackend, MotionDerivatives
 from uk_dynamics.exceptions import InputError, UkDynamicsError
-from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
+from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.resolution import Array
 
 if TYPE_CHECKING:
     from crocoddyl import CostModelSum, DifferentialActionModelAbstract
 
 
 def crocoddyl_model(
-    mechanism: ResolvedMechanism,
+    mechanism: Mechanism,
     costs: CostModelSum,
     backend: DerivativeBackend = "cached",
 ) -> DifferentialActionModelAbstract:
