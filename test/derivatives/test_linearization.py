@@ -201,7 +201,7 @@ def test_steps_along_a_motion_lead_from_deviation_to_deviation() -> None:
             sample_period=period,
             backend="interpreted",
         )
-        return [State(*sample) for sample in zip(run.time, run.q, run.v, strict=True)]
+        return [State(*sample) for sample in zip(run.t, run.q, run.v, strict=True)]
 
     names = mechanism.model.velocity_names
     states, moved = fall(np.zeros(2)), fall(deviation)
