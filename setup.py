@@ -90,6 +90,9 @@ setup(
         "mjcf": ["mujoco>=3.2"],
         "usd": ["usd-core>=24.5"],
         "plan": ["casadi>=3.6"],
+        "crocoddyl": [
+            "crocoddyl>=3.2"
+        ],  # its own, since it decides the versions of Pinocchio and of robots
         "jax": ["jax>=0.4.30"],
         "sweep": ["dask[distributed]>=2024.1", "pyarrow>=14"],
         "robots": ["example-robot-data>=4.4"],

@@ -32,6 +32,7 @@ LAUNCHING = {"launch", "launch_ros"}
 OPTIONAL = {
     "argcomplete",
     "casadi",
+    "crocoddyl",
     "placo",
     "rich",  # of viser
     "trimesh",  # of viser

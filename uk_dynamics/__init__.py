@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
     from uk_dynamics.control.servo.servo_controller import ServoController
     from uk_dynamics.core.equation.solution import Solution, Status
-    from uk_dynamics.derivatives.linearization import linearize
+    from uk_dynamics.derivatives.linearization import linearize, linearize_along
     from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
     from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
@@ -58,6 +58,7 @@ _HOMES = {
     "internal_efforts": "uk_dynamics.control.internal_efforts",
     "inverse_dynamics": "uk_dynamics.control.inverse_dynamics",
     "linearize": "uk_dynamics.derivatives.linearization",
+    "linearize_along": "uk_dynamics.derivatives.linearization",
     "simulate": "uk_dynamics.simulation.simulate",
     "simulate_many": "uk_dynamics.simulation.simulate_many",
 }
@@ -87,6 +88,7 @@ __all__ = [
     "internal_efforts",
     "inverse_dynamics",
     "linearize",
+    "linearize_along",
     "simulate",
     "simulate_many",
 ]

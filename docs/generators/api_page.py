@@ -68,6 +68,7 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
     ),
     "Derivatives": (
         ukd.linearize,
+        ukd.linearize_along,
         ukd.LinearSystem,
         Mode,
         ukd.equilibrium,

@@ -8,7 +8,16 @@ import yaml
 from support import diagonal_spring
 from support.mechanism_builder import link, shipped
 
-from uk_dynamics import GravityCompensation, Inputs, Mechanism, State, equilibrium, linearize
+from uk_dynamics import (
+    GravityCompensation,
+    Inputs,
+    Mechanism,
+    State,
+    equilibrium,
+    linearize,
+    linearize_along,
+    simulate,
+)
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.resources import shipped_files
 
@@ -175,3 +184,36 @@ def test_discrete_steps_are_those_of_the_flow() -> None:
     flow = (vectors * np.exp(0.1 * values)) @ np.linalg.inv(vectors)
     assert pytest.approx(flow.real, abs=1e-12) == A
     assert pytest.approx(np.linalg.solve(system.A, (A - np.eye(2)) @ system.B), abs=1e-12) == B
+
+
+def test_steps_along_a_motion_lead_from_deviation_to_deviation() -> None:
+    """The crank of the five-bar falls for 0.2 s; once it starts a little lower, and slower."""
+    mechanism, period, steps = shipped("five_bar"), 0.002, 100
+    deviation = 1e-5 * np.array([1.0, -3.0])
+
+    def fall(deviation: np.ndarray) -> list[State]:
+        start = mechanism.start(crank=0.9 + deviation[0])
+        rate = deviation[1] * np.array([1.0 if "coupler" not in n else -1.0 for n in names])
+        run = simulate(
+            mechanism,
+            State(0.0, start.q, rate),
+            period * steps,
+            sample_period=period,
+            backend="interpreted",
+        )
+        return [State(*sample) for sample in zip(run.t, run.q, run.v, strict=True)]
+
+    names = mechanism.model.velocity_names
+    states, moved = fall(np.zeros(2)), fall(deviation)
+    x = deviation
+    for system in linearize_along(mechanism, states[:-1], coordinates=["crank"]):
+        A, _ = system.discrete(period)
+        x = A @ x
+    crank = names.index("crank")
+    found = [moved[-1].q - states[-1].q, moved[-1].v - states[-1].v]
+    expected = np.array([part[crank] for part in found])
+    # a period squared times curvature of ten, on deviations of 1e-5 to 1e-4
+    assert x == pytest.approx(expected, abs=2e-7)
+    assert np.abs(expected - deviation).max() > 1e-5
+    with pytest.raises(InputError, match="efforts: expected efforts for 101 states, found 1"):
+        linearize_along(mechanism, states, np.zeros((1, 1)))

@@ -7,31 +7,20 @@ import json
 import re
 import shlex
 import shutil
-import sys
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from support.examples import example
 from support.repository import ROOT
 
 import uk_dynamics as ukd
 from uk_dynamics.cli.main import build_parser, main
 
 EXAMPLES = ROOT / "examples"
-
-
-def example(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

@@ -1,6 +1,6 @@
 """How the constrained motion changes with state, forces and time."""
 
-from uk_dynamics.derivatives.linearization import linearize
+from uk_dynamics.derivatives.linearization import linearize, linearize_along
 from uk_dynamics.derivatives.motion_derivatives import (
     DerivativeBackend,
     MotionDerivatives,
@@ -16,4 +16,5 @@ __all__ = [
     "differentiable",
     "equilibrium",
     "linearize",
+    "linearize_along",
 ]

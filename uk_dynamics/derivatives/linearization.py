@@ -73,6 +73,42 @@ def linearize(
     )
 
 
+def linearize_along(
+    mechanism: ResolvedMechanism,
+    states: Sequence[State],
+    efforts: Array | None = None,
+    *,
+    coordinates: Sequence[str] | None = None,
+) -> tuple[LinearSystem, ...]:
+    """Linearise at each state of a motion, in the same coordinates.
+
+    x and u are deviations from the motion: ẋ = A x + B u, without the drift. ``discrete(period)``
+    of each leads from its sample to the next, up to terms of the order of the period squared.
+
+    Args:
+        mechanism: What moves.
+        states: Samples of the motion, K of them.
+        efforts: Of the motors at each, (K, motors); None: none.
+        coordinates: As of :func:`linearize`; None: those that are best at the first state.
+
+    Raises:
+        InputError: As of :func:`linearize`, or another number of efforts.
+        UnknownNameError: A coordinate does not exist.
+    """
+    if efforts is not None and len(efforts) != len(states):
+        raise InputError(
+            f"expected efforts for {len(states)} states, found {len(efforts)}", place="efforts"
+        )
+    evaluator, found = MotionDerivatives(mechanism), []
+    for k, state in enumerate(states):
+        inputs = mechanism.inputs(efforts=None if efforts is None else efforts[k])
+        system = linearize(mechanism, state, inputs, coordinates=coordinates, derivatives=evaluator)
+        if coordinates is None:
+            coordinates = [name for name in system.states if not name.endswith(".rate")]
+        found.append(system)
+    return tuple(found)
+
+
 def _velocities(found: Derivatives, nv: int) -> Array:
     """The motions that change velocities alone."""
     still = ~found.motions[:nv].any(axis=0)
