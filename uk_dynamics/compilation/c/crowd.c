@@ -1,45 +1,82 @@
 /* Closed loops in lanes; see crowd.h. The steps are those of motion.c and control_period.c. What
- * every motion does for itself (references, prediction, feedback, limits) stays in its own memory,
- * so that a period can be left to the law of a single motion at any time. */
+ * motions remember is in lanes too; it goes to the memory of a motion, and comes back, where a
+ * period is left to the law of that motion alone. */
 
 #define UK_SURE 4.0 /* ranks are decided in lanes where they would be at so many times the tolerance */
+#define UK_SAFELY (1.0 - 1e-12) /* nearer to a limit, the law of one motion decides */
+
+/* Settings and memory of uk_control: fields of the memory of a controller, and how many they are. */
+#define UK_SETTINGS(DO)                                                                     \
+  DO(period, 1) DO(blend_time, 1) DO(friction, 1) DO(internal, 1) DO(weights, UK_NU)         \
+  DO(preload, UK_NU) DO(task_damping, UK_MT) DO(task_stiffness, UK_MT) DO(effort_limit, UK_NU) \
+  DO(power_limit, UK_NU) DO(rate_step, UK_NU)
+#define UK_REMEMBERED(DO)                                                                   \
+  DO(past_known, 1) DO(past_t, 1) DO(past_v, UK_NV) DO(acceleration_known, 1)                \
+  DO(measured_qdd, UK_NV) DO(begun, 1) DO(begin, 1) DO(approach_time, 1)                     \
+  DO(approach, 6 * UK_MT) DO(commanded_known, 1) DO(commanded, UK_NU)
 
 typedef struct {
-  int lanes;                           /* that are motions of their own */
+  int lanes;                 /* that are motions of their own */
+  int tasks_alike, structure_alike; /* whether all follow the same at the same time */
   uk_controller *controller[UK_WIDTH];
-  uk_lanes root[UK_NU], preload[UK_NU]; /* of the weights */
-  uk_lanes modelled, internal;         /* whether friction is fed forward, internal forces asked */
-  uk_lanes followed[3 * UK_MT], desired[UK_MT];
+#define UK_FIELD(name, n) uk_lanes name[n];
+  UK_SETTINGS(UK_FIELD) UK_REMEMBERED(UK_FIELD)
+  uk_lanes root[UK_NU], inverse_root[UK_NU]; /* of the weights */
+  uk_lanes followed[3 * UK_MT], error[UK_MT], rate[UK_MT], desired[UK_MT];
   uk_lanes efforts[UK_NU], map[UK_MT * UK_NU], wanted[UK_MT];
+  uk_lanes tau[UK_NV], held[UK_NU]; /* forces besides those of motors, efforts of this period */
 } uk_group;
-
-static void uk_lanes_gather(uk_lanes *to, double *const *from, int n) {
-  UK_EACH(i, n) UK_EACH(l, UK_WIDTH) to[i][l] = from[l][i];
-}
 
 /* A field of the memories of all controllers. */
 #define UK_GATHER(to, field, n)                                                   \
   do {                                                                            \
-    double *from[UK_WIDTH];                                                       \
-    UK_EACH(l, UK_WIDTH) from[l] = (double *)&g->controller[l]->memory->field;    \
-    uk_lanes_gather(to, from, n);                                                 \
+    UK_EACH(l, UK_WIDTH) {                                                        \
+      const double *from = (const double *)&g->controller[l]->memory->field;      \
+      UK_EACH(i, n) (to)[i][l] = from[i];                                         \
+    }                                                                             \
   } while (0)
+#define UK_GATHER_FIELD(name, n) UK_GATHER(g->name, name, n);
 
-static void uk_follow_all(uk_group *g, const uk_lanes *t, int tasks, uk_mask *failed) {
-  UK_EACH(l, g->lanes) {
-    uk_controller *c = g->controller[l];
-    if (tasks && uk_follow(c->tasks, (*t)[l], UK_MT, c->memory->task_followed)) (*failed)[l] = -1;
-#if UK_FOLLOWS
-    if (!tasks && uk_follow(c->structure, (*t)[l], UK_M, c->memory->followed)) (*failed)[l] = -1;
-#endif
+/* What a motion remembers, in its own memory. */
+static void uk_lane_to_memory(const uk_group *g, int l) {
+  uk_memory *own = g->controller[l]->memory;
+#define UK_TO_MEMORY(name, n) UK_EACH(i, n) ((double *)&own->name)[i] = g->name[i][l];
+  UK_REMEMBERED(UK_TO_MEMORY)
+}
+
+/* Whether the tables of all motions are the same. */
+static int uk_alike(double *const *tables) {
+  UK_EACH(l, UK_WIDTH) {
+    const double *one = tables[0], *other = tables[l];
+    if (one == other) continue;
+    if (one == NULL || other == NULL || *one != *other) return 0;
+    ++one, ++other;
+    UK_EACH(k, (int)*tables[0]) {
+      const size_t length = (size_t)one[3];
+      if (other[3] != one[3] || memcmp(one, other, sizeof(double) * length)) return 0;
+      one += length, other += length;
+    }
+  }
+  return 1;
+}
+
+/* What tasks follow, or the structure does, at times of the lanes. */
+static void uk_follow_all(uk_group *g, uk_lanes t, int tasks, uk_lanes *to, uk_mask *failed) {
+  const int rows = tasks ? UK_MT : UK_M, alike = tasks ? g->tasks_alike : g->structure_alike;
+  double values[3 * (UK_MT > UK_ROWS ? UK_MT : UK_ROWS)];
+  UK_EACH(l, alike ? 1 : UK_WIDTH) {
+    const uk_controller *c = g->controller[l];
+    const uk_mask lost = alike ? ~(uk_mask)uk_all(0.0) : uk_lane(l);
+    if (uk_follow(tasks ? c->tasks : c->structure, t[l], rows, values)) *failed |= lost;
+    if (alike) UK_EACH(i, 3 * rows) to[i] = uk_all(values[i]);
+    else UK_EACH(i, 3 * rows) to[i][l] = values[i];
   }
 }
 
 /* What structural rows follow at the time in the memory. */
 static void uk_lanes_structure(uk_lanes_memory *m, uk_group *g, uk_mask *failed) {
 #if UK_FOLLOWS
-  uk_follow_all(g, &m->t, 0, failed);
-  UK_GATHER(m->followed, followed, 3 * UK_M);
+  uk_follow_all(g, m->t, 0, m->followed, failed);
 #else
   (void)m, (void)g, (void)failed;
 #endif
@@ -109,7 +146,7 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
   uk_mask sure = m->failed == zero;
   UK_EACH(j, UK_NU) {
     uk_lanes *x = motor + j * n;
-    UK_EACH(i, n) x[i] /= g->root[j];
+    UK_EACH(i, n) x[i] *= g->inverse_root[j];
     UK_EACH(i, n) strength += x[i] * x[i];
   }
   strength = uk_lanes_sqrt(strength);
@@ -188,7 +225,7 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
     for (int i = k; i < UK_NU; ++i) u[i] -= s * rows[k][i];
   }
   uk_lanes total = zero;
-  UK_EACH(j, UK_NU) total += g->efforts[j] = u[j] / g->root[j];
+  UK_EACH(j, UK_NU) total += g->efforts[j] = u[j] * g->inverse_root[j];
   UK_EACH(r, UK_MT) {
     uk_lanes missed = g->wanted[r];
     UK_EACH(j, UK_NU) missed -= g->map[r * UK_NU + j] * g->efforts[j];
@@ -198,96 +235,191 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
 #endif
 }
 
+/* As uk_compare and uk_predict: the state half a period ahead of the one in the memory. */
+static void uk_lanes_predict(uk_lanes_memory *m, uk_group *g) {
+  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0), h = 0.5 * g->period[0];
+  const uk_lanes apart = m->t - g->past_t[0], periods = apart / g->period[0];
+  const uk_mask held = g->period[0] > zero, past = held & (g->past_known[0] != zero);
+  const uk_mask fresh = held & ~(past & (periods >= zero) & (periods < UK_TOO_SHORT));
+  const uk_mask known = fresh & past & (periods >= zero) & (periods <= UK_TOO_LONG);
+  g->acceleration_known[0] =
+      uk_pick(fresh & past, uk_pick(known, one, zero), g->acceleration_known[0]);
+  g->past_known[0] = uk_pick(fresh, one, g->past_known[0]);
+  g->past_t[0] = uk_pick(fresh, m->t, g->past_t[0]);
+  const uk_mask ahead = held & (g->acceleration_known[0] != zero);
+  UK_EACH(i, UK_NV) {
+    const uk_lanes v = m->v[i];
+    g->measured_qdd[i] = uk_pick(known, (v - g->past_v[i]) / apart, g->measured_qdd[i]);
+    g->past_v[i] = uk_pick(fresh, v, g->past_v[i]);
+    m->v[i] = uk_pick(ahead, v + h * g->measured_qdd[i], v);
+    m->q[i] += 0.5 * h * (v + m->v[i]);
+  }
+  m->t += h;
+}
+
+/* As uk_along, on the path of a row. */
+static void uk_lanes_along(const uk_group *g, int row, uk_lanes t, uk_lanes *x) {
+  const uk_lanes zero = uk_all(0.0);
+  uk_lanes s = uk_lanes_larger(t - g->begin[0], zero);
+  s = uk_pick(s > g->approach_time[0], g->approach_time[0], s);
+  x[0] = x[1] = x[2] = zero;
+  for (int k = 5; k >= 0; --k) {
+    x[2] = x[2] * s + 2.0 * x[1];
+    x[1] = x[1] * s + x[0];
+    x[0] = x[0] * s + g->approach[6 * row + k];
+  }
+}
+
+/* As uk_desire: feedback of errors measured at t, for the time in the memory. */
+static void uk_lanes_desire(const uk_lanes_memory *m, uk_group *g, uk_lanes t) {
+  const uk_lanes zero = uk_all(0.0);
+  if (uk_any(g->begun[0] == zero)) UK_EACH(l, UK_WIDTH) {
+    uk_memory *own = g->controller[l]->memory;
+    if (g->begun[0][l] != 0.0) continue;
+    UK_EACH(r, UK_MT) own->tracking_error[r] = g->error[r][l], own->tracking_rate[r] = g->rate[r][l];
+    uk_begin_approach(own, t[l]);
+    g->begun[0][l] = own->begun, g->begin[0][l] = own->begin;
+    g->approach_time[0][l] = own->approach_time;
+    UK_EACH(k, 6 * UK_MT) g->approach[k][l] = own->approach[k];
+  }
+  const uk_mask along = (g->approach_time[0] > zero) & (t - g->begin[0] < g->approach_time[0]);
+  const int any = uk_any(along);
+  UK_EACH(r, UK_MT) {
+    uk_lanes error = g->error[r], rate = g->rate[r], acceleration = zero;
+    if (any) {
+      const int of_rate = uk_task_position[r] == 0.0;
+      uk_lanes now[3], ahead[3];
+      uk_lanes_along(g, r, t, now);
+      uk_lanes_along(g, r, m->t, ahead);
+      error -= uk_pick(along, now[0], zero);
+      rate -= uk_pick(along, of_rate ? now[0] : now[1], zero);
+      acceleration = uk_pick(along, of_rate ? ahead[1] : ahead[2], zero);
+    }
+    g->desired[r] = acceleration - (g->task_damping[r] * rate + g->task_stiffness[r] * error);
+  }
+}
+
+/* Where the efforts of the law are within limits, as uk_limit has them for a velocity and another
+ * one expected later. */
+static uk_mask uk_lanes_within(const uk_group *g, const uk_lanes *v, const uk_lanes *later) {
+  const uk_lanes zero = uk_all(0.0);
+  uk_mask within = ~(uk_mask)zero;
+  UK_EACH(j, UK_NU) {
+    uk_lanes speed = zero, then = zero;
+    UK_EACH(i, UK_NV) {
+      speed += uk_motors[j][i] * v[i];
+      then += uk_motors[j][i] * later[i];
+    }
+    speed = uk_lanes_larger(uk_lanes_fabs(speed), uk_lanes_fabs(then));
+    speed = uk_lanes_larger(speed, uk_all(UK_SLOWEST));
+    const uk_lanes size = uk_lanes_fabs(g->efforts[j]);
+    within &= (size <= g->effort_limit[j]) & (size * speed <= g->power_limit[j] * UK_SAFELY);
+#if UK_HAS_RATE_LIMITS
+    const uk_lanes change = uk_lanes_fabs(g->efforts[j] - g->commanded[j]);
+    within &= (g->commanded_known[0] == zero) | (change <= g->rate_step[j] * UK_SAFELY);
+#endif
+  }
+  return within;
+}
+
+/* A period that lanes do not decide: efforts of the law of one motion, or within its limits where
+ * the closed form is sure. Whether there are some. */
+static int uk_crowd_alone(uk_group *g, uk_crowd *c, int l, double t, const double *q,
+                          const double *v, const double *later, int sure, double *flags) {
+  uk_memory *own = g->controller[l]->memory;
+  double efforts[UK_NU], most[UK_NU];
+  const uk_limits limits = {own->effort_limit, own->power_limit,      own->rate_step,
+                            own->commanded,    &own->commanded_known, own->lower, own->upper};
+  uk_lane_to_memory(g, l);
+  if (sure) {
+    UK_EACH(j, UK_NU) own->efforts[j] = efforts[j] = g->efforts[j][l];
+    uk_limit(&limits, v, later, most);
+    if (!uk_within(&limits, efforts)) {
+      UK_EACH(k, UK_MT * UK_NU) own->map[k] = g->map[k][l];
+      UK_EACH(r, UK_MT) own->wanted[r] = g->wanted[r][l];
+      if (c->allocate(own)) return 0;
+      memcpy(efforts, own->limited, sizeof efforts);
+      uk_reasons(&limits, most, efforts, flags);
+    }
+    uk_remember(&limits, efforts);
+  } else {
+    ++c->alone;
+    if (c->law(g->controller[l], t, q, v, efforts, flags)) return 0;
+    g->commanded_known[0][l] = own->commanded_known;
+    UK_EACH(j, UK_NU) g->commanded[j][l] = own->commanded[j];
+  }
+  UK_EACH(j, UK_NU) g->efforts[j][l] = efforts[j];
+  return 1;
+}
+
 /* Efforts of all laws at the measured state in the memory, which stays. */
 static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long long first,
                              double t, uk_mask *failed) {
-  uk_lanes q[UK_NV], v[UK_NV], error[UK_MT], rate[UK_MT];
-  m->t = uk_all(t);
+  const uk_lanes zero = uk_all(0.0), now = uk_all(t);
+  uk_lanes q[UK_NV], v[UK_NV], later[UK_NV];
+  m->t = now;
   memcpy(q, m->q, sizeof q);
   memcpy(v, m->v, sizeof v);
-  uk_follow_all(g, &m->t, 1, failed);
-  UK_GATHER(g->followed, task_followed, 3 * UK_MT);
-  uk_lanes_task_errors(m->t, q, v, g->followed UK_P, error, rate);
-  double measured_q[UK_WIDTH][UK_NV], measured_v[UK_WIDTH][UK_NV];
-  UK_EACH(l, g->lanes) {
-    uk_memory *own = g->controller[l]->memory;
-    UK_EACH(i, UK_NV) measured_q[l][i] = q[i][l], measured_v[l][i] = v[i][l];
-    UK_EACH(r, UK_MT) own->tracking_error[r] = error[r][l], own->tracking_rate[r] = rate[r][l];
-    uk_predict(own, t, measured_q[l], measured_v[l]);
-    uk_desire(own, t);
-  }
-  UK_GATHER(&m->t, t, 1);
-  UK_GATHER(m->q, q, UK_NV);
-  UK_GATHER(m->v, v, UK_NV);
-  UK_GATHER(g->desired, desired, UK_MT);
-  uk_follow_all(g, &m->t, 1, failed);
-  UK_GATHER(g->followed, task_followed, 3 * UK_MT);
+  uk_follow_all(g, now, 1, g->followed, failed);
+  uk_lanes_task_errors(now, q, v, g->followed UK_P, g->error, g->rate);
+  uk_lanes_predict(m, g);
+  uk_lanes_desire(m, g, now);
+  UK_EACH(i, UK_NV) later[i] = 2.0 * m->v[i] - v[i];
+  uk_follow_all(g, m->t, 1, g->followed, failed);
   uk_lanes_structure(m, g, failed);
-  UK_EACH(i, UK_NV) m->tau[i] = uk_all(0.0);
-  if (uk_any(g->modelled == uk_all(0.0))) {
+  UK_EACH(i, UK_NV) m->tau[i] = zero;
+  const uk_mask left = g->friction[0] == zero; /* friction is left to the feedback */
+  if (uk_any(left)) {
     uk_lanes_resistance(m->t, m->q, m->v UK_P, m->tau);
-    UK_EACH(i, UK_NV) m->tau[i] = uk_pick(g->modelled == uk_all(0.0), -m->tau[i], uk_all(0.0));
+    UK_EACH(i, UK_NV) m->tau[i] = uk_pick(left, -m->tau[i], zero);
   }
   m->stabilize = 1.0;
-  const uk_mask sure = uk_lanes_law(m, g) & (g->internal == uk_all(0.0));
-  UK_EACH(l, g->lanes) {
-    uk_memory *own = g->controller[l]->memory;
-    const uk_limits limits = {own->effort_limit, own->power_limit,      own->rate_step,
-                              own->commanded,    &own->commanded_known, own->lower, own->upper};
-    double *efforts = c->efforts + (first + l) * UK_NU, flags[UK_FLAGS], raised;
-    if ((*failed)[l]) continue;
-    if (sure[l]) {
-      double later[UK_NV], most[UK_NU];
-      UK_EACH(k, UK_FLAGS) flags[k] = 0.0;
-      UK_EACH(j, UK_NU) own->efforts[j] = g->efforts[j][l];
-      UK_EACH(i, UK_NV) later[i] = 2.0 * own->v[i] - measured_v[l][i];
-      uk_limit(&limits, measured_v[l], later, most);
-      if (uk_within(&limits, own->efforts)) {
-        memcpy(efforts, own->efforts, sizeof own->efforts);
-      } else {
-        UK_EACH(k, UK_MT * UK_NU) own->map[k] = g->map[k][l];
-        UK_EACH(r, UK_MT) own->wanted[r] = g->wanted[r][l];
-        if (c->allocate(own)) {
-          (*failed)[l] = -1;
-          continue;
-        }
-        memcpy(efforts, own->limited, sizeof own->limited);
-        uk_reasons(&limits, most, efforts, flags);
-      }
-      uk_remember(&limits, efforts);
-    } else {
-      ++c->alone;
-      if (c->law(g->controller[l], t, measured_q[l], measured_v[l], efforts, flags)) {
-        (*failed)[l] = -1;
-        continue;
-      }
+  const uk_mask sure = uk_lanes_law(m, g) & (g->internal[0] == zero);
+  const uk_mask served = sure & uk_lanes_within(g, v, later) & ~*failed;
+  if (uk_any(~served)) UK_EACH(l, g->lanes) {
+    double measured_q[UK_NV], measured_v[UK_NV], expected[UK_NV], flags[UK_FLAGS] = {0.0};
+    if (served[l] || (*failed)[l]) continue;
+    UK_EACH(i, UK_NV)
+      measured_q[i] = q[i][l], measured_v[i] = v[i][l], expected[i] = later[i][l];
+    if (!uk_crowd_alone(g, c, l, t, measured_q, measured_v, expected, sure[l] != 0, flags)) {
+      (*failed)[l] = -1;
+      continue;
     }
-    double *seen = c->seen + (first + l) * (UK_NU + UK_FLAGS);
-    UK_EACH(j, UK_NU) {
-      const double most = uk_effort_limit[j];
-      if (!isfinite(efforts[j])) (*failed)[l] = -1;
-      if (efforts[j] > most) efforts[j] = most;
-      if (efforts[j] < -most) efforts[j] = -most;
-      raised = fabs(efforts[j]) >= most;
-      if (raised != 0.0 && t < seen[j]) seen[j] = t;
-    }
-    UK_EACH(k, UK_FLAGS) if (flags[k] != 0.0 && t < seen[UK_NU + k]) seen[UK_NU + k] = t;
+    double *seen = c->seen + (first + l) * (UK_NU + UK_FLAGS) + UK_NU;
+    UK_EACH(k, UK_FLAGS) if (flags[k] != 0.0 && t < seen[k]) seen[k] = t;
   }
-  m->t = uk_all(t);
+  for (int l = g->lanes; l < UK_WIDTH; ++l) /* what stands there for want of motions */
+    UK_EACH(j, UK_NU) g->efforts[j][l] = g->efforts[j][g->lanes - 1];
+  uk_mask raised = (uk_mask)zero;
+  UK_EACH(j, UK_NU) {
+    const uk_lanes most = uk_all(uk_effort_limit[j]), effort = g->efforts[j];
+#if UK_HAS_RATE_LIMITS
+    g->commanded[j] = effort;
+#endif
+    *failed |= ~uk_finite(effort);
+    g->held[j] = uk_pick(effort > most, most, uk_pick(effort < -most, -most, effort));
+    raised |= uk_lanes_fabs(g->held[j]) >= most;
+  }
+#if UK_HAS_RATE_LIMITS
+  g->commanded_known[0] = uk_all(1.0);
+#endif
+  if (uk_any(raised)) UK_EACH(l, g->lanes) {
+    double *seen = c->seen + (first + l) * (UK_NU + UK_FLAGS);
+    UK_EACH(j, UK_NU)
+      if (fabs(g->held[j][l]) >= uk_effort_limit[j] && t < seen[j]) seen[j] = t;
+  }
+  m->t = now;
   memcpy(m->q, q, sizeof q);
   memcpy(m->v, v, sizeof v);
   m->stabilize = 0.0;
 }
 
 /* Forces of the motors and others on the joints. */
-static void uk_lanes_apply(uk_lanes_memory *m, const uk_crowd *c, long long first, int lanes) {
-  UK_EACH(l, UK_WIDTH) {
-    const long long k = first + (l < lanes ? l : lanes - 1);
-    UK_EACH(i, UK_NV) {
-      double sum = c->tau[k * UK_NV + i];
-      UK_EACH(j, UK_NU) sum += uk_motors[j][i] * c->efforts[k * UK_NU + j];
-      m->tau[i][l] = sum;
-    }
+static void uk_lanes_apply(uk_lanes_memory *m, const uk_group *g) {
+  UK_EACH(i, UK_NV) {
+    uk_lanes sum = g->tau[i];
+    UK_EACH(j, UK_NU) if (uk_motors[j][i] != 0.0) sum += uk_motors[j][i] * g->held[j];
+    m->tau[i] = sum;
   }
 }
 
@@ -343,12 +475,12 @@ static void uk_crowd_step(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, 
              | ~uk_finite(total);
 }
 
-static void uk_crowd_keep(const uk_crowd *c, const uk_lanes_memory *m, long long first, int lanes,
-                          long long sample) {
-  UK_EACH(l, lanes) {
+static void uk_crowd_keep(const uk_crowd *c, const uk_lanes_memory *m, const uk_group *g,
+                          long long first, long long sample) {
+  UK_EACH(l, g->lanes) {
     const long long at = (first + l) * c->samples + sample;
     UK_EACH(i, UK_NV) c->q_out[at * UK_NV + i] = m->q[i][l], c->v_out[at * UK_NV + i] = m->v[i][l];
-    memcpy(c->efforts_out + at * UK_NU, c->efforts + (first + l) * UK_NU, sizeof(double) * UK_NU);
+    UK_EACH(j, UK_NU) c->efforts_out[at * UK_NU + j] = g->held[j][l];
   }
 }
 
@@ -364,11 +496,18 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
   uk_load(m->q, c->q + first * UK_NV, UK_NV, lanes);
   uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
-  UK_GATHER(g->root, weights, UK_NU);
-  UK_EACH(j, UK_NU) g->root[j] = uk_lanes_sqrt(g->root[j]);
-  UK_GATHER(g->preload, preload, UK_NU);
-  UK_GATHER(&g->modelled, friction, 1);
-  UK_GATHER(&g->internal, internal, 1);
+  uk_load(g->tau, c->tau + first * UK_NV, UK_NV, lanes);
+  uk_load(g->held, c->efforts + first * UK_NU, UK_NU, lanes);
+  UK_SETTINGS(UK_GATHER_FIELD)
+  UK_REMEMBERED(UK_GATHER_FIELD)
+  UK_EACH(j, UK_NU) g->root[j] = uk_lanes_sqrt(g->weights[j]);
+  UK_EACH(j, UK_NU) g->inverse_root[j] = 1.0 / g->root[j];
+  double *tables[2][UK_WIDTH];
+  UK_EACH(l, UK_WIDTH) tables[0][l] = g->controller[l]->tasks;
+  UK_EACH(l, UK_WIDTH) tables[1][l] = g->controller[l]->structure;
+  const int together = !uk_any(g->period[0] != uk_all(g->period[0][0]));
+  g->tasks_alike = together && uk_alike(tables[0]);
+  g->structure_alike = together && uk_alike(tables[1]);
   m->stabilize = 0.0;
   m->forces = 0;
   for (long long at = 0;; ++at) {
@@ -378,12 +517,12 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
       uk_lanes_control(m, g, c, first, begin, &failed);
       kept.known = 0; /* the law was at another state */
     }
-    if (c->sample[at] != 0.0) uk_crowd_keep(c, m, first, lanes, sampled++);
+    if (c->sample[at] != 0.0) uk_crowd_keep(c, m, g, first, sampled++);
     if (at + 1 >= c->stops || !uk_any(~failed)) break;
     const double end = c->when[at + 1], parts = ceil((end - begin) / c->step - 1e-9);
     const long long count = parts > 1.0 ? (long long)parts : 1;
     const double h = (end - begin) / count;
-    uk_lanes_apply(m, c, first, lanes);
+    uk_lanes_apply(m, g);
     for (long long k = 0; k < count; ++k) {
       memcpy(q, m->q, sizeof q);
       memcpy(v, m->v, sizeof v);
@@ -400,6 +539,8 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
   UK_EACH(l, lanes) {
     UK_EACH(i, UK_NV) c->q[(first + l) * UK_NV + i] = m->q[i][l];
     UK_EACH(i, UK_NV) c->v[(first + l) * UK_NV + i] = m->v[i][l];
+    UK_EACH(j, UK_NU) c->efforts[(first + l) * UK_NU + j] = g->held[j][l];
+    uk_lane_to_memory(g, l);
     c->stopped[first + l] = failed[l] != 0;
   }
 }
