@@ -1,417 +1,53 @@
-/* Closed loops in lanes; see crowd.h. The steps are those of motion.c and control_period.c. What
- * motions remember is in lanes too; it goes to the memory of a motion, and comes back, where a
- * period is left to the law of that motion alone. */
+/* The steps of closed loops in lanes, and what surrounds their laws; see crowd.h. */
 
-#define UK_SURE 4.0 /* ranks are decided in lanes where they would be at so many times the tolerance */
-#define UK_SAFELY (1.0 - 1e-12) /* nearer to a limit, the law of one motion decides */
-
-/* Settings and memory of uk_control: fields of the memory of a controller, and how many they are. */
-#define UK_SETTINGS(DO)                                                                     \
-  DO(period, 1) DO(blend_time, 1) DO(friction, 1) DO(internal, 1) DO(weights, UK_NU)         \
-  DO(preload, UK_NU) DO(task_damping, UK_MT) DO(task_stiffness, UK_MT) DO(effort_limit, UK_NU) \
-  DO(power_limit, UK_NU) DO(rate_step, UK_NU)
-#define UK_REMEMBERED(DO)                                                                   \
-  DO(past_known, 1) DO(past_t, 1) DO(past_v, UK_NV) DO(acceleration_known, 1)                \
-  DO(measured_qdd, UK_NV) DO(begun, 1) DO(begin, 1) DO(approach_time, 1)                     \
-  DO(approach, 6 * UK_MT) DO(commanded_known, 1) DO(commanded, UK_NU)
-
-typedef struct {
-  int lanes;                 /* that are motions of their own */
-  int tasks_alike, structure_alike; /* whether all follow the same at the same time */
-  uk_controller *controller[UK_WIDTH];
-#define UK_FIELD(name, n) uk_lanes name[n];
-  UK_SETTINGS(UK_FIELD) UK_REMEMBERED(UK_FIELD)
-  uk_lanes root[UK_NU], inverse_root[UK_NU]; /* of the weights */
-  uk_lanes followed[3 * UK_MT], error[UK_MT], rate[UK_MT], desired[UK_MT];
-  uk_lanes efforts[UK_NU], map[UK_MT * UK_NU], wanted[UK_MT];
-  uk_lanes tau[UK_NV], held[UK_NU]; /* forces besides those of motors, efforts of this period */
-} uk_group;
-
-/* A field of the memories of all controllers. */
-#define UK_GATHER(to, field, n)                                                   \
-  do {                                                                            \
-    UK_EACH(l, UK_WIDTH) {                                                        \
-      const double *from = (const double *)&g->controller[l]->memory->field;      \
-      UK_EACH(i, n) (to)[i][l] = from[i];                                         \
-    }                                                                             \
-  } while (0)
-#define UK_GATHER_FIELD(name, n) UK_GATHER(g->name, name, n);
-
-/* What a motion remembers, in its own memory. */
-static void uk_lane_to_memory(const uk_group *g, int l) {
-  uk_memory *own = g->controller[l]->memory;
-#define UK_TO_MEMORY(name, n) UK_EACH(i, n) ((double *)&own->name)[i] = g->name[i][l];
-  UK_REMEMBERED(UK_TO_MEMORY)
-}
-
-/* Whether the tables of all motions are the same. */
-static int uk_alike(double *const *tables) {
-  UK_EACH(l, UK_WIDTH) {
-    const double *one = tables[0], *other = tables[l];
-    if (one == other) continue;
-    if (one == NULL || other == NULL || *one != *other) return 0;
-    ++one, ++other;
-    UK_EACH(k, (int)*tables[0]) {
-      const size_t length = (size_t)one[3];
-      if (other[3] != one[3] || memcmp(one, other, sizeof(double) * length)) return 0;
-      one += length, other += length;
-    }
-  }
-  return 1;
-}
-
-/* What tasks follow, or the structure does, at times of the lanes. */
-static void uk_follow_all(uk_group *g, uk_lanes t, int tasks, uk_lanes *to, uk_mask *failed) {
-  const int rows = tasks ? UK_MT : UK_M, alike = tasks ? g->tasks_alike : g->structure_alike;
-  double values[3 * (UK_MT > UK_ROWS ? UK_MT : UK_ROWS)];
-  UK_EACH(l, alike ? 1 : UK_WIDTH) {
-    const uk_controller *c = g->controller[l];
-    const uk_mask lost = alike ? ~(uk_mask)uk_all(0.0) : uk_lane(l);
-    if (uk_follow(tasks ? c->tasks : c->structure, t[l], rows, values)) *failed |= lost;
-    if (alike) UK_EACH(i, 3 * rows) to[i] = uk_all(values[i]);
-    else UK_EACH(i, 3 * rows) to[i][l] = values[i];
-  }
-}
-
-/* What structural rows follow at the time in the memory. */
-static void uk_lanes_structure(uk_lanes_memory *m, uk_group *g, uk_mask *failed) {
-#if UK_FOLLOWS
-  uk_follow_all(g, m->t, 0, m->followed, failed);
-#else
-  (void)m, (void)g, (void)failed;
-#endif
-}
-
-static uk_lanes uk_lanes_norm(const uk_lanes *x, int n) {
-  uk_lanes sum = uk_all(0.0);
-  UK_EACH(i, n) sum += x[i] * x[i];
-  return uk_lanes_sqrt(sum);
-}
-
-/* Coordinates of a whitened force behind those that the structure holds, in place. */
-static void uk_lanes_held(const uk_lanes_memory *m, uk_lanes *x) {
-#if UK_M > 0
-  UK_EACH(k, UK_COUNT) uk_lanes_reflect(m, k, x);
-  UK_EACH(k, UK_COUNT) x[k] = uk_pick(m->independent[k], uk_all(0.0), x[k]);
-#else
-  (void)m, (void)x;
-#endif
-}
-
-/* Accelerations without motors, and what motors and task rows A are in the admissible motions, as
- * uk_admit has it; how many coordinates that takes. */
-static int uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_lanes *task, uk_lanes *motor,
-                          uk_lanes *size) {
-  uk_lanes_terms(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias, m->residual,
-                 m->rate);
-#if UK_ADMISSIBLE
-  uk_lanes sure[2];
-  uk_lanes_admissible_terms(uk_all(m->stabilize), m->tau, m->H, m->force, m->A, m->bias,
-                            m->residual, m->rate, A, m->qdd, task, motor, size, sure);
-  if (!uk_any(~((sure[0] < UK_LOST_PIVOTS) & (sure[1] < 1.0)))) {
-    m->failed = uk_all(0.0);
-    return UK_ADMISSIBLE;
-  }
-#endif
-  uk_lanes_pivoted(m);
-  UK_EACH(j, UK_NU) {
-    UK_EACH(i, UK_NV) motor[j * UK_NV + i] = uk_all(uk_motors[j][i]);
-    uk_lanes_whiten(m, motor + j * UK_NV);
-    uk_lanes_held(m, motor + j * UK_NV);
-  }
-  UK_EACH(r, UK_MT) {
-    uk_lanes *x = task + r * UK_NV;
-    UK_EACH(i, UK_NV) x[i] = A[r * UK_NV + i];
-    uk_lanes_whiten(m, x);
-    size[r] = uk_lanes_norm(x, UK_NV);
-    uk_lanes_held(m, x);
-  }
-  return UK_NV;
-}
-
-/* Closed-form efforts at the state in the memory, as uk_law has them; the lanes where all task rows
- * are independent for motors beyond doubt, and served. */
-static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
-#if UK_MT > UK_NU
-  (void)m, (void)g;
-  return (uk_mask)uk_all(0.0);
-#else
-  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
-  uk_lanes A[UK_MT * UK_NV], bias[UK_MT], task[UK_MT * UK_NV], motor[UK_NU * UK_NV];
-  uk_lanes rows[UK_MT][UK_NU], norm[UK_MT], whole[UK_MT], size[UK_MT];
-  uk_lanes strength = zero, largest = zero;
-  uk_lanes beta[UK_MT], R[UK_MT][UK_MT], scale[UK_MT], y[UK_MT], u[UK_NU], free[UK_NU];
-  uk_lanes_task_terms(m->t, m->q, m->v, g->followed UK_P, A, bias);
-  const int n = uk_lanes_admit(m, A, task, motor, whole);
-  uk_mask sure = m->failed == zero;
-  UK_EACH(j, UK_NU) {
-    uk_lanes *x = motor + j * n;
-    UK_EACH(i, n) x[i] *= g->inverse_root[j];
-    UK_EACH(i, n) strength += x[i] * x[i];
-  }
-  strength = uk_lanes_sqrt(strength);
-  UK_EACH(r, UK_MT) {
-    norm[r] = uk_lanes_norm(task + r * n, n);
-    largest = uk_lanes_larger(largest, whole[r]);
-    g->wanted[r] = g->desired[r] - bias[r];
-    size[r] = uk_lanes_fabs(g->wanted[r]) + UK_NEGLIGIBLE_ACCELERATION;
-    UK_EACH(i, UK_NV) {
-      const uk_lanes part = A[r * UK_NV + i] * m->qdd[i];
-      g->wanted[r] -= part;
-      size[r] += uk_lanes_fabs(part);
-    }
-    UK_EACH(j, UK_NU) {
-      uk_lanes sum = zero;
-      UK_EACH(i, n) sum += task[r * n + i] * motor[j * n + i];
-      rows[r][j] = sum;
-      g->map[r * UK_NU + j] = sum * g->root[j];
-    }
-  }
-  /* rows to their own size, by reflections in the order they stand in */
-  UK_EACH(r, UK_MT) {
-    sure &= norm[r] > UK_ZERO_ROW * largest;
-    scale[r] = 1.0 / uk_lanes_larger(uk_lanes_norm(rows[r], UK_NU),
-                                     UK_LEAST_PART * norm[r] * strength + UK_TINY);
-    UK_EACH(j, UK_NU) rows[r][j] *= scale[r];
-  }
-  UK_EACH(k, UK_MT) {
-    uk_lanes *x = rows[k], square = zero;
-    for (int i = k; i < UK_NU; ++i) square += x[i] * x[i];
-    const uk_lanes length = uk_lanes_sqrt(square);
-    const uk_lanes diagonal = uk_pick(x[k] > 0.0, -length, length);
-    sure &= length > UK_SURE * UK_TASK_RANK_TOLERANCE;
-    beta[k] = 1.0 / (length * (length + uk_lanes_fabs(x[k])));
-    R[k][k] = diagonal;
-    UK_EACH(i, k) R[k][i] = x[i];
-    x[k] -= diagonal;
-    for (int r = k + 1; r < UK_MT; ++r) {
-      uk_lanes s = zero;
-      for (int i = k; i < UK_NU; ++i) s += x[i] * rows[r][i];
-      s *= beta[k];
-      for (int i = k; i < UK_NU; ++i) rows[r][i] -= s * x[i];
-    }
-  }
-  /* any order finds the same rank where the inverse of R is small enough */
-  uk_lanes inverse = zero;
-  UK_EACH(c, UK_MT) {
-    uk_lanes column[UK_MT];
-    for (int k = c; k < UK_MT; ++k) {
-      uk_lanes sum = k == c ? one : zero;
-      for (int i = c; i < k; ++i) sum -= R[k][i] * column[i];
-      column[k] = sum / R[k][k];
-      inverse += column[k] * column[k];
-    }
-  }
-  const double bound = UK_SURE * UK_TASK_RANK_TOLERANCE;
-  sure &= UK_MT * bound * bound * inverse < one;
-  UK_EACH(k, UK_MT) {
-    y[k] = g->wanted[k] * scale[k];
-    UK_EACH(i, k) y[k] -= R[k][i] * y[i];
-    y[k] /= R[k][k];
-  }
-  /* of the preload the part that no row sees */
-  UK_EACH(j, UK_NU) free[j] = g->root[j] * g->preload[j];
-  UK_EACH(k, UK_MT) {
-    uk_lanes s = zero;
-    for (int i = k; i < UK_NU; ++i) s += rows[k][i] * free[i];
-    s *= beta[k];
-    for (int i = k; i < UK_NU; ++i) free[i] -= s * rows[k][i];
-  }
-  UK_EACH(j, UK_NU) u[j] = j < UK_MT ? y[j] : free[j];
-  for (int k = UK_MT - 1; k >= 0; --k) {
-    uk_lanes s = zero;
-    for (int i = k; i < UK_NU; ++i) s += rows[k][i] * u[i];
-    s *= beta[k];
-    for (int i = k; i < UK_NU; ++i) u[i] -= s * rows[k][i];
-  }
-  uk_lanes total = zero;
-  UK_EACH(j, UK_NU) total += g->efforts[j] = u[j] * g->inverse_root[j];
-  UK_EACH(r, UK_MT) {
-    uk_lanes missed = g->wanted[r];
-    UK_EACH(j, UK_NU) missed -= g->map[r * UK_NU + j] * g->efforts[j];
-    sure &= uk_lanes_fabs(missed) <= UK_MET * size[r];
-  }
-  return sure & uk_finite(total);
-#endif
-}
-
-/* As uk_compare and uk_predict: the state half a period ahead of the one in the memory. */
-static void uk_lanes_predict(uk_lanes_memory *m, uk_group *g) {
-  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0), h = 0.5 * g->period[0];
-  const uk_lanes apart = m->t - g->past_t[0], periods = apart / g->period[0];
-  const uk_mask held = g->period[0] > zero, past = held & (g->past_known[0] != zero);
-  const uk_mask fresh = held & ~(past & (periods >= zero) & (periods < UK_TOO_SHORT));
-  const uk_mask known = fresh & past & (periods >= zero) & (periods <= UK_TOO_LONG);
-  g->acceleration_known[0] =
-      uk_pick(fresh & past, uk_pick(known, one, zero), g->acceleration_known[0]);
-  g->past_known[0] = uk_pick(fresh, one, g->past_known[0]);
-  g->past_t[0] = uk_pick(fresh, m->t, g->past_t[0]);
-  const uk_mask ahead = held & (g->acceleration_known[0] != zero);
-  UK_EACH(i, UK_NV) {
-    const uk_lanes v = m->v[i];
-    g->measured_qdd[i] = uk_pick(known, (v - g->past_v[i]) / apart, g->measured_qdd[i]);
-    g->past_v[i] = uk_pick(fresh, v, g->past_v[i]);
-    m->v[i] = uk_pick(ahead, v + h * g->measured_qdd[i], v);
-    m->q[i] += 0.5 * h * (v + m->v[i]);
-  }
-  m->t += h;
-}
-
-/* As uk_along, on the path of a row. */
-static void uk_lanes_along(const uk_group *g, int row, uk_lanes t, uk_lanes *x) {
-  const uk_lanes zero = uk_all(0.0);
-  uk_lanes s = uk_lanes_larger(t - g->begin[0], zero);
-  s = uk_pick(s > g->approach_time[0], g->approach_time[0], s);
-  x[0] = x[1] = x[2] = zero;
-  for (int k = 5; k >= 0; --k) {
-    x[2] = x[2] * s + 2.0 * x[1];
-    x[1] = x[1] * s + x[0];
-    x[0] = x[0] * s + g->approach[6 * row + k];
-  }
-}
-
-/* As uk_desire: feedback of errors measured at t, for the time in the memory. */
-static void uk_lanes_desire(const uk_lanes_memory *m, uk_group *g, uk_lanes t) {
-  const uk_lanes zero = uk_all(0.0);
-  if (uk_any(g->begun[0] == zero)) UK_EACH(l, UK_WIDTH) {
-    uk_memory *own = g->controller[l]->memory;
-    if (g->begun[0][l] != 0.0) continue;
-    UK_EACH(r, UK_MT) own->tracking_error[r] = g->error[r][l], own->tracking_rate[r] = g->rate[r][l];
-    uk_begin_approach(own, t[l]);
-    g->begun[0][l] = own->begun, g->begin[0][l] = own->begin;
-    g->approach_time[0][l] = own->approach_time;
-    UK_EACH(k, 6 * UK_MT) g->approach[k][l] = own->approach[k];
-  }
-  const uk_mask along = (g->approach_time[0] > zero) & (t - g->begin[0] < g->approach_time[0]);
-  const int any = uk_any(along);
-  UK_EACH(r, UK_MT) {
-    uk_lanes error = g->error[r], rate = g->rate[r], acceleration = zero;
-    if (any) {
-      const int of_rate = uk_task_position[r] == 0.0;
-      uk_lanes now[3], ahead[3];
-      uk_lanes_along(g, r, t, now);
-      uk_lanes_along(g, r, m->t, ahead);
-      error -= uk_pick(along, now[0], zero);
-      rate -= uk_pick(along, of_rate ? now[0] : now[1], zero);
-      acceleration = uk_pick(along, of_rate ? ahead[1] : ahead[2], zero);
-    }
-    g->desired[r] = acceleration - (g->task_damping[r] * rate + g->task_stiffness[r] * error);
-  }
-}
-
-/* Where the efforts of the law are within limits, as uk_limit has them for a velocity and another
- * one expected later. */
-static uk_mask uk_lanes_within(const uk_group *g, const uk_lanes *v, const uk_lanes *later) {
-  const uk_lanes zero = uk_all(0.0);
-  uk_mask within = ~(uk_mask)zero;
-  UK_EACH(j, UK_NU) {
-    uk_lanes speed = zero, then = zero;
-    UK_EACH(i, UK_NV) {
-      speed += uk_motors[j][i] * v[i];
-      then += uk_motors[j][i] * later[i];
-    }
-    speed = uk_lanes_larger(uk_lanes_fabs(speed), uk_lanes_fabs(then));
-    speed = uk_lanes_larger(speed, uk_all(UK_SLOWEST));
-    const uk_lanes size = uk_lanes_fabs(g->efforts[j]);
-    within &= (size <= g->effort_limit[j]) & (size * speed <= g->power_limit[j] * UK_SAFELY);
-#if UK_HAS_RATE_LIMITS
-    const uk_lanes change = uk_lanes_fabs(g->efforts[j] - g->commanded[j]);
-    within &= (g->commanded_known[0] == zero) | (change <= g->rate_step[j] * UK_SAFELY);
-#endif
-  }
-  return within;
-}
-
-/* A period that lanes do not decide: efforts of the law of one motion, or within its limits where
- * the closed form is sure. Whether there are some. */
-static int uk_crowd_alone(uk_group *g, uk_crowd *c, int l, double t, const double *q,
-                          const double *v, const double *later, int sure, double *flags) {
-  uk_memory *own = g->controller[l]->memory;
-  double efforts[UK_NU], most[UK_NU];
-  const uk_limits limits = {own->effort_limit, own->power_limit,      own->rate_step,
-                            own->commanded,    &own->commanded_known, own->lower, own->upper};
-  uk_lane_to_memory(g, l);
-  if (sure) {
-    UK_EACH(j, UK_NU) own->efforts[j] = efforts[j] = g->efforts[j][l];
-    uk_limit(&limits, v, later, most);
-    if (!uk_within(&limits, efforts)) {
-      UK_EACH(k, UK_MT * UK_NU) own->map[k] = g->map[k][l];
-      UK_EACH(r, UK_MT) own->wanted[r] = g->wanted[r][l];
-      if (c->allocate(own)) return 0;
-      memcpy(efforts, own->limited, sizeof efforts);
-      uk_reasons(&limits, most, efforts, flags);
-    }
-    uk_remember(&limits, efforts);
-  } else {
-    ++c->alone;
-    if (c->law(g->controller[l], t, q, v, efforts, flags)) return 0;
-    g->commanded_known[0][l] = own->commanded_known;
-    UK_EACH(j, UK_NU) g->commanded[j][l] = own->commanded[j];
-  }
-  UK_EACH(j, UK_NU) g->efforts[j][l] = efforts[j];
-  return 1;
-}
-
-/* Efforts of all laws at the measured state in the memory, which stays. */
-static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long long first,
+#if !UK_LAW_IN_LANES
+/* Efforts of laws that are asked one after the other. */
+static void uk_lanes_control(const uk_lanes_memory *m, uk_group *g, uk_crowd *c, long long first,
                              double t, uk_mask *failed) {
-  const uk_lanes zero = uk_all(0.0), now = uk_all(t);
-  uk_lanes q[UK_NV], v[UK_NV], later[UK_NV];
-  m->t = now;
-  memcpy(q, m->q, sizeof q);
-  memcpy(v, m->v, sizeof v);
-  uk_follow_all(g, now, 1, g->followed, failed);
-  uk_lanes_task_errors(now, q, v, g->followed UK_P, g->error, g->rate);
-  uk_lanes_predict(m, g);
-  uk_lanes_desire(m, g, now);
-  UK_EACH(i, UK_NV) later[i] = 2.0 * m->v[i] - v[i];
-  uk_follow_all(g, m->t, 1, g->followed, failed);
-  uk_lanes_structure(m, g, failed);
-  UK_EACH(i, UK_NV) m->tau[i] = zero;
-  const uk_mask left = g->friction[0] == zero; /* friction is left to the feedback */
-  if (uk_any(left)) {
-    uk_lanes_resistance(m->t, m->q, m->v UK_P, m->tau);
-    UK_EACH(i, UK_NV) m->tau[i] = uk_pick(left, -m->tau[i], zero);
+  UK_EACH(l, g->lanes) {
+    double q[UK_NV], v[UK_NV], flags[1 + c->flags];
+    memset(flags, 0, sizeof flags);
+    UK_EACH(i, UK_NV) q[i] = m->q[i][l], v[i] = m->v[i][l];
+    if ((*failed)[l]) continue;
+    if (uk_crowd_ask(g, c, first, l, t, q, v, flags)) uk_crowd_note(c, first + l, t, flags);
+    else (*failed)[l] = -1;
   }
-  m->stabilize = 1.0;
-  const uk_mask sure = uk_lanes_law(m, g) & (g->internal[0] == zero);
-  const uk_mask served = sure & uk_lanes_within(g, v, later) & ~*failed;
-  if (uk_any(~served)) UK_EACH(l, g->lanes) {
-    double measured_q[UK_NV], measured_v[UK_NV], expected[UK_NV], flags[UK_FLAGS] = {0.0};
-    if (served[l] || (*failed)[l]) continue;
-    UK_EACH(i, UK_NV)
-      measured_q[i] = q[i][l], measured_v[i] = v[i][l], expected[i] = later[i][l];
-    if (!uk_crowd_alone(g, c, l, t, measured_q, measured_v, expected, sure[l] != 0, flags)) {
-      (*failed)[l] = -1;
-      continue;
-    }
-    double *seen = c->seen + (first + l) * (UK_NU + UK_FLAGS) + UK_NU;
-    UK_EACH(k, UK_FLAGS) if (flags[k] != 0.0 && t < seen[k]) seen[k] = t;
+}
+#endif
+
+/* Efforts act that the laws have given: within what motors can, at once or after the delay. */
+static void uk_crowd_drive(uk_group *g, uk_crowd *c, long long first, double t, uk_queue *late,
+                           uk_mask *failed) {
+  uk_mask raised = (uk_mask)uk_all(0.0);
+  uk_lanes *held = g->held;
+  if (c->delay > 0.0) {
+    late->when[late->count] = t + c->delay;
+    held = late->efforts + late->count++ * UK_NU;
   }
   for (int l = g->lanes; l < UK_WIDTH; ++l) /* what stands there for want of motions */
     UK_EACH(j, UK_NU) g->efforts[j][l] = g->efforts[j][g->lanes - 1];
-  uk_mask raised = (uk_mask)zero;
   UK_EACH(j, UK_NU) {
     const uk_lanes most = uk_all(uk_effort_limit[j]), effort = g->efforts[j];
-#if UK_HAS_RATE_LIMITS
-    g->commanded[j] = effort;
-#endif
     *failed |= ~uk_finite(effort);
-    g->held[j] = uk_pick(effort > most, most, uk_pick(effort < -most, -most, effort));
-    raised |= uk_lanes_fabs(g->held[j]) >= most;
+    held[j] = uk_pick(effort > most, most, uk_pick(effort < -most, -most, effort));
+    raised |= uk_lanes_fabs(held[j]) >= most;
   }
-#if UK_HAS_RATE_LIMITS
-  g->commanded_known[0] = uk_all(1.0);
-#endif
   if (uk_any(raised)) UK_EACH(l, g->lanes) {
-    double *seen = c->seen + (first + l) * (UK_NU + UK_FLAGS);
+    double *seen = c->seen + (first + l) * (UK_NU + c->flags);
     UK_EACH(j, UK_NU)
-      if (fabs(g->held[j][l]) >= uk_effort_limit[j] && t < seen[j]) seen[j] = t;
+      if (fabs(held[j][l]) >= uk_effort_limit[j] && t < seen[j]) seen[j] = t;
   }
-  m->t = now;
-  memcpy(m->q, q, sizeof q);
-  memcpy(m->v, v, sizeof v);
-  m->stabilize = 0.0;
+}
+
+/* Efforts act whose time has come. */
+static void uk_crowd_take_effect(uk_group *g, const uk_crowd *c, double t, uk_queue *late) {
+  int come = 0;
+  while (come < late->count && late->when[come] <= t + c->same) ++come;
+  if (!come) return;
+  memcpy(g->held, late->efforts + (come - 1) * UK_NU, sizeof(uk_lanes) * UK_NU);
+  late->count -= come;
+  memmove(late->when, late->when + come, sizeof(double) * late->count);
+  memmove(late->efforts, late->efforts + come * UK_NU, sizeof(uk_lanes) * UK_NU * late->count);
 }
 
 /* Forces of the motors and others on the joints. */
@@ -485,38 +121,37 @@ static void uk_crowd_keep(const uk_crowd *c, const uk_lanes_memory *m, const uk_
 }
 
 /* A group of motions from the first instant to the last. */
-static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int lanes) {
+static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, uk_queue *late, long long first,
+                           int lanes) {
   uk_group group, *g = &group;
   uk_mask failed = (uk_mask)uk_all(0.0);
   long long sampled = 0;
   uk_lanes_kept kept;
   kept.known = 0;
   g->lanes = lanes;
-  UK_EACH(l, UK_WIDTH) g->controller[l] = c->controllers[first + (l < lanes ? l : lanes - 1)];
+  UK_EACH(l, UK_WIDTH) g->structure[l] = c->structures[first + (l < lanes ? l : lanes - 1)];
+  g->structure_alike = uk_alike(g->structure);
+#if UK_LAW_IN_LANES
+  uk_lanes_take_over(g, c, first);
+#endif
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
   uk_load(m->q, c->q + first * UK_NV, UK_NV, lanes);
   uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
   uk_load(g->tau, c->tau + first * UK_NV, UK_NV, lanes);
   uk_load(g->held, c->efforts + first * UK_NU, UK_NU, lanes);
-  UK_SETTINGS(UK_GATHER_FIELD)
-  UK_REMEMBERED(UK_GATHER_FIELD)
-  UK_EACH(j, UK_NU) g->root[j] = uk_lanes_sqrt(g->weights[j]);
-  UK_EACH(j, UK_NU) g->inverse_root[j] = 1.0 / g->root[j];
-  double *tables[2][UK_WIDTH];
-  UK_EACH(l, UK_WIDTH) tables[0][l] = g->controller[l]->tasks;
-  UK_EACH(l, UK_WIDTH) tables[1][l] = g->controller[l]->structure;
-  const int together = !uk_any(g->period[0] != uk_all(g->period[0][0]));
-  g->tasks_alike = together && uk_alike(tables[0]);
-  g->structure_alike = together && uk_alike(tables[1]);
+  late->count = 0;
   m->stabilize = 0.0;
   m->forces = 0;
   for (long long at = 0;; ++at) {
     const double begin = c->when[at];
     uk_lanes q[UK_NV], v[UK_NV];
     if (c->control[at] != 0.0) {
+      m->t = uk_all(begin);
       uk_lanes_control(m, g, c, first, begin, &failed);
+      uk_crowd_drive(g, c, first, begin, late, &failed);
       kept.known = 0; /* the law was at another state */
     }
+    uk_crowd_take_effect(g, c, begin, late);
     if (c->sample[at] != 0.0) uk_crowd_keep(c, m, g, first, sampled++);
     if (at + 1 >= c->stops || !uk_any(~failed)) break;
     const double end = c->when[at + 1], parts = ceil((end - begin) / c->step - 1e-9);
@@ -540,7 +175,9 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
     UK_EACH(i, UK_NV) c->q[(first + l) * UK_NV + i] = m->q[i][l];
     UK_EACH(i, UK_NV) c->v[(first + l) * UK_NV + i] = m->v[i][l];
     UK_EACH(j, UK_NU) c->efforts[(first + l) * UK_NU + j] = g->held[j][l];
+#if UK_LAW_IN_LANES
     uk_lane_to_memory(g, l);
+#endif
     c->stopped[first + l] = failed[l] != 0;
   }
 }
@@ -548,13 +185,18 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, long long first, int
 /* All motions; 0, or 1: there is no memory. */
 UK_EXPORT int uk_move_crowd(uk_crowd *c) {
   uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
-  if (m == NULL) return 1;
+  const size_t places = (size_t)c->places, width = sizeof(uk_lanes) * UK_NU;
+  uk_queue late = {0, malloc(places * sizeof(double)), aligned_alloc(64, (places * width + 127) / 64 * 64)};
+  if (m == NULL || late.when == NULL || late.efforts == NULL) {
+    free(m), free(late.when), free(late.efforts);
+    return 1;
+  }
   memset(m, 0, sizeof *m); /* entries of A that are always zero are never written */
   UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
   for (long long first = 0; first < c->count; first += UK_WIDTH) {
     const long long left = c->count - first;
-    uk_crowd_group(m, c, first, left < UK_WIDTH ? (int)left : UK_WIDTH);
+    uk_crowd_group(m, c, &late, first, left < UK_WIDTH ? (int)left : UK_WIDTH);
   }
-  free(m);
+  free(m), free(late.when), free(late.efforts);
   return 0;
 }
