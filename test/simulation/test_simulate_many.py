@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from support.mechanism_builder import shipped
 
-from uk_dynamics.control.servo import ServoController
+from uk_dynamics.control.delay_compensation import DelayCompensation
+from uk_dynamics.control.hold import Hold
+from uk_dynamics.control.servo import ServoController, ServoModes
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.files import MechanismSpec, find_file
@@ -92,6 +94,46 @@ def test_side_by_side_as_one_at_a_time(name):
             most = limit * mechanism.actuators.effort_limits
             assert (np.abs(single.efforts) >= most * (1.0 - 1e-12)).any()
     assert np.abs(together[0].q[-1] - together[1].q[-1]).max() > 1e-9  # each its own motion
+
+
+LAWS = {
+    "predicted": lambda mechanism, tasks, controller: DelayCompensation(
+        controller(), 2.5 * PERIOD, control_period=PERIOD, backend="compiled"
+    ),
+    "held": lambda mechanism, tasks, controller: Hold(mechanism, control_period=PERIOD),
+    "modes": lambda mechanism, tasks, controller: ServoModes(
+        mechanism, tasks, PERIOD, backend="compiled"
+    ),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_other_laws_move_side_by_side_too(law, caplog):
+    """Late efforts between the periods, laws that lanes do not know."""
+    runs = _runs("five_bar", "five_bar_sweep", 1.0, 3)
+    made = [
+        LAWS[law](mechanism, controller().tasks, controller)
+        for mechanism, _, controller in (*runs, runs[1])
+    ]
+    options = {"control_period": PERIOD, "delay": 2.5 * PERIOD, "backend": "compiled"}
+    with caplog.at_level("INFO"):
+        found = simulate_many(
+            [run[0] for run in runs],
+            [run[1] for run in runs],
+            0.1,
+            controllers=made[:3],
+            **options,
+        )[1]
+    assert "one after the other" not in caplog.text
+    mechanism, state, _ = runs[1]
+    # a motion of its own, with a controller that has not moved yet
+    single = simulate(mechanism, state, 0.1, controller=made[3], **options)
+    assert np.array_equal(found.t, single.t)
+    assert np.abs(found.q - single.q).max() <= TOLERANCE
+    assert np.abs(found.v - single.v).max() <= TOLERANCE
+    assert np.abs(found.efforts - single.efforts).max() <= TOLERANCE * np.abs(single.efforts).max()
+    assert np.abs(single.efforts[1:]).max() > 0.0
+    assert not single.efforts[0].any()  # nothing acts before the delay is over
 
 
 def test_what_does_not_fit_together_is_refused():

@@ -138,6 +138,7 @@ class _InC:
 
     def store(self) -> None:
         """See :meth:`ControlInC.store`."""
+        self._foresight.store()
         self._inner.store()
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:

@@ -100,8 +100,7 @@ def simulate(
     """
     expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
     expect("state", state, State, "mechanism.start()")
-    if not (_is_finite(delay) and delay >= 0.0):
-        raise InputError(f"expected a time in s, found {delay}", place="delay")
+    check_delay(delay)
     if delay and control_period is None:
         raise InputError(
             "a delay needs a control period: continuous control has none", place="delay"
@@ -114,7 +113,7 @@ def simulate(
     step = fixed_step(step, control_period)
     began = time.perf_counter()
     continuous = control_period is None
-    same = 1e-9 * min(sample_period, control_period or duration)  # s; ticks differ by rounding
+    same = same_instant(sample_period, control_period or duration)
     plant = Plant(
         mechanism,
         mechanism.inputs(tau).tau,
@@ -210,7 +209,7 @@ def simulate(
     current = plant.project(state)
     _require_determined(mechanism, plant, current)
     warn_of_start(mechanism, plant, recorder, state)
-    effects = controls[controls + delay < controls[-1]] + delay if delay else controls[:0]
+    effects = _effects(controls, delay)
     instants, changes_at, control_instants = _merge(controls, effects, scheduled, same)
     with live_recording(None if recording is None else Path(recording), recorder, cost):
         for begin, stop in pairwise(_parts(instants, changes_at)):
@@ -255,6 +254,16 @@ def warn_of_start(mechanism: Mechanism, plant: Plant, recorder: Recorder, state:
         )
 
 
+def check_delay(delay: float) -> None:
+    """Refuse what is no time.
+
+    Raises:
+        InputError: It is negative or not finite.
+    """
+    if not (_is_finite(delay) and delay >= 0.0):
+        raise InputError(f"expected a time in s, found {delay}", place="delay")
+
+
 def fixed_step(step: float | None, control_period: float | None) -> float:
     """The fixed step, in s, where none may be given."""
     if step is not None:
@@ -263,7 +272,7 @@ def fixed_step(step: float | None, control_period: float | None) -> float:
 
 
 def periods(
-    start: float, duration: float, sample_period: float, control_period: float
+    start: float, duration: float, sample_period: float, control_period: float, delay: float = 0.0
 ) -> tuple[Array, Array, Array]:
     """Instants of a motion without events, in s, and marks of commands and samples before its end.
 
@@ -271,10 +280,21 @@ def periods(
         Three arrays of one size; the last instant is the end.
     """
     samples, controls = (_ticks(start, duration, x) for x in (sample_period, control_period))
-    same = 1e-9 * min(sample_period, control_period)
-    when, marks = _marked(list(controls), samples, frozenset(controls.tolist()), same)
+    same = same_instant(sample_period, control_period)
+    instants, _, control_instants = _merge(controls, _effects(controls, delay), (), same)
+    when, marks = _marked(instants, samples, control_instants, same)
     before = np.arange(len(when)) < len(when) - 1
     return np.ascontiguousarray(when), marks.control * before, marks.sample * before
+
+
+def same_instant(*periods: float) -> float:
+    """Instants that are nearer to one another are one, in s: ticks differ by rounding."""
+    return 1e-9 * min(periods)
+
+
+def _effects(controls: Array, delay: float) -> Array:
+    """When efforts take effect, in s, where that is later than they are computed."""
+    return controls[controls + delay < controls[-1]] + delay if delay else controls[:0]
 
 
 def _require_determined(mechanism: Mechanism, plant: Plant, start: State) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, cast, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from uk_dynamics.compilation import announce
 from uk_dynamics.compilation.build import CompilationError, is_cached
-from uk_dynamics.compilation.runtime import CompiledCrowd, Crowd
+from uk_dynamics.compilation.runtime import CompiledCrowd, Crowd, reference_table
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.dynamics import Backend, ControlInC
@@ -19,7 +20,14 @@ from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.simulate import fixed_step, periods, simulate, warn_of_start
+from uk_dynamics.simulation.simulate import (
+    check_delay,
+    fixed_step,
+    periods,
+    same_instant,
+    simulate,
+    warn_of_start,
+)
 from uk_dynamics.simulation.trajectory import Trajectory
 
 _METHODS = {"rk4": 4, "semi_implicit_euler": 1}  # evaluations of a step
@@ -30,10 +38,6 @@ class _LawOfTasks(ControlInC, Protocol):
     """A servo law in C."""
 
     tasks: Tasks
-
-    @property
-    def alike(self) -> bool:
-        """Whether nothing but its own references and settings tells it from others."""
 
 
 class _Motion(NamedTuple):
@@ -54,6 +58,7 @@ def simulate_many(
     *,
     controllers: Sequence[Controller],
     control_period: float,
+    delay: float = 0.0,
     method: str = "rk4",
     step: float | None = None,
     sample_period: float = 0.01,
@@ -62,10 +67,12 @@ def simulate_many(
 ) -> list[Trajectory]:
     """Simulate many motions under control: of Monte Carlo studies, tuning, learning.
 
-    The results are those of :func:`simulate` to rounding. Controllers of the same tasks whose
-    mechanisms differ in nothing but parameters (:meth:`Mechanism.with_parameters`) are moved in C
-    side by side; gains, limits, weights, initial states, and values of references may differ. What
-    cannot be done so is simulated one after the other.
+    The results are those of :func:`simulate` to rounding. Controllers of one kind whose mechanisms
+    differ in nothing but parameters (:meth:`Mechanism.with_parameters`) are moved in C side by
+    side; gains, limits, weights, initial states, and values of references may differ. The law of
+    :class:`ServoController` is side by side as well; :class:`Hold`, :class:`GravityCompensation`,
+    :class:`DelayCompensation` and :class:`ServoModes` are asked one after the other. What cannot be
+    moved so is simulated one after the other, which is logged once, with what it costs.
 
     Args:
         mechanisms: What moves, K of them or one for all.
@@ -73,6 +80,7 @@ def simulate_many(
         duration: In s.
         controllers: A controller for each, made for its mechanism; none may serve two motions.
         control_period: Efforts are held for this time, in s.
+        delay: From a state until its efforts act, in s; as of :func:`simulate`.
         method: ``rk4`` or ``semi_implicit_euler``.
         step: Fixed step, in s; None: as of :func:`simulate`.
         sample_period: Time between samples, in s.
@@ -101,23 +109,42 @@ def simulate_many(
             duration,
             controller=controllers[k],
             control_period=control_period,
+            delay=delay,
             method=method,
             step=step,
             sample_period=sample_period,
             backend=backend,
         )
 
-    if len(states) < 2 or method not in _METHODS or len({state.t for state in states}) > 1:
+    if len(states) < 2:
         return [alone(k) for k in range(len(states))]
-    motions = [_prepared(*one, backend) for one in zip(each, states, controllers, strict=True)]
-    crowd = _crowd(motions, backend)
-    if crowd is None:
+    check_delay(delay)
+    motions: list[_Motion] = []
+    crowd: CompiledCrowd | str = f"method {method}"
+    if len({state.t for state in states}) > 1:
+        crowd = "they start at different times"
+    elif method in _METHODS:
+        motions = [_prepared(*one, backend) for one in zip(each, states, controllers, strict=True)]
+        crowd = _crowd(motions, backend)
+    if isinstance(crowd, str):
+        announce(
+            f"{each[0].name}: closed loops are simulated one after the other, which takes three to"
+            f" six times as long as side by side: {crowd}",
+            logging.INFO,
+        )
         return [alone(k) for k in range(len(states))]
     began = time.perf_counter()
-    instants = periods(states[0].t, duration, sample_period, control_period)
+    instants = periods(states[0].t, duration, sample_period, control_period, delay)
     when, _, sample = instants
-    size = fixed_step(step, control_period)
-    found = _moved(crowd, motions, instants, size, method=method, threads=threads)
+    found = _moved(
+        crowd,
+        motions,
+        instants,
+        fixed_step(step, control_period),
+        method=method,
+        delay=(delay, same_instant(sample_period, control_period)),
+        threads=threads,
+    )
     wall = (time.perf_counter() - began) / len(motions)
     steps = found.steps // len(motions)
     statistics = Statistics(steps, steps * _METHODS[method], wall)
@@ -138,22 +165,22 @@ def _prepared(
     return _Motion(mechanism, state, controller, plant, recorder, start)
 
 
-def _crowd(motions: Sequence[_Motion], backend: Backend) -> CompiledCrowd | None:
-    """What moves all of them; None: they differ too much, or are not compiled."""
+def _crowd(motions: Sequence[_Motion], backend: Backend) -> CompiledCrowd | str:
+    """What moves all of them; otherwise why nothing does."""
     laws = [motion.plant.law for motion in motions]
-    if not all(isinstance(law, _LawOfTasks) and law.alike for law in laws):
-        return None
-    alike = cast("list[_LawOfTasks]", laws)
-    if len({law.law.function for law in alike}) > 1:  # their libraries differ
-        return None
-    tasks = alike[0].tasks
-    if backend == "cached" and not is_cached(tasks, crowd=True):
-        return None
+    functions = {None if law is None else law.law.function for law in laws}
+    if None in functions:
+        return "a law is computed in Python"
+    if len(functions) > 1:  # of different libraries
+        return "mechanisms differ in more than parameters, or controllers in kind or tasks"
+    law = laws[0]
+    subject = law.tasks if isinstance(law, _LawOfTasks) else motions[0].mechanism
+    if backend == "cached" and not is_cached(subject, crowd=True):
+        return 'they are not compiled; backend="compiled" does it once'
     try:
-        return CompiledCrowd(tasks)
+        return CompiledCrowd(subject)
     except CompilationError as error:
-        announce(f"closed loops are not compiled side by side: {error}")
-        return None
+        return str(error)
 
 
 def _moved(
@@ -163,6 +190,7 @@ def _moved(
     step: float,
     *,
     method: str,
+    delay: tuple[float, float],
     threads: int | None,
 ) -> Crowd:
     laws = [law for motion in motions if (law := motion.plant.law) is not None]
@@ -171,6 +199,12 @@ def _moved(
     varied = [motion.mechanism.varied for motion in motions]
     values = [one.values for one in varied if one is not None]
     mechanism = motions[0].mechanism
+    mask = mechanism.hierarchy.mask(None)
+    late, same = delay
+    tables = [
+        reference_table(motion.mechanism.references) if mechanism.follows_references else None
+        for motion in motions
+    ]
     found = crowd.move(
         [law.law for law in laws],
         np.array([motion.start.q for motion in motions]),
@@ -178,9 +212,12 @@ def _moved(
         *instants,
         tau=np.zeros((len(motions), mechanism.model.nv)),
         parameters=np.array(values) if values and len(values[0]) else None,
-        active=np.ones(len(mechanism.constraints)),
+        active=np.ones(len(mechanism.constraints)) if mask is None else mask.astype(float),
+        structures=tables,
         step=step,
         euler=method == "semi_implicit_euler",
+        delay=late,
+        same=same,
         threads=threads,
     )
     for k, law in enumerate(laws):

@@ -94,20 +94,26 @@ def servo_library_of(tasks: Tasks) -> Path:
     return _library(tasks.mechanism, source, servo_part(tasks), "-O2")
 
 
-def crowd_library_of(tasks: Tasks) -> Path:
+def crowd_library_of(subject: Tasks | ResolvedMechanism) -> Path:
     """The library for many closed loops at once; as above, or the compiler knows no vectors.
+
+    subject: Tasks, whose law is in lanes too; or what laws of any kind move.
 
     Raises:
         CompilationError: As above.
     """
-    check(tasks)
+    check(subject)
+    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
 
     def source() -> str:
         from uk_dynamics.compilation.emit import crowd_source
 
-        return crowd_source.crowd_source(Tasks(tasks.spec, tasks.mechanism.as_filed()))
+        filed = mechanism.as_filed()
+        return crowd_source.crowd_source(
+            Tasks(subject.spec, filed) if isinstance(subject, Tasks) else filed
+        )
 
-    return _library(tasks.mechanism, source, crowd_part(tasks))
+    return _library(mechanism, source, crowd_part(subject))
 
 
 def servo_part(tasks: Tasks) -> str:
@@ -117,23 +123,25 @@ def servo_part(tasks: Tasks) -> str:
     return f".servo-{digest[:12]}"
 
 
-def crowd_part(tasks: Tasks) -> str:
+def crowd_part(subject: Tasks | ResolvedMechanism) -> str:
     """The same for many closed loops at once."""
-    return servo_part(tasks).replace(".servo", ".crowd")
+    return (
+        servo_part(subject).replace(".servo", ".crowd") if isinstance(subject, Tasks) else ".crowd"
+    )
 
 
 def is_cached(subject: ResolvedMechanism | Tasks, *, crowd: bool = False) -> bool:
     """Whether a mechanism, or the law of tasks, is compiled; batches are when they are needed.
 
-    crowd: The law of tasks for many closed loops at once.
+    crowd: For many closed loops at once.
     """
     compiler = find_compiler()
     if compiler is None or obstacles(subject):
         return False
-    mechanism, part = subject, ""
-    if isinstance(subject, Tasks):
-        mechanism, part = subject.mechanism, crowd_part(subject) if crowd else servo_part(subject)
-    assert not isinstance(mechanism, Tasks)
+    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
+    part = servo_part(subject) if isinstance(subject, Tasks) else ""
+    if crowd:
+        part = crowd_part(subject)
     try:
         return find(mechanism, compiler, part).intact
     except CompilationError:  # no home directory

@@ -1,5 +1,6 @@
-/* Many motions at fixed steps, each under a servo law of its own, side by side in lanes; arrays are
- * the caller's. Gains, limits, references, starts and parameters may differ; instants are common. */
+/* Many motions at fixed steps, each under a law of its own, side by side in lanes; arrays are the
+ * caller's. Settings, references, starts and parameters may differ; instants are common. With
+ * UK_LAW_IN_LANES the laws are uk_control of the same tasks, else any: asked one after the other. */
 typedef struct {
   long long count, stops, samples;     /* motions; instants, the first the start; samples of each */
   long long euler, p_stride;           /* 0: Runge-Kutta; doubles from one motion's parameters on */
@@ -8,13 +9,16 @@ typedef struct {
   const double *active;                /* (UK_M): 1 for rows that act */
   const double *tau;                   /* (count, UK_NV): forces besides those of motors */
   const double *p;                     /* (1 or count, UK_NP): parameters; null: there are none */
-  void *const *controllers;            /* (count): uk_controller of each */
+  double *const *structures;           /* (count): tables of what structural rows follow, or null */
+  void *const *controllers;            /* (count): first argument of the law of each */
   int (*law)(const void *, double t, const double *q, const double *v, double *efforts,
-             double *flags);           /* uk_control, for periods that lanes do not decide */
-  int (*allocate)(uk_memory *);        /* uk_allocate, for efforts beyond limits */
+             double *flags);           /* also for periods that lanes do not decide */
+  int (*allocate)(uk_memory *);        /* uk_allocate, for efforts of tasks beyond limits */
   double *q, *v, *efforts;             /* (count, UK_NV), (count, UK_NU): at the start, then the end */
   double *q_out, *v_out, *efforts_out; /* (count, samples, UK_NV or UK_NU) */
-  double *seen;                        /* (count, UK_NU + UK_FLAGS): when each was first up */
+  double *seen;                        /* (count, UK_NU + flags): when each was first up */
   double *stopped;                     /* (count): 1 for a motion that has to be done by itself */
-  long long steps, alone;              /* counted up: steps; periods outside lanes */
+  long long flags, places;             /* of a law; efforts that may wait for their time */
+  double delay, same;                  /* s: until efforts act; instants as near as this are one */
+  long long steps, alone;              /* counted up: steps; laws that were asked alone */
 } uk_crowd;

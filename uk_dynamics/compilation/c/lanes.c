@@ -46,6 +46,13 @@ static inline int uk_any(uk_mask mask) {
 #endif
 }
 
+/* Set in one lane. */
+static inline uk_mask uk_lane(int lane) {
+  uk_mask mask = {0};
+  mask[lane] = -1;
+  return mask;
+}
+
 static inline uk_lanes uk_lanes_sqrt(uk_lanes x) {
 #if UK_WIDTH == 8
   return (uk_lanes)_mm512_sqrt_pd((__m512d)x);
@@ -131,40 +138,41 @@ UK_LANE_BY_LANE_2(pow)
 
 /* Sine and cosine. Turns of a quarter are taken off in two parts of pi/2, exactly thanks to fused
  * multiplication; what is left within pi/4 goes into the polynomials of fdlibm (Sun, 1993), which
- * err by less than one unit in the last place. */
+ * err by less than one unit in the last place. There is no other way for large angles: a call that
+ * may be made takes all registers from the code around it. Beyond 1e12, where neighbouring numbers
+ * are 1e-4 apart, there is no answer. */
 static inline void uk_lanes_sincos(uk_lanes x, uk_lanes *sine, uk_lanes *cosine) {
 #if UK_WIDTH > 2 && defined(__FMA__)
-  if (!uk_any(~(uk_lanes_fabs(x) < 1e6))) {
-    const double quarter = 0.63661977236758134, high = 1.5707963267948966,
-                 low = 6.123233995736766e-17;
+  const double quarter = 0.63661977236758134, high = 1.5707963267948966,
+               low = 6.123233995736766e-17;
 #if UK_WIDTH == 8
-    const __m512d n = _mm512_roundscale_pd((__m512d)(x * quarter), 8);
-    const __m512d near = _mm512_fnmadd_pd(n, _mm512_set1_pd(high), (__m512d)x);
-    const uk_lanes r = (uk_lanes)_mm512_fnmadd_pd(n, _mm512_set1_pd(low), near);
+  const __m512d n = _mm512_roundscale_pd((__m512d)(x * quarter), 8);
+  const __m512d near = _mm512_fnmadd_pd(n, _mm512_set1_pd(high), (__m512d)x);
+  const uk_lanes left = (uk_lanes)_mm512_fnmadd_pd(n, _mm512_set1_pd(low), near);
 #else
-    const __m256d n = _mm256_round_pd((__m256d)(x * quarter), 8);
-    const __m256d near = _mm256_fnmadd_pd(n, _mm256_set1_pd(high), (__m256d)x);
-    const uk_lanes r = (uk_lanes)_mm256_fnmadd_pd(n, _mm256_set1_pd(low), near);
+  const __m256d n = _mm256_round_pd((__m256d)(x * quarter), 8);
+  const __m256d near = _mm256_fnmadd_pd(n, _mm256_set1_pd(high), (__m256d)x);
+  const uk_lanes left = (uk_lanes)_mm256_fnmadd_pd(n, _mm256_set1_pd(low), near);
 #endif
-    /* the last bits of n + 1.5 2^52 count the quarters */
-    const uk_mask turns = (uk_mask)((uk_lanes)n + 6755399441055744.0);
-    const uk_lanes z = r * r;
-    const uk_lanes s =
-        r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03
-        + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06
-        + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
-    const uk_lanes c =
-        1.0 - (0.5 * z - z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03
-        + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07
-        + z * (2.08757232129817482790e-09 - z * 1.13596475577881948265e-11))))));
-    const uk_mask odd = -(turns & 1);
-    *sine = (uk_lanes)((uk_mask)uk_pick(odd, c, s) ^ ((turns & 2) << 62));
-    *cosine = (uk_lanes)((uk_mask)uk_pick(odd, s, c) ^ (((turns + 1) & 2) << 62));
-    return;
-  }
-#endif
+  const uk_lanes r = uk_pick(uk_lanes_fabs(x) < 1e12, left, uk_all(NAN));
+  /* the last bits of n + 1.5 2^52 count the quarters */
+  const uk_mask turns = (uk_mask)((uk_lanes)n + 6755399441055744.0);
+  const uk_lanes z = r * r;
+  const uk_lanes s =
+      r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03
+      + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06
+      + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
+  const uk_lanes c =
+      1.0 - (0.5 * z - z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03
+      + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07
+      + z * (2.08757232129817482790e-09 - z * 1.13596475577881948265e-11))))));
+  const uk_mask odd = -(turns & 1);
+  *sine = (uk_lanes)((uk_mask)uk_pick(odd, c, s) ^ ((turns & 2) << 62));
+  *cosine = (uk_lanes)((uk_mask)uk_pick(odd, s, c) ^ (((turns + 1) & 2) << 62));
+#else
   for (int l = 0; l < UK_WIDTH; ++l) {
     (*sine)[l] = sin(x[l]);
     (*cosine)[l] = cos(x[l]);
   }
+#endif
 }

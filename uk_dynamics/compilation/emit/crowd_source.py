@@ -1,4 +1,4 @@
-"""The whole C source of closed loops in lanes: a mechanism, and the servo law of its tasks."""
+"""The whole C source of closed loops in lanes: a mechanism, and perhaps the law of its tasks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from uk_dynamics.compilation.emit.c_text import defines, part, table
 from uk_dynamics.compilation.emit.generate import (
     batch_declarations,
     batch_definitions,
+    declarations,
     following,
 )
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
@@ -19,48 +20,66 @@ from uk_dynamics.compilation.trace.terms import trace, trace_resistance, trace_t
 from uk_dynamics.core.servo import CONTROL_CONSTANTS, MET
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import jump_constants
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 
-def crowd_source(tasks: Tasks) -> str:
-    """C source of ``uk_move_crowd``."""
-    mechanism, rows, constraints = tasks.mechanism, trace_tasks(tasks), tasks.constraints
-    given = parameters(mechanism)
-    state = ("q", "v", "followed", *given)
-    errors = places(residual=rows.residual, rate=rows.rate)
+def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
+    """C source of ``uk_move_crowd``; of a mechanism alone, laws of any kind are asked in turn."""
+    tasks = subject if isinstance(subject, Tasks) else None
+    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
+    followed = 3 * max(
+        1, len(mechanism.constraints), 0 if tasks is None else len(tasks.constraints)
+    )
     return "\n".join(
         [
             "#include <math.h>\n",
-            servo_declarations(tasks),
+            declarations(mechanism) if tasks is None else servo_declarations(tasks),
             batch_declarations(mechanism),
             part("crowd.h"),
             batch_definitions(mechanism),
             *motors(mechanism),
             table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
-            f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
-            *defines({"MET": MET} | CONTROL_CONSTANTS | jump_constants(mechanism)),
-            f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
+            *defines(jump_constants(mechanism)),
             *following(mechanism),
-            table("double", "uk_task_position", constraints.position_rows),
-            table("double", "uk_task_motion", constraints.motion_rows),
-            function(
-                "uk_lanes_task_terms",
-                state,
-                ("A", "bias"),
-                places(A=rows.A, bias=rows.bias),
-                LANES,
-            ),
-            admissible_function(mechanism, trace(mechanism), rows.A, LANES),
-            function("uk_lanes_task_errors", state, ("residual", "rate"), errors, LANES),
-            function(
-                "uk_lanes_resistance",
-                ("q", "v", *given),
-                ("tau",),
-                places(tau=trace_resistance(mechanism)),
-                LANES,
-            ),
-            part("limits.c"),
-            "#define UK_STEPS_ALONE",
-            part("control_period.c"),
+            f"#define UK_MOST_FOLLOWED {followed}",
+            f"#define UK_LAW_IN_LANES {int(tasks is not None)}",
+            part("crowd_group.c"),
+            *([] if tasks is None else _law(tasks)),
             part("crowd.c"),
         ]
     )
+
+
+def _law(tasks: Tasks) -> list[str]:
+    """The servo law of tasks."""
+    mechanism, rows, constraints = tasks.mechanism, trace_tasks(tasks), tasks.constraints
+    given = parameters(mechanism)
+    state = ("q", "v", "followed", *given)
+    errors = places(residual=rows.residual, rate=rows.rate)
+    return [
+        f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
+        *defines({"MET": MET} | CONTROL_CONSTANTS),
+        f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
+        table("double", "uk_task_position", constraints.position_rows),
+        table("double", "uk_task_motion", constraints.motion_rows),
+        function(
+            "uk_lanes_task_terms",
+            state,
+            ("A", "bias"),
+            places(A=rows.A, bias=rows.bias),
+            LANES,
+        ),
+        admissible_function(mechanism, trace(mechanism), rows.A, LANES),
+        function("uk_lanes_task_errors", state, ("residual", "rate"), errors, LANES),
+        function(
+            "uk_lanes_resistance",
+            ("q", "v", *given),
+            ("tau",),
+            places(tau=trace_resistance(mechanism)),
+            LANES,
+        ),
+        part("limits.c"),
+        "#define UK_STEPS_ALONE",
+        part("control_period.c"),
+        part("crowd_law.c"),
+    ]

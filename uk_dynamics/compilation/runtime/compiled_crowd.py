@@ -12,9 +12,9 @@ from uk_dynamics.compilation.build.library import crowd_library_of, servo_librar
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
-_INPUTS = ("when", "control", "sample", "active", "tau", "p", "controllers", "law", "allocate")
+_INPUTS = ("when", "control", "sample", "active", "tau", "p", "structures", "controllers")
 _OUTPUTS = ("q", "v", "efforts", "q_out", "v_out", "efforts_out", "seen", "stopped")
 
 
@@ -24,7 +24,9 @@ class CrowdCall(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_longlong) for name in ("count", "stops", "samples", "euler", "p_stride")),
         ("step", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in (*_INPUTS, *_OUTPUTS)),
+        *((name, ctypes.c_void_p) for name in (*_INPUTS, "law", "allocate", *_OUTPUTS)),
+        *((name, ctypes.c_longlong) for name in ("flags", "places")),
+        *((name, ctypes.c_double) for name in ("delay", "same")),
         *((name, ctypes.c_longlong) for name in ("steps", "alone")),
     )
 
@@ -60,22 +62,29 @@ class Crowd:
 
 
 class CompiledCrowd:
-    """The library for closed loops of some tasks, side by side."""
+    """The library for closed loops of some tasks, or of a mechanism, side by side."""
 
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self, subject: Tasks | ResolvedMechanism) -> None:
         """Load the library; compile it when it is not in the cache.
+
+        Args:
+            subject: Tasks, whose law is in lanes as well; or a mechanism, for laws of any kind.
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        self._library = ctypes.CDLL(str(crowd_library_of(tasks)))
-        self._servo = ctypes.CDLL(str(servo_library_of(tasks)))
+        self._library = ctypes.CDLL(str(crowd_library_of(subject)))
+        mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
+        self._allocate = None
+        if isinstance(subject, Tasks):
+            servo = ctypes.CDLL(str(servo_library_of(subject)))
+            self._allocate = ctypes.cast(servo.uk_allocate, ctypes.c_void_p).value
         self._move = self._library.uk_move_crowd
         self._move.argtypes, self._move.restype = (ctypes.c_void_p,), ctypes.c_int
         #: Motions per vector.
         self.width: int = self._library.uk_width()
-        self._rows = max(1, len(tasks.mechanism.constraints))
-        self._motors = len(tasks.mechanism.actuators)
+        self._rows = max(1, len(mechanism.constraints))
+        self._motors = len(mechanism.actuators)
 
     def move(
         self,
@@ -89,14 +98,17 @@ class CompiledCrowd:
         tau: Array,
         parameters: Array | None,
         active: Array,
+        structures: Sequence[Array | None],
         step: float,
         euler: bool,
+        delay: float = 0.0,
+        same: float = 0.0,
         threads: int | None = None,
     ) -> Crowd:
         """Move all of them from the first instant to the last.
 
         Args:
-            laws: Of ``uk_control``, loaded, (K,).
+            laws: Of one kind, loaded, (K,); where the law is in lanes, of these tasks.
             q: Starts, on the constraints, (K, nq).
             v: (K, nv).
             when: Instants common to all, in s.
@@ -105,8 +117,11 @@ class CompiledCrowd:
             tau: Forces besides those of motors, (K, nv), in N or N·m.
             parameters: Of the mechanisms, (K, parameters); None: there are none.
             active: 1 for constraint rows that act, (m,).
+            structures: Tables of what structural rows follow, (K,); None: nothing.
             step: Longest step, in s.
             euler: Semi-implicit Euler instead of the classical Runge-Kutta method.
+            delay: From a state until the efforts act that its law gives, in s.
+            same: Instants that are nearer to one another are one, in s.
             threads: At most so many; None: one for each processor.
         """
         count, samples, flags = len(laws), int(np.count_nonzero(sample)), len(laws[0].flags)
@@ -121,10 +136,12 @@ class CompiledCrowd:
             "stopped": np.zeros(count),
         }
         controllers = np.array([law.controller for law in laws], dtype=np.uintp)
+        places = [0 if table is None else table.ctypes.data for table in structures]
+        tables = np.array(places, dtype=np.uintp)
         rows = np.ones(self._rows)
         rows[: len(active)] = active
         common = {"when": when, "control": control, "sample": sample, "active": rows}
-        each = {"tau": tau, "controllers": controllers} | found
+        each = {"tau": tau, "structures": tables, "controllers": controllers} | found
         if parameters is not None:
             each["p"] = np.ascontiguousarray(parameters)
         calls: list[CrowdCall] = []
@@ -137,8 +154,12 @@ class CompiledCrowd:
                 euler=euler,
                 p_stride=0 if parameters is None else parameters.shape[1],
                 step=step,
-                law=ctypes.cast(self._servo.uk_control, ctypes.c_void_p).value,
-                allocate=ctypes.cast(self._servo.uk_allocate, ctypes.c_void_p).value,
+                law=laws[0].function,
+                allocate=self._allocate,
+                flags=flags,
+                places=1 + int(np.count_nonzero(control)) if delay else 1,
+                delay=delay,
+                same=same,
             )
             for name, array in common.items():
                 setattr(call, name, array.ctypes.data)

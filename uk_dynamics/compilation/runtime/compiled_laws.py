@@ -12,6 +12,8 @@ from uk_dynamics.compilation.runtime.reference_table import reference_table
 from uk_dynamics.mechanism.dynamics import EffortQueue, Law
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
 
+_PLACES = 64  # commands under way; beyond, Python decides and makes room
+
 
 class ForesightCall(ctypes.Structure):
     """``uk_foresight`` of motion.h."""
@@ -235,6 +237,7 @@ class CompiledForesight:
     def __init__(self, motion: CompiledMotion, inner: Law, queue: EffortQueue) -> None:
         self._motion, self._queue = motion, queue
         velocities, motors = motion.sizes
+        self._sent = EffortQueue(motors, _PLACES)
         self._nothing = np.zeros(motors), np.zeros(velocities)
         self._call = ForesightCall(
             memory=motion.memory_address,
@@ -261,11 +264,15 @@ class CompiledForesight:
             ForeignReferenceError: A constraint follows an object of Python.
         """
         self._motion.act(inputs, *self._nothing)
-        self._queue.leave_room()
-        call, queue = self._call, self._queue
+        self._sent.take(self._queue)
+        call, sent = self._call, self._sent
         self.set_delay(delay, longest)
-        call.places = len(queue.rows)
-        call.count, call.sent = queue.count.ctypes.data, queue.rows.ctypes.data
+        call.places = len(sent.rows)
+        call.count, call.sent = sent.count.ctypes.data, sent.rows.ctypes.data
+
+    def store(self) -> None:
+        """Take over the commands that C has sent."""
+        self._queue.take(self._sent)
 
     def set_delay(self, delay: float, longest: float) -> None:
         """Set how late efforts act, and how much may be predicted, as :meth:`load` does."""

@@ -71,11 +71,6 @@ class CompiledPeriod:
         self._scale = tasks.constraints.reference_scale
         self.law = self._control.law
 
-    @property
-    def alike(self) -> bool:
-        """Whether nothing but its own references and settings tells it from others of its tasks."""
-        return not self._settings().structure and not self.tasks.mechanism.hierarchy.switchable
-
     def load(self) -> None:
         """Hand over settings and what the last periods left.
 

@@ -69,6 +69,7 @@ class PeriodsInC:
         """Take back what C remembers."""
         if self.loaded and self._law is not None:
             self._modes.store(self._law[0])
+            self._law[1].store()
             self._period.store()
             self.loaded = False
 

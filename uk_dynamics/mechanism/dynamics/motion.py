@@ -96,8 +96,8 @@ class EffortQueue:
         count: How many rows count, (1,).
     """
 
-    def __init__(self, motors: int) -> None:
-        self.rows = np.zeros((8, 1 + motors))
+    def __init__(self, motors: int, places: int = 8) -> None:
+        self.rows = np.zeros((places, 1 + motors))
         self.count = np.zeros(1, dtype=np.int64)
 
     def __len__(self) -> int:
@@ -114,6 +114,13 @@ class EffortQueue:
         """Make room for one more; where there was none, the rows move to another array."""
         if len(self) == len(self.rows):
             self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
+
+    def take(self, other: EffortQueue) -> None:
+        """Take over what another one has, with room for one more."""
+        self.count[0] = number = len(other)
+        while len(self.rows) <= number:
+            self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
+        self.rows[:number] = other.rows[:number]
 
     def items(self) -> list[tuple[float, Array]]:
         """All of them, fresh."""

@@ -1,0 +1,363 @@
+/* The closed form of a servo law in lanes, with what surrounds it in control_period.c. What motions
+ * remember is in lanes too; it goes to the memory of a motion, and comes back, where a period is left
+ * to the law of that motion alone. */
+
+#define UK_SURE 4.0 /* ranks are decided in lanes where they would be at so many times the tolerance */
+#define UK_SAFELY (1.0 - 1e-12) /* nearer to a limit, the law of one motion decides */
+
+/* A field of the memories of all controllers. */
+#define UK_GATHER(to, field, n)                                                   \
+  do {                                                                            \
+    UK_EACH(l, UK_WIDTH) {                                                        \
+      const double *from = (const double *)&g->controller[l]->memory->field;      \
+      UK_EACH(i, n) (to)[i][l] = from[i];                                         \
+    }                                                                             \
+  } while (0)
+#define UK_GATHER_FIELD(name, n) UK_GATHER(g->name, name, n);
+
+/* What a motion remembers, in its own memory. */
+static void uk_lane_to_memory(const uk_group *g, int l) {
+  uk_memory *own = g->controller[l]->memory;
+#define UK_TO_MEMORY(name, n) UK_EACH(i, n) ((double *)&own->name)[i] = g->name[i][l];
+  UK_REMEMBERED(UK_TO_MEMORY)
+}
+
+static uk_lanes uk_lanes_norm(const uk_lanes *x, int n) {
+  uk_lanes sum = uk_all(0.0);
+  UK_EACH(i, n) sum += x[i] * x[i];
+  return uk_lanes_sqrt(sum);
+}
+
+/* Coordinates of a whitened force behind those that the structure holds, in place. */
+static void uk_lanes_held(const uk_lanes_memory *m, uk_lanes *x) {
+#if UK_M > 0
+  UK_EACH(k, UK_COUNT) uk_lanes_reflect(m, k, x);
+  UK_EACH(k, UK_COUNT) x[k] = uk_pick(m->independent[k], uk_all(0.0), x[k]);
+#else
+  (void)m, (void)x;
+#endif
+}
+
+/* Accelerations without motors, and what motors and task rows A are in the admissible motions, as
+ * uk_admit has it; how many coordinates that takes. */
+static int uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_lanes *task, uk_lanes *motor,
+                          uk_lanes *size) {
+  uk_lanes_terms(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias, m->residual,
+                 m->rate);
+#if UK_ADMISSIBLE
+  uk_lanes sure[2];
+  uk_lanes_admissible_terms(uk_all(m->stabilize), m->tau, m->H, m->force, m->A, m->bias,
+                            m->residual, m->rate, A, m->qdd, task, motor, size, sure);
+  if (!uk_any(~((sure[0] < UK_LOST_PIVOTS) & (sure[1] < 1.0)))) {
+    m->failed = uk_all(0.0);
+    return UK_ADMISSIBLE;
+  }
+#endif
+  uk_lanes_pivoted(m);
+  UK_EACH(j, UK_NU) {
+    UK_EACH(i, UK_NV) motor[j * UK_NV + i] = uk_all(uk_motors[j][i]);
+    uk_lanes_whiten(m, motor + j * UK_NV);
+    uk_lanes_held(m, motor + j * UK_NV);
+  }
+  UK_EACH(r, UK_MT) {
+    uk_lanes *x = task + r * UK_NV;
+    UK_EACH(i, UK_NV) x[i] = A[r * UK_NV + i];
+    uk_lanes_whiten(m, x);
+    size[r] = uk_lanes_norm(x, UK_NV);
+    uk_lanes_held(m, x);
+  }
+  return UK_NV;
+}
+
+/* Closed-form efforts at the state in the memory, as uk_law has them; the lanes where all task rows
+ * are independent for motors beyond doubt, and served. */
+static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
+#if UK_MT > UK_NU
+  (void)m, (void)g;
+  return (uk_mask)uk_all(0.0);
+#else
+  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
+  uk_lanes A[UK_MT * UK_NV], bias[UK_MT], task[UK_MT * UK_NV], motor[UK_NU * UK_NV];
+  uk_lanes rows[UK_MT][UK_NU], norm[UK_MT], whole[UK_MT], size[UK_MT];
+  uk_lanes strength = zero, largest = zero;
+  uk_lanes beta[UK_MT], R[UK_MT][UK_MT], scale[UK_MT], y[UK_MT], u[UK_NU], free[UK_NU];
+  uk_lanes_task_terms(m->t, m->q, m->v, g->followed UK_P, A, bias);
+  const int n = uk_lanes_admit(m, A, task, motor, whole);
+  uk_mask sure = m->failed == zero;
+  UK_EACH(j, UK_NU) {
+    uk_lanes *x = motor + j * n;
+    UK_EACH(i, n) x[i] *= g->inverse_root[j];
+    UK_EACH(i, n) strength += x[i] * x[i];
+  }
+  strength = uk_lanes_sqrt(strength);
+  UK_EACH(r, UK_MT) {
+    norm[r] = uk_lanes_norm(task + r * n, n);
+    largest = uk_lanes_larger(largest, whole[r]);
+    g->wanted[r] = g->desired[r] - bias[r];
+    size[r] = uk_lanes_fabs(g->wanted[r]) + UK_NEGLIGIBLE_ACCELERATION;
+    UK_EACH(i, UK_NV) {
+      const uk_lanes part = A[r * UK_NV + i] * m->qdd[i];
+      g->wanted[r] -= part;
+      size[r] += uk_lanes_fabs(part);
+    }
+    UK_EACH(j, UK_NU) {
+      uk_lanes sum = zero;
+      UK_EACH(i, n) sum += task[r * n + i] * motor[j * n + i];
+      rows[r][j] = sum;
+      g->map[r * UK_NU + j] = sum * g->root[j];
+    }
+  }
+  /* rows to their own size, by reflections in the order they stand in */
+  UK_EACH(r, UK_MT) {
+    sure &= norm[r] > UK_ZERO_ROW * largest;
+    scale[r] = 1.0 / uk_lanes_larger(uk_lanes_norm(rows[r], UK_NU),
+                                     UK_LEAST_PART * norm[r] * strength + UK_TINY);
+    UK_EACH(j, UK_NU) rows[r][j] *= scale[r];
+  }
+  UK_EACH(k, UK_MT) {
+    uk_lanes *x = rows[k], square = zero;
+    for (int i = k; i < UK_NU; ++i) square += x[i] * x[i];
+    const uk_lanes length = uk_lanes_sqrt(square);
+    const uk_lanes diagonal = uk_pick(x[k] > 0.0, -length, length);
+    sure &= length > UK_SURE * UK_TASK_RANK_TOLERANCE;
+    beta[k] = 1.0 / (length * (length + uk_lanes_fabs(x[k])));
+    R[k][k] = diagonal;
+    UK_EACH(i, k) R[k][i] = x[i];
+    x[k] -= diagonal;
+    for (int r = k + 1; r < UK_MT; ++r) {
+      uk_lanes s = zero;
+      for (int i = k; i < UK_NU; ++i) s += x[i] * rows[r][i];
+      s *= beta[k];
+      for (int i = k; i < UK_NU; ++i) rows[r][i] -= s * x[i];
+    }
+  }
+  /* any order finds the same rank where the inverse of R is small enough */
+  uk_lanes inverse = zero;
+  UK_EACH(c, UK_MT) {
+    uk_lanes column[UK_MT];
+    for (int k = c; k < UK_MT; ++k) {
+      uk_lanes sum = k == c ? one : zero;
+      for (int i = c; i < k; ++i) sum -= R[k][i] * column[i];
+      column[k] = sum / R[k][k];
+      inverse += column[k] * column[k];
+    }
+  }
+  const double bound = UK_SURE * UK_TASK_RANK_TOLERANCE;
+  sure &= UK_MT * bound * bound * inverse < one;
+  UK_EACH(k, UK_MT) {
+    y[k] = g->wanted[k] * scale[k];
+    UK_EACH(i, k) y[k] -= R[k][i] * y[i];
+    y[k] /= R[k][k];
+  }
+  /* of the preload the part that no row sees */
+  UK_EACH(j, UK_NU) free[j] = g->root[j] * g->preload[j];
+  UK_EACH(k, UK_MT) {
+    uk_lanes s = zero;
+    for (int i = k; i < UK_NU; ++i) s += rows[k][i] * free[i];
+    s *= beta[k];
+    for (int i = k; i < UK_NU; ++i) free[i] -= s * rows[k][i];
+  }
+  UK_EACH(j, UK_NU) u[j] = j < UK_MT ? y[j] : free[j];
+  for (int k = UK_MT - 1; k >= 0; --k) {
+    uk_lanes s = zero;
+    for (int i = k; i < UK_NU; ++i) s += rows[k][i] * u[i];
+    s *= beta[k];
+    for (int i = k; i < UK_NU; ++i) u[i] -= s * rows[k][i];
+  }
+  uk_lanes total = zero;
+  UK_EACH(j, UK_NU) total += g->efforts[j] = u[j] * g->inverse_root[j];
+  UK_EACH(r, UK_MT) {
+    uk_lanes missed = g->wanted[r];
+    UK_EACH(j, UK_NU) missed -= g->map[r * UK_NU + j] * g->efforts[j];
+    sure &= uk_lanes_fabs(missed) <= UK_MET * size[r];
+  }
+  return sure & uk_finite(total);
+#endif
+}
+
+/* As uk_compare and uk_predict: the state half a period ahead of the one in the memory. */
+static void uk_lanes_predict(uk_lanes_memory *m, uk_group *g) {
+  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0), h = 0.5 * g->period[0];
+  const uk_lanes apart = m->t - g->past_t[0], periods = apart / g->period[0];
+  const uk_mask held = g->period[0] > zero, past = held & (g->past_known[0] != zero);
+  const uk_mask fresh = held & ~(past & (periods >= zero) & (periods < UK_TOO_SHORT));
+  const uk_mask known = fresh & past & (periods >= zero) & (periods <= UK_TOO_LONG);
+  g->acceleration_known[0] =
+      uk_pick(fresh & past, uk_pick(known, one, zero), g->acceleration_known[0]);
+  g->past_known[0] = uk_pick(fresh, one, g->past_known[0]);
+  g->past_t[0] = uk_pick(fresh, m->t, g->past_t[0]);
+  const uk_mask ahead = held & (g->acceleration_known[0] != zero);
+  UK_EACH(i, UK_NV) {
+    const uk_lanes v = m->v[i];
+    g->measured_qdd[i] = uk_pick(known, (v - g->past_v[i]) / apart, g->measured_qdd[i]);
+    g->past_v[i] = uk_pick(fresh, v, g->past_v[i]);
+    m->v[i] = uk_pick(ahead, v + h * g->measured_qdd[i], v);
+    m->q[i] += 0.5 * h * (v + m->v[i]);
+  }
+  m->t += h;
+}
+
+/* As uk_along, on the path of a row. */
+static void uk_lanes_along(const uk_group *g, int row, uk_lanes t, uk_lanes *x) {
+  const uk_lanes zero = uk_all(0.0);
+  uk_lanes s = uk_lanes_larger(t - g->begin[0], zero);
+  s = uk_pick(s > g->approach_time[0], g->approach_time[0], s);
+  x[0] = x[1] = x[2] = zero;
+  for (int k = 5; k >= 0; --k) {
+    x[2] = x[2] * s + 2.0 * x[1];
+    x[1] = x[1] * s + x[0];
+    x[0] = x[0] * s + g->approach[6 * row + k];
+  }
+}
+
+/* As uk_desire: feedback of errors measured at t, for the time in the memory. */
+static void uk_lanes_desire(const uk_lanes_memory *m, uk_group *g, uk_lanes t) {
+  const uk_lanes zero = uk_all(0.0);
+  if (uk_any(g->begun[0] == zero)) UK_EACH(l, UK_WIDTH) {
+    uk_memory *own = g->controller[l]->memory;
+    if (g->begun[0][l] != 0.0) continue;
+    UK_EACH(r, UK_MT) own->tracking_error[r] = g->error[r][l], own->tracking_rate[r] = g->rate[r][l];
+    uk_begin_approach(own, t[l]);
+    g->begun[0][l] = own->begun, g->begin[0][l] = own->begin;
+    g->approach_time[0][l] = own->approach_time;
+    UK_EACH(k, 6 * UK_MT) g->approach[k][l] = own->approach[k];
+  }
+  const uk_mask along = (g->approach_time[0] > zero) & (t - g->begin[0] < g->approach_time[0]);
+  const int any = uk_any(along);
+  UK_EACH(r, UK_MT) {
+    uk_lanes error = g->error[r], rate = g->rate[r], acceleration = zero;
+    if (any) {
+      const int of_rate = uk_task_position[r] == 0.0;
+      uk_lanes now[3], ahead[3];
+      uk_lanes_along(g, r, t, now);
+      uk_lanes_along(g, r, m->t, ahead);
+      error -= uk_pick(along, now[0], zero);
+      rate -= uk_pick(along, of_rate ? now[0] : now[1], zero);
+      acceleration = uk_pick(along, of_rate ? ahead[1] : ahead[2], zero);
+    }
+    g->desired[r] = acceleration - (g->task_damping[r] * rate + g->task_stiffness[r] * error);
+  }
+}
+
+/* Where the efforts of the law are within limits, as uk_limit has them for a velocity and another
+ * one expected later. */
+static uk_mask uk_lanes_within(const uk_group *g, const uk_lanes *v, const uk_lanes *later) {
+  const uk_lanes zero = uk_all(0.0);
+  uk_mask within = ~(uk_mask)zero;
+  UK_EACH(j, UK_NU) {
+    uk_lanes speed = zero, then = zero;
+    UK_EACH(i, UK_NV) {
+      speed += uk_motors[j][i] * v[i];
+      then += uk_motors[j][i] * later[i];
+    }
+    speed = uk_lanes_larger(uk_lanes_fabs(speed), uk_lanes_fabs(then));
+    speed = uk_lanes_larger(speed, uk_all(UK_SLOWEST));
+    const uk_lanes size = uk_lanes_fabs(g->efforts[j]);
+    within &= (size <= g->effort_limit[j]) & (size * speed <= g->power_limit[j] * UK_SAFELY);
+#if UK_HAS_RATE_LIMITS
+    const uk_lanes change = uk_lanes_fabs(g->efforts[j] - g->commanded[j]);
+    within &= (g->commanded_known[0] == zero) | (change <= g->rate_step[j] * UK_SAFELY);
+#endif
+  }
+  return within;
+}
+
+/* A period that lanes do not decide: efforts of the law of one motion, or within its limits where
+ * the closed form is sure. Whether there are some. */
+static int uk_crowd_alone(uk_group *g, uk_crowd *c, long long first, int l, double t,
+                          const double *q, const double *v, const double *later, int sure,
+                          double *flags) {
+  uk_memory *own = g->controller[l]->memory;
+  double efforts[UK_NU], most[UK_NU];
+  const uk_limits limits = {own->effort_limit, own->power_limit,      own->rate_step,
+                            own->commanded,    &own->commanded_known, own->lower, own->upper};
+  uk_lane_to_memory(g, l);
+  if (sure) {
+    UK_EACH(j, UK_NU) own->efforts[j] = efforts[j] = g->efforts[j][l];
+    uk_limit(&limits, v, later, most);
+    if (!uk_within(&limits, efforts)) {
+      UK_EACH(k, UK_MT * UK_NU) own->map[k] = g->map[k][l];
+      UK_EACH(r, UK_MT) own->wanted[r] = g->wanted[r][l];
+      if (c->allocate(own)) return 0;
+      memcpy(efforts, own->limited, sizeof efforts);
+      uk_reasons(&limits, most, efforts, flags);
+    }
+    UK_EACH(j, UK_NU) g->efforts[j][l] = efforts[j];
+    return 1;
+  }
+  return uk_crowd_ask(g, c, first, l, t, q, v, flags);
+}
+
+/* Efforts of all laws at the measured state in the memory, which stays. */
+static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long long first,
+                             double t, uk_mask *failed) {
+  const uk_lanes zero = uk_all(0.0), now = uk_all(t);
+  uk_lanes q[UK_NV], v[UK_NV], later[UK_NV];
+  m->t = now;
+  memcpy(q, m->q, sizeof q);
+  memcpy(v, m->v, sizeof v);
+  uk_follow_all(g->tasks, g->tasks_alike, now, UK_MT, g->followed, failed);
+  uk_lanes_task_errors(now, q, v, g->followed UK_P, g->error, g->rate);
+  uk_lanes_predict(m, g);
+  uk_lanes_desire(m, g, now);
+  UK_EACH(i, UK_NV) later[i] = 2.0 * m->v[i] - v[i];
+  uk_follow_all(g->tasks, g->tasks_alike, m->t, UK_MT, g->followed, failed);
+#if UK_FOLLOWS
+  uk_follow_all(g->expected, g->expected_alike, m->t, UK_M, m->followed, failed);
+#endif
+#if UK_SWITCHED
+  uk_lanes active[UK_ROWS];
+  memcpy(active, m->active, sizeof active);
+  memcpy(m->active, g->active, sizeof active);
+#endif
+  UK_EACH(i, UK_NV) m->tau[i] = zero;
+  const uk_mask left = g->friction[0] == zero; /* friction is left to the feedback */
+  if (uk_any(left)) {
+    uk_lanes_resistance(m->t, m->q, m->v UK_P, m->tau);
+    UK_EACH(i, UK_NV) m->tau[i] = uk_pick(left, -m->tau[i], zero);
+  }
+  m->stabilize = 1.0;
+  const uk_mask sure = uk_lanes_law(m, g) & (g->internal[0] == zero);
+  const uk_mask served = sure & uk_lanes_within(g, v, later) & ~*failed;
+  if (uk_any(~served)) UK_EACH(l, g->lanes) {
+    double measured_q[UK_NV], measured_v[UK_NV], expected[UK_NV], flags[UK_FLAGS] = {0.0};
+    if (served[l] || (*failed)[l]) continue;
+    UK_EACH(i, UK_NV)
+      measured_q[i] = q[i][l], measured_v[i] = v[i][l], expected[i] = later[i][l];
+    if (!uk_crowd_alone(g, c, first, l, t, measured_q, measured_v, expected, sure[l] != 0,
+                        flags)) {
+      (*failed)[l] = -1;
+      continue;
+    }
+    uk_crowd_note(c, first + l, t, flags);
+  }
+#if UK_HAS_RATE_LIMITS
+  UK_EACH(j, UK_NU) g->commanded[j] = g->efforts[j];
+  g->commanded_known[0] = uk_all(1.0);
+#endif
+#if UK_SWITCHED
+  memcpy(m->active, active, sizeof active);
+#endif
+  m->t = now;
+  memcpy(m->q, q, sizeof q);
+  memcpy(m->v, v, sizeof v);
+  m->stabilize = 0.0;
+}
+
+/* Take over what laws are set to and remember. */
+static void uk_lanes_take_over(uk_group *g, uk_crowd *c, long long first) {
+  UK_EACH(l, UK_WIDTH) {
+    g->controller[l] = c->controllers[first + (l < g->lanes ? l : g->lanes - 1)];
+    g->tasks[l] = g->controller[l]->tasks, g->expected[l] = g->controller[l]->structure;
+  }
+  UK_SETTINGS(UK_GATHER_FIELD)
+  UK_REMEMBERED(UK_GATHER_FIELD)
+#if UK_SWITCHED
+  UK_GATHER(g->active, active, UK_M);
+#endif
+  UK_EACH(j, UK_NU) g->root[j] = uk_lanes_sqrt(g->weights[j]);
+  UK_EACH(j, UK_NU) g->inverse_root[j] = 1.0 / g->root[j];
+  const int together = !uk_any(g->period[0] != uk_all(g->period[0][0]));
+  g->tasks_alike = together && uk_alike(g->tasks);
+  g->expected_alike = together && uk_alike(g->expected);
+}
