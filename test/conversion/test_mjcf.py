@@ -214,6 +214,14 @@ def test_the_mass_of_a_moving_body_cannot_be_missing(tmp_path):
         import_file(path)
 
 
+@pytest.mark.filterwarnings("error")
+def test_numbers_whose_products_are_none_are_refused(tmp_path):
+    path = tmp_path / "machine.xml"
+    path.write_text(model('<body name="b" pos="0 1e308 0"><joint/><geom size="1"/></body>'))
+    with pytest.raises(InputError, match=r"body b: pos: expected numbers up to 1e\+12"):
+        import_file(path)
+
+
 def test_a_weld_without_torque_is_a_ball(tmp_path):
     more = '<equality><weld name="tie" body1="hand" body2="wheel" torquescale="0"/></equality>'
     _, machine, _ = imported(tmp_path, model(more=more))
