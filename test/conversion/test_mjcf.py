@@ -206,6 +206,14 @@ def test_missing_meshes_stop_nothing_that_dynamics_does_not_need(tmp_path):
     np.testing.assert_allclose(terms.M, mass, rtol=0, atol=1e-12)  # rounding, of some kg m²
 
 
+def test_a_missing_height_field_stops_nothing(tmp_path):
+    asset = '<asset><hfield name="hills" file="/gone/hills.png" size="9 9 1 1"/></asset>'
+    path = tmp_path / "machine.xml"
+    path.write_text(model(TREE + '<geom type="hfield" hfield="hills"/>', asset))
+    found = import_file(path)
+    assert "are not there" in remarks(found)["files /gone/hills.png"]
+
+
 def test_the_mass_of_a_moving_body_cannot_be_missing(tmp_path):
     body = '<body name="b"><joint/><geom type="mesh" mesh="shell"/></body>'
     path = tmp_path / "machine.xml"

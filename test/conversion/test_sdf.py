@@ -327,6 +327,11 @@ def test_what_cannot_be_carried_over_is_named(tmp_path):
             "auto",
         ),
         ("", "model machine", "<link>"),
+        (
+            link("a") + joint("j", "screw", "world", "a", more="<thread_pitch>0</thread_pitch>"),
+            "joint j",
+            "thread_pitch",
+        ),
         # numbers whose squares or products are none
         (link("a", "0 0 0 0 0 0 1e308", attributes=QUATERNION), "", "at most 1e+12"),
         (link("a", "0 0 0 0 0 0 1e-320", attributes=QUATERNION), "", "no rotation"),

@@ -1,4 +1,4 @@
-"""MJCF models whose meshes or textures are not there: the dynamics rarely needs them."""
+"""MJCF models whose meshes, textures or height fields are not there: the dynamics rarely needs them."""
 
 from __future__ import annotations
 
@@ -41,6 +41,13 @@ def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str,
             texture.file = ""
             texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
             texture.width = texture.height = 1
+    for field in spec.hfields:
+        if field.file and not (folder / spec.meshdir / field.file).is_file():
+            field.name = field.name or Path(field.file).stem
+            missing.append(field.file)
+            field.file = ""
+            field.nrow = field.ncol = 2
+            field.userdata = [0.0, 0.0, 0.0, 0.0]
     losses = [(f"files {', '.join(missing)}", "are not there: not drawn")] if missing else []
     for geom in spec.geoms:
         if geom.meshname in meshes and _gives_mass(mujoco, spec, geom):

@@ -119,5 +119,8 @@ def _pitch(node: ET.Element, kind: str) -> float:
     if kind != "screw":
         return 0.0
     if node.find("screw_thread_pitch") is None and node.find("thread_pitch") is not None:
-        return -2.0 * math.pi / amount(node, "thread_pitch", 1.0)
+        turns = amount(node, "thread_pitch", 1.0)
+        if turns == 0.0:
+            raise InputError("thread_pitch: 0 turns for a metre are no screw")
+        return -2.0 * math.pi / turns
     return amount(node, "screw_thread_pitch", 1.0)
