@@ -117,7 +117,7 @@ def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool
         spatial = True
         reasons.append(
             "The frames are not turned against each other, so point (a ball joint), hinge or weld"
-            " may be meant."
+            " may be meant; or a universal joint, whose two arms only you know."
         )
     else:
         reasons.append("A ball joint: the frames are turned against each other.")

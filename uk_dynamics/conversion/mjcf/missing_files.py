@@ -1,4 +1,4 @@
-"""MJCF models whose meshes, textures or height fields are not there: the dynamics rarely needs them."""
+"""MJCF models without their meshes, textures or height fields: dynamics rarely needs them."""
 
 from __future__ import annotations
 
