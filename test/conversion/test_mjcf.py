@@ -228,6 +228,9 @@ def test_numbers_whose_products_are_none_are_refused(tmp_path):
     path.write_text(model('<body name="b" pos="0 1e308 0"><joint/><geom size="1"/></body>'))
     with pytest.raises(InputError, match=r"body b: pos: expected numbers up to 1e\+12"):
         import_file(path)
+    path.write_text(model('<body name="b" quat="1 0 1e308 0"><joint/><geom size="1"/></body>'))
+    with pytest.raises(InputError, match="body b: quat: is no rotation"):
+        import_file(path)
 
 
 def test_a_weld_without_torque_is_a_ball(tmp_path):

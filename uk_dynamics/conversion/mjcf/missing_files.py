@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,11 @@ def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str,
             losses.append((f"body {name}", f"its mass comes from {file}, which is missing: 0 here"))
         if geom.meshname in meshes:
             geom.mass = 0.0
-    return spec.compile(), losses
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = spec.compile()
+    losses += [("MuJoCo's compiler", " ".join(str(each.message).split())) for each in said]
+    return model, losses
 
 
 def _gives_mass(mujoco: Any, spec: Any, geom: Any) -> bool:

@@ -99,11 +99,14 @@ class _Reader:
             "inertial": np.r_[model.body_mass[body], model.body_inertia[body]],
             "inertial pos": model.body_ipos[body],
             "joint pos": model.jnt_pos[joints],
+            "joint axis": model.jnt_axis[joints],
         }.items():
             for value in np.ravel(values):
                 if not abs(value) <= _LARGEST:
                     problem = f"{what}: expected numbers up to {_LARGEST:g}, found {value:g}"
                     raise InputError(problem, place=f"body {self.names.body(body)}")
+        if not model.body_quat[body].any():  # what MuJoCo makes of numbers whose squares overflow
+            raise InputError("quat: is no rotation", place=f"body {self.names.body(body)}")
 
     def _body(self, body: int, floating: int | None) -> None:
         model, robot = self.model, self.robot
