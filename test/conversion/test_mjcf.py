@@ -206,6 +206,15 @@ def test_missing_meshes_stop_nothing_that_dynamics_does_not_need(tmp_path):
     np.testing.assert_allclose(terms.M, mass, rtol=0, atol=1e-12)  # rounding, of some kg m²
 
 
+def test_warnings_of_mujoco_are_remarks_and_no_file(tmp_path, monkeypatch, recwarn):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "machine.xml"
+    path.write_text(model().replace('angle="radian"', 'angle="radian" settotalmass="2"'))
+    assert "settotalmass" in remarks(import_file(path))["MuJoCo's compiler"]
+    assert [file.name for file in tmp_path.iterdir()] == ["machine.xml"]
+    assert len(recwarn) == 0
+
+
 def test_a_missing_height_field_stops_nothing(tmp_path):
     asset = '<asset><hfield name="hills" file="/gone/hills.png" size="9 9 1 1"/></asset>'
     path = tmp_path / "machine.xml"

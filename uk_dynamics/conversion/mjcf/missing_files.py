@@ -23,6 +23,20 @@ def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str,
         InputError: A moving body takes its mass from a mesh that is missing.
         ValueError: MuJoCo refuses the model.
     """
+    said: list[str] = []
+    mujoco.set_mju_user_warning(said.append)  # or it writes a log into the working directory
+    try:
+        with warnings.catch_warnings(record=True) as more:
+            warnings.simplefilter("always")
+            model, losses = _compiled(mujoco, path)
+    finally:
+        mujoco.set_mju_user_warning(None)
+    said += [str(each.message) for each in more]
+    remarks = dict.fromkeys(" ".join(text.split()) for text in said)
+    return model, [*losses, *(("MuJoCo's compiler", text) for text in remarks)]
+
+
+def _compiled(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str, str]]]:
     spec = mujoco.MjSpec.from_file(str(path))
     folder = Path(spec.modelfiledir)
     meshes = {}
@@ -59,11 +73,7 @@ def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str,
             losses.append((f"body {name}", f"its mass comes from {file}, which is missing: 0 here"))
         if geom.meshname in meshes:
             geom.mass = 0.0
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        model = spec.compile()
-    losses += [("MuJoCo's compiler", " ".join(str(each.message).split())) for each in said]
-    return model, losses
+    return spec.compile(), losses
 
 
 def _gives_mass(mujoco: Any, spec: Any, geom: Any) -> bool:
