@@ -85,8 +85,8 @@ def _jump(
     tolerance = mechanism.spec.solver.rank_tolerance
     reason = (
         f"{off}: near a singular configuration rows were left out as nearly redundant (rank"
-        f" {min(ranks)}, then {max(ranks)}); a smaller rank_tolerance than {tolerance:g} in the"
-        " mechanism file's solver keeps them"
+        f" {min(ranks)}, then {max(ranks)}), and the motion left them; begin with velocities that"
+        f" can go on, or set a smaller rank_tolerance than {tolerance:g} in the file's solver"
     )
     return SimulationError(reason, end.t)
 
