@@ -158,6 +158,8 @@ def test_reprs_say_something():
     said = "<ServoController crank of five_bar, every 0.001 s>"
     assert repr(ServoController(machine, tasks, control_period=0.001)) == said
     assert repr(Hold(machine)) == "<Hold of five_bar>"
+    assert repr(machine.constraints) == "<ConstraintSet middle_pin, right_pin: 4 rows>"
+    assert repr(machine.model) == "<RobotModel five_bar: 5 links, 4 velocities>"
     assert repr(motion) == "<Trajectory five_bar: 3 samples from 0 to 0.02 s>"
 
 
@@ -184,6 +186,10 @@ def test_wrong_types_are_named():
         "found object; valid": lambda: Tasks.from_data({"tasks": object()}, machine),
         "point in it.*found": lambda: machine.pose(("coupler_link", 1, 2)),
         "point in coupler_link: expected 3": lambda: machine.pose(("coupler_link", (1, 2))),
+        r"pose: expected .* found \(3,\); position=": lambda: machine.inverse_kinematics(
+            "coupler_link", (0.1, 0.0, 0.2)
+        ),
+        "pose: expected numbers": lambda: machine.inverse_kinematics("coupler_link", "up"),
         "wrench on coupler_link": lambda: machine.wrench_forces({"coupler_link": [1, 2]}),
     }
     for text, wrong in doors.items():

@@ -162,7 +162,9 @@ def test_near_frames_are_mentioned_and_not_closed(here, capsys):
     assert "5 mm apart" in " ".join((here / "own.yaml").read_text().split())
 
 
-@pytest.mark.parametrize(("a", "b"), [("loop_1A", "loop_1B"), ("pin_a", "pin_b")])
+@pytest.mark.parametrize(
+    ("a", "b"), [("loop_1A", "loop_1B"), ("pin_a", "pin_b"), ("closing_pin_1", "closing_pin_2")]
+)
 def test_markers_named_alike_are_closed_from_an_open_pose(a, b, here, capsys):
     """0.3 m apart at zero; the file begins where they meet."""
     parts = two_arms().replace("left_tip", a).replace("right_tip", b)
@@ -175,6 +177,18 @@ def test_markers_named_alike_are_closed_from_an_open_pose(a, b, here, capsys):
     first, second = (mechanism.pose(name)[0] for name in (a, b))
     assert np.abs(first - second).max() < 1e-3  # the file has four decimals, of 4 m
     assert np.abs(mechanism.assemble() - mechanism.initial_guess).max() < 1e-3
+
+
+def test_loops_that_repeat_rows_but_for_digits_are_closed_with_a_tolerance(here, capsys):
+    """All axes meet in one point: the distance from it holds anyway, but for 0.1 µm."""
+    parts = link("base") + link("l1") + link("l2") + link("l3")
+    parts += joint("j1", "base", "l1", axis="0 0 1") + joint("j2", "l1", "l2", axis="1 0 0")
+    parts += joint("j3", "base", "l3", axis="0 1 0")
+    parts += marker("pin_a", "l2", "0.6 0.3 0.8") + marker("pin_b", "l3", "0.6 0.3 0.8000001")
+    assert main(["init", write(here / "own.urdf", parts), "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["constraints"]) == ["pin_a"]
+    report = Mechanism.from_file(here / "own.yaml").report()
+    assert (report.rank, report.mobility) == (2, 1)
 
 
 def test_markers_named_alike_that_cannot_meet_are_mentioned(here, capsys):

@@ -206,11 +206,39 @@ def test_missing_meshes_stop_nothing_that_dynamics_does_not_need(tmp_path):
     np.testing.assert_allclose(terms.M, mass, rtol=0, atol=1e-12)  # rounding, of some kg m²
 
 
+def test_warnings_of_mujoco_are_remarks_and_no_file(tmp_path, monkeypatch, recwarn):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "machine.xml"
+    path.write_text(model().replace('angle="radian"', 'angle="radian" settotalmass="2"'))
+    assert "settotalmass" in remarks(import_file(path))["MuJoCo's compiler"]
+    assert [file.name for file in tmp_path.iterdir()] == ["machine.xml"]
+    assert len(recwarn) == 0
+
+
+def test_a_missing_height_field_stops_nothing(tmp_path):
+    asset = '<asset><hfield name="hills" file="/gone/hills.png" size="9 9 1 1"/></asset>'
+    path = tmp_path / "machine.xml"
+    path.write_text(model(TREE + '<geom type="hfield" hfield="hills"/>', asset))
+    found = import_file(path)
+    assert "are not there" in remarks(found)["files /gone/hills.png"]
+
+
 def test_the_mass_of_a_moving_body_cannot_be_missing(tmp_path):
     body = '<body name="b"><joint/><geom type="mesh" mesh="shell"/></body>'
     path = tmp_path / "machine.xml"
     path.write_text(model(body, '<asset><mesh name="shell" file="gone.stl"/></asset>'))
     with pytest.raises(InputError, match=r"body b: its mass comes from the mesh gone\.stl"):
+        import_file(path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_whose_products_are_none_are_refused(tmp_path):
+    path = tmp_path / "machine.xml"
+    path.write_text(model('<body name="b" pos="0 1e308 0"><joint/><geom size="1"/></body>'))
+    with pytest.raises(InputError, match=r"body b: pos: expected numbers up to 1e\+12"):
+        import_file(path)
+    path.write_text(model('<body name="b" quat="1 0 1e308 0"><joint/><geom size="1"/></body>'))
+    with pytest.raises(InputError, match="body b: quat: is no rotation"):
         import_file(path)
 
 

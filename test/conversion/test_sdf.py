@@ -16,6 +16,9 @@ BODY = (
 )
 
 
+QUATERNION = 'rotation_format="quat_xyzw"'
+
+
 def link(name, pose="0 0 0 0 0 0", body=BODY, attributes=""):
     return f'<link name="{name}"><pose {attributes}>{pose}</pose>{body}</link>'
 
@@ -324,8 +327,23 @@ def test_what_cannot_be_carried_over_is_named(tmp_path):
             "auto",
         ),
         ("", "model machine", "<link>"),
+        (
+            link("a") + joint("j", "screw", "world", "a", more="<thread_pitch>0</thread_pitch>"),
+            "joint j",
+            "thread_pitch",
+        ),
+        # numbers whose squares or products are none
+        (link("a", "0 0 0 0 0 0 1e308", attributes=QUATERNION), "", "at most 1e+12"),
+        (link("a", "0 0 0 0 0 0 1e-320", attributes=QUATERNION), "", "no rotation"),
+        (joint("j", "revolute", "world", "a", axis="1e308 0 0") + link("a"), "joint j", "1e+308"),
+        (
+            link("a", body=BODY.replace(".2<", "inf<")) + joint("j", "fixed", "world", "a"),
+            "link a",
+            "inertia/ixx: expected at most 1e+12, found inf",
+        ),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_mistakes_are_one_line_with_their_place(tmp_path, parts, place, words):
     with pytest.raises(InputError) as error:
         read(tmp_path, parts)

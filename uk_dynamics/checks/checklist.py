@@ -80,4 +80,6 @@ def _warnings(subject: Subject) -> Iterator[Finding]:
     warnings = subject.report.warnings if subject.closed else subject.mechanism.warnings
     for warning in warnings:
         if not any(words in warning for words in _REPORTED_BY_CHECKS):
-            yield Finding("description", "warning", (), warning, "correct the URDF there")
+            drafts = "uk_dynamics init" in warning  # which says already what to do
+            remedy = "or write one, if it has loops" if drafts else "correct the URDF there"
+            yield Finding("description", "warning", (), warning, remedy)

@@ -99,6 +99,9 @@ class RobotModel:
         self.total_mass = float(sum(inertia.mass for inertia in list(tree.model.inertias)[1:]))
         self._neutral = _read_only(pin.neutral(tree.model))
 
+    def __repr__(self) -> str:
+        return f"<RobotModel {self.name}: {len(self.link_names)} links, {self.nv} velocities>"
+
     @classmethod
     def from_urdf(
         cls,

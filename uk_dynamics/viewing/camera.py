@@ -23,6 +23,10 @@ FIT = "Fit"
 PRESETS = (*_FROM, FIT)
 START = (0.3, -1.1, 0.4)
 _MARGIN = 1.3  # of the distance: links have a thickness
+_UPRIGHT = (
+    0.8  # width over height: below, the panel covers the lower part of the page, as on phones
+)
+_UNCOVERED = 0.4  # of the height
 
 
 def look(camera: Any, preset: str, points: Array) -> None:
@@ -43,7 +47,7 @@ def begin(camera: Any, points: Array) -> None:
 
 
 def placed(direction: Array, points: Array, fov: float, aspect: float) -> tuple[Array, Array]:
-    """Where a camera stands in a direction and looks, so that it sees all points.
+    """Where a camera stands in a direction and looks, so that it sees all points uncovered.
 
     Args:
         direction: From what it looks at, of any length, (3,).
@@ -60,10 +64,12 @@ def placed(direction: Array, points: Array, fov: float, aspect: float) -> tuple[
     right /= max(float(np.linalg.norm(right)), 1e-12)
     up = np.cross(right, towards)
     seen = points - centre
-    tall = math.tan(0.5 * fov)
-    wide = tall * max(aspect, 1e-3)
+    whole = math.tan(0.5 * fov)
+    wide = whole * max(aspect, 1e-3)
+    tall = whole * (_UNCOVERED if aspect < _UPRIGHT else 1.0)
     # each point has to lie within the pyramid of view
     depth = -(seen @ towards)
     needed = np.maximum(np.abs(seen @ up) / tall, np.abs(seen @ right) / wide) + depth
     distance = _MARGIN * max(float(needed.max(initial=0.0)), 0.1)
-    return centre - distance * towards, centre
+    below = centre - (whole - tall) * distance * up  # of what is uncovered, the middle
+    return below - distance * towards, below

@@ -69,6 +69,10 @@ MALFORMED = {
         pair(LIMIT + '<origin xyz="0 -1e200 0"/>'),
         ["joint arm", "origin xyz", "at most 1e+12", "-1e+200"],
     ),
+    "an axis so long that its square overflows": (
+        pair(LIMIT + '<axis xyz="1e308 0 0"/>'),
+        ["joint arm", "axis xyz", "at most 1e+12", "1e+308"],
+    ),
     "unknown type": (pair(kind="revolut"), ["joint arm", "revolut"]),
     "type unknown": (pair(kind="unknown"), ["joint arm", "unknown", "prismatic"]),
     "no type": (

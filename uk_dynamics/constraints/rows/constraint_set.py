@@ -94,6 +94,9 @@ class ConstraintSet:
         self.time_dependent = any(family.time_dependent for family in self.layout.others)
         self.linear_in_rates = all(family.linear_in_rates for family in self.layout.others)
 
+    def __repr__(self) -> str:
+        return f"<ConstraintSet {', '.join(self.names) or 'empty'}: {len(self)} rows>"
+
     def __len__(self) -> int:
         """Number of rows."""
         return len(self.row_names)

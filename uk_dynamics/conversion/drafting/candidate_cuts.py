@@ -22,7 +22,8 @@ from uk_dynamics.model.urdf import Array
 
 _PARALLEL = 1e-6  # rad
 _ALIGNED = 1e-9  # of a unit vector: its other components
-_ENDING = re.compile(r"(.+[_\-.0-9])[ABab]")
+# as people mark them, and as onshape-to-robot does
+_ENDING = re.compile(r"(?:(.+[_\-.0-9])[ABab]|(closing_.+_)[12])")
 _SAME = 1e-3  # rad: frames that a hinge or weld may join as they stand
 
 
@@ -66,9 +67,9 @@ def candidate_cuts(model: RobotModel, q: Array) -> tuple[CandidateCut, ...]:
 
 
 def _stem(marker: str) -> str:
-    """What ``pin_A`` and ``pin_B`` have in common; empty for other names."""
+    """What ``pin_A`` and ``pin_B`` have in common, or ``closing_pin_1`` and ``_2``; else empty."""
     ending = _ENDING.fullmatch(marker)
-    return ending.group(1) if ending else ""
+    return ending.group(1) or ending.group(2) if ending else ""
 
 
 def _named_alike(model: RobotModel, q: Array) -> Iterator[Coincidence]:
@@ -116,7 +117,7 @@ def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool
         spatial = True
         reasons.append(
             "The frames are not turned against each other, so point (a ball joint), hinge or weld"
-            " may be meant."
+            " may be meant; or a universal joint, whose two arms only you know."
         )
     else:
         reasons.append("A ball joint: the frames are turned against each other.")

@@ -21,6 +21,9 @@ from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf import Array, Joint, RobotDescription, read_urdf
 
+_OF_DIGITS = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
+_TOLERANCES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+
 
 @dataclass(frozen=True)
 class Draft:
@@ -57,7 +60,7 @@ def draft(
     drafter = _Drafter(description, model_data, directory, _guess(model, q))
     cuts = list(candidate_cuts(model, q))
     chosen = [cut for cut in cuts if cut.likely]
-    report = drafter.examine(chosen)
+    report = drafter.examine(chosen) or drafter.examine_roughly(chosen)
     doubtful: list[CandidateCut] = []
     while report is None:  # what does not close is left to the user, the worst first
         doubtful.append(drafter.worst(chosen))
@@ -102,6 +105,7 @@ class _Drafter:
         self.directory = directory
         self.guess = dict(guess)
         self.motors = motor_guesses(description)
+        self.tolerance = 0.0  # of the closure; 0 is that of the schema
 
     def examine(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
         """What the mechanism is with these cuts; None where they do not close."""
@@ -111,6 +115,27 @@ class _Drafter:
             if not cuts:
                 raise
             return None
+
+    def examine_roughly(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
+        """With the closure tolerance that digits of the URDF ask for; None where loops are open.
+
+        Loops may happen to close for a smaller one, with rows that repeat others as independent
+        ones. So the rank has to be that of the next wider one.
+        """
+        mechanism = self._mechanism(cuts)
+        missing = max(mechanism.assembly().violations.values(), default=0.0) / mechanism.size
+        if missing > _OF_DIGITS:
+            return None
+        before: MechanismReport | None = None
+        for tolerance in (t for t in _TOLERANCES if t >= 2.0 * missing):
+            narrower, self.tolerance = self.tolerance, tolerance
+            found = self.examine(cuts)
+            if before is not None and found is not None and before.rank == found.rank:
+                self.tolerance = narrower
+                return before
+            before = found
+        self.tolerance = 0.0
+        return None
 
     def worst(self, cuts: Sequence[CandidateCut]) -> CandidateCut:
         """The cut with the largest loop-closure error left."""
@@ -160,6 +185,10 @@ class _Drafter:
         lines += [f"  {key}: {flow(value)}" for key, value in self.model.items()]
         lines.append("  gravity: [0.0, 0.0, -9.81]          # guess: m/s², z is up")
         lines.append("  root: fixed                         # guess: or floating, planar")
+        if self.tolerance:
+            lines.append(
+                f"solver: {{closure_tolerance: {self.tolerance:g}}}   # digits of the URDF"
+            )
         lines += motor_lines(self.motors, self.description)
         if self.guess:
             lines.append(f"initial_guess: {flow(self.guess)}   # rad or m; others at 0")

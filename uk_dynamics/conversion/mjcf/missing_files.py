@@ -1,7 +1,8 @@
-"""MJCF models whose meshes or textures are not there: the dynamics rarely needs them."""
+"""MJCF models without their meshes, textures or height fields: dynamics rarely needs them."""
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,20 @@ def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str,
         InputError: A moving body takes its mass from a mesh that is missing.
         ValueError: MuJoCo refuses the model.
     """
+    said: list[str] = []
+    mujoco.set_mju_user_warning(said.append)  # or it writes a log into the working directory
+    try:
+        with warnings.catch_warnings(record=True) as more:
+            warnings.simplefilter("always")
+            model, losses = _compiled(mujoco, path)
+    finally:
+        mujoco.set_mju_user_warning(None)
+    said += [str(each.message) for each in more]
+    remarks = dict.fromkeys(" ".join(text.split()) for text in said)
+    return model, [*losses, *(("MuJoCo's compiler", text) for text in remarks)]
+
+
+def _compiled(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str, str]]]:
     spec = mujoco.MjSpec.from_file(str(path))
     folder = Path(spec.modelfiledir)
     meshes = {}
@@ -41,6 +56,13 @@ def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str,
             texture.file = ""
             texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
             texture.width = texture.height = 1
+    for field in spec.hfields:
+        if field.file and not (folder / spec.meshdir / field.file).is_file():
+            field.name = field.name or Path(field.file).stem
+            missing.append(field.file)
+            field.file = ""
+            field.nrow = field.ncol = 2
+            field.userdata = [0.0, 0.0, 0.0, 0.0]
     losses = [(f"files {', '.join(missing)}", "are not there: not drawn")] if missing else []
     for geom in spec.geoms:
         if geom.meshname in meshes and _gives_mass(mujoco, spec, geom):

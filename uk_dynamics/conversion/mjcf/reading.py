@@ -23,6 +23,7 @@ from uk_dynamics.conversion.robot.poses import moved_link, moved_visual
 from uk_dynamics.exceptions import InputError
 
 _LEAST = 1e-12  # of a spring or inertia: nothing
+_LARGEST = 1e12  # in SI units: products of such numbers are still numbers
 
 
 def read_mjcf(path: Path) -> ImportedRobot:
@@ -66,6 +67,7 @@ class _Reader:
         else:
             robot.root = "floating"
         for body in range(1, model.nbody):
+            self._check_sizes(body)
             self._body(body, floating)
         drawn = shapes(self.mujoco, model, self.names, robot)
         for body, visual in drawn:
@@ -87,6 +89,24 @@ class _Reader:
         # Object 0 may be the world, and where the root floats there is no such link to tie to.
         tied = [model.eq_obj1id[i] == 0 or model.eq_obj2id[i] == 0 for i in range(model.neq)]
         return int(top[0]) if free and not any(tied) else None
+
+    def _check_sizes(self, body: int) -> None:
+        model = self.model
+        joints = slice(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body])
+        for what, values in {
+            "pos": model.body_pos[body],
+            "quat": model.body_quat[body],
+            "inertial": np.r_[model.body_mass[body], model.body_inertia[body]],
+            "inertial pos": model.body_ipos[body],
+            "joint pos": model.jnt_pos[joints],
+            "joint axis": model.jnt_axis[joints],
+        }.items():
+            for value in np.ravel(values):
+                if not abs(value) <= _LARGEST:
+                    problem = f"{what}: expected numbers up to {_LARGEST:g}, found {value:g}"
+                    raise InputError(problem, place=f"body {self.names.body(body)}")
+        if not model.body_quat[body].any():  # what MuJoCo makes of numbers whose squares overflow
+            raise InputError("quat: is no rotation", place=f"body {self.names.body(body)}")
 
     def _body(self, body: int, floating: int | None) -> None:
         model, robot = self.model, self.robot

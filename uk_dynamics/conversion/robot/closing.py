@@ -13,13 +13,14 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
-from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.exceptions import UkDynamicsError, UndeterminedMotionError
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.model.urdf import FAR, Array
 
 _NEARLY = 1e-5  # of the machine's size: what is open by less is a matter of digits
 # Of the singular values of all rows: between these a row repeats others but for digits of the file.
 _REPEATED, _EXACTLY = 3e-5, 1e-8
+_STARTS, _AWAY = 10, 0.3  # further starts, and how far from the first in m or rad
 _LARGEST = 500  # rows whose singular values are computed in a moment
 
 
@@ -37,6 +38,7 @@ def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
     found = machine.assembly()
     open_by = max(found.violations.values(), default=0.0)
     if found.closed:
+        _start_elsewhere(robot, machine, found.q)
         _widen_for_repeated_rows(robot, machine, found.q)
         return urdf
     if open_by <= _NEARLY * machine.size:
@@ -56,6 +58,35 @@ def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
             limit.attrib.update(lower=repr(-FAR), upper=repr(FAR))
     robot.changed(f"limits of {', '.join(names)}", "are left out: the loops close outside of them")
     return '<?xml version="1.0"?>\n' + ET.tostring(tree, encoding="unicode") + "\n"
+
+
+def _start_elsewhere(robot: ImportedRobot, machine: Mechanism, q: Array) -> None:
+    """Where two axes of a ball or universal joint without mass have come into line.
+
+    Such joints are three or two hinges in series; a search from an open pose may end there.
+    """
+    if _determined(machine, q):
+        return
+    chance = np.random.default_rng(1)
+    for _ in range(_STARTS):
+        away = _AWAY * chance.standard_normal(machine.model.nv)
+        found = machine.assembly(machine.model.integrate(machine.initial_guess, away))
+        if found.closed and _determined(machine, found.q):
+            names = machine.model.position_names
+            robot.initial_guess |= dict(zip(names, found.q.tolist(), strict=True))
+            reason = "axes are in line where the loops close first: the motion starts elsewhere"
+            robot.changed("initial guess", reason)
+            return
+
+
+def _determined(machine: Mechanism, q: Array) -> bool:
+    try:
+        machine.dynamics("interpreted").evaluate(machine.state(q))
+    except UndeterminedMotionError:
+        return False
+    except UkDynamicsError:
+        pass
+    return True
 
 
 def _widen_for_repeated_rows(robot: ImportedRobot, machine: Mechanism, q: Array) -> None:

@@ -13,6 +13,7 @@ from uk_dynamics.model.urdf import WORLD, Array, Pose, compose, from_quaternion,
 
 MODEL = "__model__"
 _APART = 1e-9  # m, and of a rotation matrix: more than rounding
+_LARGEST = 1e12  # in SI units: squares and products of such numbers are still numbers
 
 
 class Frames:
@@ -114,7 +115,7 @@ def read_pose(node: ET.Element | None) -> Pose:
         return Pose()
     if node.get("rotation_format", "euler_rpy") == "quat_xyzw":
         values = numbers(node, 7)
-        if not values[3:].any():
+        if np.linalg.norm(values[3:]) < _APART:
             raise InputError("pose: a quaternion of length 0 is no rotation")
         return Pose(values[:3], from_quaternion(values[3:].tolist()))
     values = numbers(node, 6)
@@ -133,6 +134,8 @@ def numbers(node: ET.Element, count: int) -> Array:
         values = []
     if len(values) != count or not all(map(math.isfinite, values)):
         raise InputError(f'{node.tag}: expected {count} numbers, found "{said:.60}"')
+    for value in values:
+        _check_size(node.tag, value)
     return np.array(values)
 
 
@@ -158,6 +161,18 @@ def number(node: ET.Element | None, path: str, default: float) -> float:
     if math.isnan(value):
         raise InputError(f'{path}: expected a number, found "{(found.text or "").strip():.60}"')
     return value
+
+
+def amount(node: ET.Element | None, path: str, default: float) -> float:
+    """A number below an element that something is computed from: finite, not absurdly large."""
+    value = number(node, path, default)
+    _check_size(path, value)
+    return value
+
+
+def _check_size(what: str, value: float) -> None:
+    if abs(value) > _LARGEST:
+        raise InputError(f"{what}: expected at most {_LARGEST:g}, found {value:g}")
 
 
 def _name(node: ET.Element) -> str:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.graph.joint import Axis, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.sdf.frames import MODEL, Frames, handled, is_true, number, text
+from uk_dynamics.conversion.sdf.frames import MODEL, Frames, amount, handled, is_true, number, text
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import Array, relative
 
@@ -45,7 +45,7 @@ def read_joint(
     reference, ratio = "", 1.0
     if kind == "gearbox":
         reference = _link(frames, text(node, "gearbox_reference_body"), "gearbox_reference_body")
-        ratio = number(node, "gearbox_ratio", 1.0)
+        ratio = amount(node, "gearbox_ratio", 1.0)
     return GraphJoint(
         name,
         kind,
@@ -80,9 +80,9 @@ def _direction(
 
 def _axis(node: ET.Element | None, joint: str, direction: Array, robot: ImportedRobot) -> Axis:
     data: Data = {}
-    stiffness = number(node, "dynamics/spring_stiffness", 0.0)
+    stiffness = amount(node, "dynamics/spring_stiffness", 0.0)
     if stiffness:
-        rest = number(node, "dynamics/spring_reference", 0.0)
+        rest = amount(node, "dynamics/spring_reference", 0.0)
         data["spring"] = {"stiffness": stiffness, "rest": rest}
     stop = number(node, "limit/stiffness", 0.0)
     if stop > 0.0:
@@ -90,11 +90,11 @@ def _axis(node: ET.Element | None, joint: str, direction: Array, robot: Imported
         data["stop"] = {"stiffness": stop, "damping": dissipation}
     mimic = None if node is None else node.find("mimic")
     if mimic is not None:
-        source, factor = mimic.get("joint", ""), number(mimic, "multiplier", 1.0)
+        source, factor = mimic.get("joint", ""), amount(mimic, "multiplier", 1.0)
         if mimic.get("axis", "axis") != "axis":
             robot.lost(f"joint {joint}", f"mimics the second axis of {source}")
         else:
-            offset = number(mimic, "offset", 0.0) - factor * number(mimic, "reference", 0.0)
+            offset = amount(mimic, "offset", 0.0) - factor * amount(mimic, "reference", 0.0)
             coupling: Data = {"type": "joint_coupling", "joints": {joint: 1.0, source: -factor}}
             robot.add_constraint(f"{joint}_mimic", coupling | {"offset": offset})
     lower, upper = number(node, "limit/lower", -math.inf), number(node, "limit/upper", math.inf)
@@ -104,8 +104,8 @@ def _axis(node: ET.Element | None, joint: str, direction: Array, robot: Imported
         upper=upper if upper < _ENDLESS else math.inf,
         effort_limit=_limit(number(node, "limit/effort", math.inf)),
         velocity_limit=_limit(number(node, "limit/velocity", math.inf)),
-        damping=number(node, "dynamics/damping", 0.0),
-        friction=number(node, "dynamics/friction", 0.0),
+        damping=amount(node, "dynamics/damping", 0.0),
+        friction=amount(node, "dynamics/friction", 0.0),
         data=data,
     )
 
@@ -119,5 +119,8 @@ def _pitch(node: ET.Element, kind: str) -> float:
     if kind != "screw":
         return 0.0
     if node.find("screw_thread_pitch") is None and node.find("thread_pitch") is not None:
-        return -2.0 * math.pi / number(node, "thread_pitch", 1.0)
-    return number(node, "screw_thread_pitch", 1.0)
+        turns = amount(node, "thread_pitch", 1.0)
+        if turns == 0.0:
+            raise InputError("thread_pitch: 0 turns for a metre are no screw")
+        return -2.0 * math.pi / turns
+    return amount(node, "screw_thread_pitch", 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.conversion.robot.poses import moved_link
-from uk_dynamics.conversion.sdf.frames import handled, is_true, number, numbers, read_pose
+from uk_dynamics.conversion.sdf.frames import amount, handled, is_true, numbers, read_pose
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import resolve
 
@@ -38,11 +38,11 @@ def read_link(node: ET.Element, robot: ImportedRobot) -> urdf.Link:
             '<inertial auto="true"> takes the inertia from collisions; write mass and inertia',
             place=f"link {name}",
         )
-    mass = number(inertial, "mass", 1.0)
+    mass = amount(inertial, "mass", 1.0)
     inertia = np.zeros((3, 3))
     for moment, (i, j) in zip(_MOMENTS, _PLACES, strict=True):
         default = 1.0 if i == j else 0.0
-        inertia[i, j] = inertia[j, i] = number(inertial, f"inertia/{moment}", default)
+        inertia[i, j] = inertia[j, i] = amount(inertial, f"inertia/{moment}", default)
     for child in (
         () if inertial is None else handled(inertial, ("mass", "inertia", "pose", "density"))
     ):
@@ -81,9 +81,9 @@ def _shape(
         if node.tag == "box":
             return urdf.Box(tuple(numbers(_part(node, "size"), 3).tolist()))
         if node.tag == "cylinder":
-            return urdf.Cylinder(number(node, "radius", 1.0), number(node, "length", 1.0))
+            return urdf.Cylinder(amount(node, "radius", 1.0), amount(node, "length", 1.0))
         if node.tag == "sphere":
-            return urdf.Sphere(number(node, "radius", 1.0))
+            return urdf.Sphere(amount(node, "radius", 1.0))
         if node.tag == "mesh":
             uri = (node.findtext("uri") or "").strip()
             try:

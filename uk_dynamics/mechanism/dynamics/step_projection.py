@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
@@ -57,18 +57,18 @@ def project_step(
         moved = _largest(difference(start.q, end.q)) + duration * (speed + _SUDDEN) + rounding
         sudden = _largest(end.v - start.v) + speed + _SUDDEN
     if not _largest(difference(end.q, reached.q)) <= min(moved, _LARGEST):
-        raise _jump(mechanism, dynamics, end, inputs, duration, rate=False)
+        raise _jump(mechanism, dynamics, start, end, inputs, rate=False)
     if not _largest(reached.v - end.v) <= sudden:
-        raise _jump(mechanism, dynamics, end, inputs, duration, rate=True)
+        raise _jump(mechanism, dynamics, start, end, inputs, rate=True)
     return reached
 
 
 def _jump(
     mechanism: ResolvedMechanism,
     dynamics: Dynamics,
+    start: State,
     end: State,
     inputs: Inputs,
-    duration: float,
     *,
     rate: bool,
 ) -> SimulationError:
@@ -76,11 +76,26 @@ def _jump(
     sizes = np.abs(residual.velocity if rate else residual.position) * mechanism.hierarchy.rigid
     worst = int(np.argmax(sizes))
     unit = "m/s or rad/s" if rate else "m or rad"
+    off = f"{residual.names[worst]} is off by {sizes[worst]:.3g} {unit}"
+    duration = end.t - start.t
+    ranks = [_rank(dynamics, state, inputs) for state in (start, end)]
+    if ranks[0] == ranks[1]:
+        cause = "its reference or expression jumps, or is too steep for this step"
+        return SimulationError(f"{off} after a step of {duration:.3g} s; {cause}", end.t)
+    tolerance = mechanism.spec.solver.rank_tolerance
     reason = (
-        f"{residual.names[worst]} is off by {sizes[worst]:.3g} {unit} after a step of"
-        f" {duration:.3g} s; its reference or expression jumps, or is too steep for this step"
+        f"{off}: near a singular configuration rows were left out as nearly redundant (rank"
+        f" {min(ranks)}, then {max(ranks)}), and the motion left them; begin with velocities that"
+        f" can go on, or set a smaller rank_tolerance than {tolerance:g} in the file's solver"
     )
     return SimulationError(reason, end.t)
+
+
+def _rank(dynamics: Dynamics, state: State, inputs: Inputs) -> int:
+    try:
+        return dynamics.evaluate(state, inputs).rank
+    except UkDynamicsError:
+        return -1
 
 
 def _largest(values: Array) -> float:

@@ -288,13 +288,17 @@ def _targets(
     if pose is not None:
         if position is not None or orientation is not None:
             raise InputError("give a pose, or position and orientation, not both", place="pose")
-        if isinstance(pose, tuple):
+        if isinstance(pose, tuple) and len(pose) == 2:
             position, orientation = pose
         else:
-            matrix = np.asarray(getattr(pose, "homogeneous", pose), dtype=float)
+            try:
+                matrix = np.asarray(getattr(pose, "homogeneous", pose), dtype=float)
+            except (TypeError, ValueError):
+                raise InputError(f"expected numbers, found {pose!r:.60}", place="pose") from None
             if matrix.shape[-2:] != (4, 4):
                 problem = (
-                    f"expected (4, 4), (K, 4, 4) or position and rotation, found {matrix.shape}"
+                    f"expected (4, 4), (K, 4, 4) or position and rotation, found {matrix.shape};"
+                    " position=... leaves the orientation free"
                 )
                 raise InputError(problem, place="pose")
             position, orientation = matrix[..., :3, 3], matrix[..., :3, :3]

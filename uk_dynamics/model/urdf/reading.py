@@ -204,7 +204,8 @@ class _Reader:
                 )
             return -math.inf, math.inf, math.inf, math.inf
         effort = self._declared(element, "effort", limit.effort)
-        velocity = self._declared(element, "velocity", limit.velocity)
+        passive = limit.effort == 0.0 and limit.velocity == 0.0
+        velocity = math.inf if passive else self._declared(element, "velocity", limit.velocity)
         if not bounded:
             return -math.inf, math.inf, effort, velocity
         lower, upper = float(limit.lower), float(limit.upper)

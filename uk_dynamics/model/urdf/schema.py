@@ -42,7 +42,7 @@ NUMBERS = {
     "mass": {"value": 1},
     "inertia": dict.fromkeys(REQUIRED["inertia"], 1),
 }
-FARTHEST = 1e12  # m: squares of such lengths are still numbers
+FARTHEST = 1e12  # m, or of an axis: squares of such numbers are still numbers
 NOT_NEGATIVE = {
     "limit": ("effort", "velocity"),
     "dynamics": ("damping", "friction"),
@@ -124,10 +124,9 @@ def _check_attributes(node: ET.Element) -> None:
         numbers = finite_numbers(what, node.attrib[attribute], count)
         if attribute in NOT_NEGATIVE.get(node.tag, ()) and numbers[0] < 0.0:
             raise UrdfError(f"{what} must not be negative, found {numbers[0]:g}")
-        if node.tag == "origin" and attribute == "xyz" and max(map(abs, numbers)) > FARTHEST:
-            raise UrdfError(
-                f"{what} is in m, at most {FARTHEST:g}; found {max(numbers, key=abs):g}"
-            )
+        if attribute == "xyz" and max(map(abs, numbers)) > FARTHEST:
+            unit = " is in m," if node.tag == "origin" else ":"
+            raise UrdfError(f"{what}{unit} at most {FARTHEST:g}; found {max(numbers, key=abs):g}")
 
 
 def finite_numbers(what: str, text: str, count: int) -> list[float]:
