@@ -38,15 +38,16 @@ static inline void uk_subtract(double *restrict y, double factor, const double *
     *(uk_block *)(y + first) -= factor * *(const uk_block *)(z + first);
 }
 
-/* Rows of K and of C transposed. */
+/* Columns of K, and rows of C transposed. */
 static void uk_inverse(uk_memory *m, int rank) {
   for (int f = rank; f < UK_NV; ++f) {
-    double *x = m->free_motions + (f - rank) * UK_NV;
+    double x[UK_NV];
     for (int i = 0; i < UK_NV; ++i) x[i] = i == f;
 #if UK_M > 0
     for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, x);
 #endif
     uk_unwhiten(m, x);
+    for (int i = 0; i < UK_NV; ++i) m->free_motions[i * (UK_NV - rank) + f - rank] = x[i];
   }
 #if UK_M > 0
   for (int c = 0; c < rank; ++c) {
@@ -87,33 +88,39 @@ static void uk_acceleration_slopes(uk_memory *m, int rank, int pivoted) {
   for (int f = 0; f < free; ++f) {
     double *x = m->product + f * UK_STRIDE;
     uk_zero(x, UK_STRIDE);
-    uk_add_rows(x, UK_NV, m->free_motions + f * UK_NV, 1, m->rest, NULL);
+    uk_add_rows(x, UK_NV, m->free_motions + f, free, m->rest, NULL);
   }
   for (int i = 0; i < UK_NV; ++i) {
     double *x = m->qdd_slopes + i * UK_SLOPES;
-    uk_add_rows(x, free, m->free_motions + i, UK_NV, m->product, NULL);
-    for (int f = 0; f < free; ++f) {
-      const double *row = m->free_motions + f * UK_NV;
-      for (int k = 0; k < UK_NV; ++k) x[UK_STRIDE + k] += row[i] * row[k];
+    const double *own = m->free_motions + i * free;
+    uk_add_rows(x, free, own, 1, m->product, NULL);
+    for (int k = 0; k < UK_NV; ++k) {
+      const double *other = m->free_motions + k * free;
+      for (int f = 0; f < free; ++f) x[UK_STRIDE + k] += own[f] * other[f];
     }
   }
 }
 
+static void uk_find_slopes(uk_memory *m, double *shared) {
+  uk_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, m->multipliers,
+              m->motion_slopes, m->row_slopes, m->rate_slopes, shared);
+  for (int r = 0; r < UK_M; ++r)
+    if (m->active[r] == 0.0) uk_zero(m->row_slopes + r * UK_STRIDE, UK_STRIDE);
+}
+
 /* The slopes of the equations at a state, acceleration and multipliers that are in the memory. */
 UK_EXPORT void uk_equation_slopes(uk_memory *m) {
-  uk_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED, m->qdd, m->multipliers, m->motion_slopes,
-              m->row_slopes, m->rate_slopes);
-#if UK_M > 0
-  for (int r = 0; r < UK_M; ++r) {
-    if (m->active[r] != 0.0) continue;
-    uk_zero(m->row_slopes + r * UK_STRIDE, UK_STRIDE);
-    uk_zero(m->rate_slopes + r * UK_STRIDE, UK_STRIDE);
-  }
-#endif
+  double shared[UK_TANGENTS_SHARED];
+  uk_find_slopes(m, shared);
+  uk_rate_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, m->multipliers,
+                   m->motion_slopes, m->row_slopes, m->rate_slopes, shared);
+  for (int r = 0; r < UK_M; ++r)
+    if (m->active[r] == 0.0) uk_zero(m->rate_slopes + r * UK_STRIDE, UK_STRIDE);
 }
 
 /* Solution and derivatives of the inputs in the memory; 0, or as uk_evaluate. */
 UK_EXPORT int uk_differentiate(uk_memory *m) {
+  double shared[UK_TANGENTS_SHARED];
 #if UK_MOTIONS
   double sure[2];
   uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
@@ -121,15 +128,16 @@ UK_EXPORT int uk_differentiate(uk_memory *m) {
   uk_regular_motions(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
                      m->qdd, m->multipliers, m->free_motions, m->corrections, sure);
   if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0) {
-    memcpy(m->order, uk_motion_rows, sizeof uk_motion_rows);
-    uk_equation_slopes(m);
+    for (int c = 0; c < UK_MOTIONS; ++c) m->order[c] = uk_motion_rows[c];
+    m->rank = UK_MOTIONS;
+    uk_find_slopes(m, shared);
     uk_acceleration_slopes(m, UK_MOTIONS, 0);
     return 0;
   }
 #endif
   const int failed = uk_answer(m, 1);
   if (failed) return failed;
-  uk_equation_slopes(m);
+  uk_find_slopes(m, shared);
   uk_inverse(m, (int)m->rank);
   uk_acceleration_slopes(m, (int)m->rank, 1);
   return 0;
