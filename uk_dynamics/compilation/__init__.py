@@ -6,6 +6,7 @@ from uk_dynamics.compilation.build.library import (
     derivatives_are_cached,
 )
 from uk_dynamics.compilation.derivatives.compiled_derivatives import CompiledDerivatives
+from uk_dynamics.compilation.derivatives.derivative_batch import CompiledDerivativeBatch
 from uk_dynamics.compilation.derivatives.equation_slopes import (
     EquationSlopes,
     SlopeSource,
@@ -15,6 +16,7 @@ from uk_dynamics.compilation.derivatives.patterns import acceleration_sparsity
 from uk_dynamics.compilation.select_backend import Selection, choose, chosen, select_backend
 
 __all__ = [
+    "CompiledDerivativeBatch",
     "CompiledDerivatives",
     "EquationSlopes",
     "Selection",

@@ -60,6 +60,11 @@ class CompiledDerivatives:
             )
         )
 
+    @property
+    def rank(self) -> int:
+        """Of the rows at the last state of :meth:`acceleration`."""
+        return int(self._fields["rank"][0])
+
     def acceleration(
         self,
         state: State,
@@ -82,6 +87,11 @@ class CompiledDerivatives:
             return None
         layout = self._layout
         return np.delete(self._by_qdd, range(layout.directions, layout.stride), axis=1)
+
+    @property
+    def qdd(self) -> Array:
+        """The acceleration there, (nv,); a view of the memory."""
+        return self._fields["qdd"]
 
     def _set(self, state: State, reference: ReferenceSample | None, stabilize: bool) -> None:
         fields = self._fields
