@@ -136,6 +136,11 @@ class MotionDerivatives:
                 return _split(found, len(v))
         return self.at(state, inputs).acceleration
 
+    def call(self) -> None:
+        """What :meth:`acceleration` does in C, again and without its results; for measuring."""
+        if self._compiled is not None:
+            self._compiled.call()
+
     def batch(
         self,
         q: Array,

@@ -38,16 +38,15 @@ static inline void uk_subtract(double *restrict y, double factor, const double *
     *(uk_block *)(y + first) -= factor * *(const uk_block *)(z + first);
 }
 
-/* Columns of K, and rows of C transposed. */
+/* Rows of K transposed and of C transposed. */
 static void uk_inverse(uk_memory *m, int rank) {
   for (int f = rank; f < UK_NV; ++f) {
-    double x[UK_NV];
+    double *x = m->free_motions + (f - rank) * UK_NV;
     for (int i = 0; i < UK_NV; ++i) x[i] = i == f;
 #if UK_M > 0
     for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, x);
 #endif
     uk_unwhiten(m, x);
-    for (int i = 0; i < UK_NV; ++i) m->free_motions[i * (UK_NV - rank) + f - rank] = x[i];
   }
 #if UK_M > 0
   for (int c = 0; c < rank; ++c) {
@@ -88,15 +87,14 @@ static void uk_acceleration_slopes(uk_memory *m, int rank, int pivoted) {
   for (int f = 0; f < free; ++f) {
     double *x = m->product + f * UK_STRIDE;
     uk_zero(x, UK_STRIDE);
-    uk_add_rows(x, UK_NV, m->free_motions + f, free, m->rest, NULL);
+    uk_add_rows(x, UK_NV, m->free_motions + f * UK_NV, 1, m->rest, NULL);
   }
   for (int i = 0; i < UK_NV; ++i) {
     double *x = m->qdd_slopes + i * UK_SLOPES;
-    const double *own = m->free_motions + i * free;
-    uk_add_rows(x, free, own, 1, m->product, NULL);
-    for (int k = 0; k < UK_NV; ++k) {
-      const double *other = m->free_motions + k * free;
-      for (int f = 0; f < free; ++f) x[UK_STRIDE + k] += own[f] * other[f];
+    uk_add_rows(x, free, m->free_motions + i, UK_NV, m->product, NULL);
+    for (int f = 0; f < free; ++f) {
+      const double *row = m->free_motions + f * UK_NV;
+      for (int k = 0; k < UK_NV; ++k) x[UK_STRIDE + k] += row[i] * row[k];
     }
   }
 }

@@ -60,6 +60,11 @@ class CompiledDerivatives:
             )
         )
 
+    def call(self) -> int:
+        """The function of C alone, at the state in the memory."""
+        failed: int = self._differentiate(self._address)
+        return failed
+
     @property
     def rank(self) -> int:
         """Of the rows at the last state of :meth:`acceleration`."""
@@ -81,7 +86,7 @@ class CompiledDerivatives:
         self._set(state, reference, stabilize)
         self._fields["tau"][:] = 0.0 if tau is None else tau
         self._fields["active"][:] = 1.0 if active is None else active
-        failed = self._differentiate(self._address)
+        failed = self.call()
         self._fields["active"][:] = 1.0
         if failed:
             return None

@@ -218,7 +218,8 @@ class Motions(NamedTuple):
 
     Attributes:
         text: ``uk_regular_motions`` or ``uk_lanes_regular_motions``: the acceleration, the
-            multipliers, K (nv, nv − rank), C (rank, nv) and how sure they are.
+            multipliers, K by velocity in lanes, else by coordinate, C (rank, nv) and how sure
+            they are.
         rows: The independent rows, in the order of C; none where there is no such function.
         corrections: Where C is not zero by structure, for each velocity.
     """
@@ -236,8 +237,9 @@ def motions_function(
     if found is None:
         return Motions("#define UK_MOTIONS 0", [], [])
     nv, rows = len(inputs.F), found.rows.order
-    # rows of K transposed: the coordinates of unit forces
-    motions = [x for i in range(nv) for x in found.admissible({i: 1.0}).coordinates]
+    # the coordinates of unit forces, (nv, nv − rank)
+    whole = as_objects([found.admissible({i: 1.0}).coordinates for i in range(nv)])
+    motions = (whole if dialect is LANES else whole.T).reshape(-1)
     corrections = [found.correction(r) for r in rows]
     text = function(
         "uk_lanes_regular_motions" if dialect is LANES else "uk_regular_motions",
