@@ -2,6 +2,7 @@
 
 from uk_dynamics.compilation.build.library import (
     announce,
+    derivative_batch_library_of,
     derivative_library_of,
     derivatives_are_cached,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "announce",
     "choose",
     "chosen",
+    "derivative_batch_library_of",
     "derivative_library_of",
     "derivatives_are_cached",
     "select_backend",

@@ -205,6 +205,8 @@ class MotionDerivatives:
             if found is not None and self._compiled.rank == acting:
                 return self._compiled.qdd, found, DerivativeStatus.EXIST
         nothing = np.full(nv, np.nan), np.full((nv, 3 * nv + 1), np.nan)
+        if not all(np.isfinite(x).all() for x in (state.t, state.q, state.v, tau)):
+            return *nothing, DerivativeStatus.NOT_FINITE
         try:
             all_of_them = self.at(state, Inputs(tau))
         except UndeterminedMotionError:
