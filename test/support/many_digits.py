@@ -166,7 +166,9 @@ def independent_rows(mechanism: ResolvedMechanism, state: State) -> list[int]:
     return [int(r) for r in found]
 
 
-def at_random(mechanism: ResolvedMechanism, seed: int) -> tuple[State, np.ndarray, np.random.Generator]:
+def at_random(
+    mechanism: ResolvedMechanism, seed: int
+) -> tuple[State, np.ndarray, np.random.Generator]:
     """A closed state around the start: 0.05 rad or m in each coordinate, velocities of one."""
     rng, dynamics = np.random.default_rng(seed), InterpretedDynamics(mechanism)
     nv = mechanism.model.nv

@@ -66,7 +66,11 @@ def slopes(mechanism: Mechanism, seconds: float = 4.0) -> list[Differentiated]:
         PYTHON: lambda: derivatives.acceleration(state.q, state.v, tau),
         BATCH: lambda: derivatives.batch(q, v, force, threads=1),
     }
-    errors: dict[str, float | None] = {OURS: None, PYTHON: None, BATCH: _difference(one.tau[0], own.tau)}
+    errors: dict[str, float | None] = {
+        OURS: None,
+        PYTHON: None,
+        BATCH: _difference(one.tau[0], own.tau),
+    }
     notes: dict[str, str] = {}
     missing: list[Differentiated] = []
     try:

@@ -14,6 +14,7 @@ from uk_dynamics.compilation.derivatives.equation_slopes import (
     TracedSlopes,
 )
 from uk_dynamics.compilation.derivatives.patterns import acceleration_sparsity
+from uk_dynamics.compilation.derivatives.task_slopes import TaskSlopes
 from uk_dynamics.compilation.select_backend import Selection, choose, chosen, select_backend
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "EquationSlopes",
     "Selection",
     "SlopeSource",
+    "TaskSlopes",
     "TracedSlopes",
     "acceleration_sparsity",
     "announce",

@@ -129,9 +129,7 @@ class MotionDerivatives:
         state, inputs = State(t, q, v), Inputs(tau)
         if self._compiled is not None:
             reference = self._rows.reference(t, inputs)
-            found = self._compiled.acceleration(
-                state, tau, reference, self._active, stabilize=True
-            )
+            found = self._compiled.acceleration(state, tau, reference, self._active, stabilize=True)
             if found is not None:
                 return _split(found, len(v))
         return self.at(state, inputs).acceleration

@@ -73,10 +73,9 @@ largest acceleration: an engine that is 3 % off is not a faster engine. Before t
 and bias forces of every other engine are compared with ours. "Compiled" also computes forces,
 multipliers and status, "acceleration alone" does not; "C alone" is "compiled" called from C.
 
-Derivatives of the acceleration are ours with the acceleration, in C, from Python, and 512 states in
-one call on one thread; Pinocchio's follow its `constraintDynamics`, which is not counted. Where loops
-are points of two moving bodies its derivatives by v differ from ours, and from differences of its own
-accelerations; those by forces are compared.
+Derivatives of the acceleration are ours with the acceleration, in C, from Python, and 512 states
+in one call on one thread; Pinocchio's follow its `constraintDynamics`, which is not counted. Those
+by forces are compared; the table says how far those by velocities differ.
 
 Exudyn computes accelerations only when its implicit solver starts, which is what is timed and
 compared; its explicit solvers do not support loops. Users pay for the implicit step listed below.

@@ -60,7 +60,7 @@ GCC and Clang have them: cc -O3 -march=native."""
 
 
 def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
-    """Texts of ``NAME_derivatives.c``, ``.h``, ``_example.c``, ``_batch.c`` and ``_batch.h`` by name.
+    """Texts of ``NAME_derivatives.c``, ``.h``, ``_example.c``, ``_batch.c``, ``_batch.h``.
 
     Raises:
         CompilationError: Some part of the mechanism cannot be compiled.

@@ -86,7 +86,9 @@ def tangents_function(
         writer.statements(slopes("rates", traced.rates)),
     ]
     pieces = in_pieces(name, types, blocks, dialect)
-    parameters = ", ".join(f"{kind} {x}" for x, kind in (types | {SHARED: f"{dialect.real} *restrict"}).items())
+    parameters = ", ".join(
+        f"{kind} {x}" for x, kind in (types | {SHARED: f"{dialect.real} *restrict"}).items()
+    )
     names = (name, name.replace("tangents", "rate_tangents"))
     return "".join(
         [
