@@ -7,8 +7,8 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from support.many_digits import DIGITS, FUNCTIONS, STEP, ManyDigits
 
+from support.many_digits import DIGITS, FUNCTIONS, STEP, ManyDigits
 from uk_dynamics import State, Tasks
 from uk_dynamics.compilation.trace.symbol_values import SymbolValues
 from uk_dynamics.compilation.trace.terms import trace_tasks
@@ -34,13 +34,24 @@ class ManyDigitEfforts:
         followed = np.concatenate(self._tasks.sample(state.t))
         with mpmath.workdps(DIGITS):
             ends = [
-                self._efforts(state, followed, [sign * STEP * mpmath.mpf(float(x)) for x in direction], rows, held)
+                self._efforts(
+                    state,
+                    followed,
+                    [sign * STEP * mpmath.mpf(float(x)) for x in direction],
+                    rows,
+                    held,
+                )
                 for sign in (1, -1)
             ]
             return np.array([float(x / (2 * STEP)) for x in ends[0] - ends[1]])
 
     def _efforts(
-        self, state: State, followed: np.ndarray, d: list[Any], rows: Sequence[int], held: dict[int, float]
+        self,
+        state: State,
+        followed: np.ndarray,
+        d: list[Any],
+        rows: Sequence[int],
+        held: dict[int, float],
     ) -> Any:
         tasks, nv = self._tasks, self._mechanism.nv
         q = self._mechanism.move(state.q, d[:nv])
@@ -66,7 +77,9 @@ class ManyDigitEfforts:
         resting = [mpmath.mpf(held.get(k, 0.0)) for k in range(nu)]
         free = [k for k in range(nu) if k not in held]
         still = acceleration(resting)
-        columns = [acceleration([x + (j == k) for j, x in enumerate(resting)]) - still for k in free]
+        columns = [
+            acceleration([x + (j == k) for j, x in enumerate(resting)]) - still for k in free
+        ]
         C = mpmath.matrix((A @ np.array(columns).T).tolist())
         constraints = tasks.constraints
         asked = -(bias + constraints.damping * rate + constraints.stiffness * residual)

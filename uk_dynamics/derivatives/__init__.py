@@ -7,13 +7,19 @@ from uk_dynamics.derivatives.motion_derivatives import (
     ParameterDerivatives,
     differentiable,
 )
+from uk_dynamics.derivatives.projection_derivatives import (
+    ProjectionDerivatives,
+    projection_derivatives,
+)
 from uk_dynamics.derivatives.statics import equilibrium
 
 __all__ = [
     "DerivativeBackend",
     "MotionDerivatives",
     "ParameterDerivatives",
+    "ProjectionDerivatives",
     "differentiable",
     "equilibrium",
     "linearize",
+    "projection_derivatives",
 ]

@@ -105,6 +105,11 @@ class MotionDerivatives:
         self._active = self._rows.hierarchy.mask(None)
         self._of_parameters: dict[tuple[str, ...], SlopeSource] = {}
 
+    @property
+    def mechanism(self) -> ResolvedMechanism:
+        """What is differentiated."""
+        return self._mechanism
+
     @cached_property
     def patterns(self) -> Patterns:
         """Which derivatives of the acceleration do not vanish by structure."""

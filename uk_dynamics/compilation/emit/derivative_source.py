@@ -17,7 +17,6 @@ from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-
 Slopes = Callable[[str, list[Sparse]], Targets]
 
 _TANGENTS = """

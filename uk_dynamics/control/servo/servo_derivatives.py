@@ -7,9 +7,9 @@ paper (32), (35)): with p, r, ν for the two equations of motion and the tasks,
     M p + Aᵀr + A_tᵀν = 0,   A p = 0,   Sᵀp = W (u − s)   for motors that are not at a limit.
 
 Its derivative is the same linear system with what its terms change by on the right, while the
-unknowns are held (implicit differentiation; with limits, Fiacco's theorem on sensitivity, Introduction
-to Sensitivity and Stability Analysis in Nonlinear Programming, section 3.2). Products of M, A and A_t
-with p, r, ν change as those with q̈ and λ do, so no second derivatives are written.
+unknowns are held (implicit differentiation; with limits, Fiacco, Introduction to Sensitivity and
+Stability Analysis in Nonlinear Programming, 1983, section 3.2). Products of M, A and A_t with p, r,
+ν change as those with q̈ and λ do, so no second derivatives are written.
 """
 
 from __future__ import annotations
@@ -168,9 +168,18 @@ class ServoDerivatives:
             else:
                 whole = found.efforts
         edges = (nv, 2 * nv, 2 * nv + 1, *(2 * nv + 1 + k * mt for k in (1, 2)))
-        q, v, t, *followed = np.split(whole, edges, axis=1)
+        q, v, t, values, rates, accelerations = np.split(whole, edges, axis=1)
         return EffortDerivatives(
-            efforts, q, v, t[:, 0], *followed, limited, motions.motions, status
+            efforts,
+            q,
+            v,
+            t[:, 0],
+            values,
+            rates,
+            accelerations,
+            limited,
+            motions.motions,
+            status,
         )
 
     def _system(

@@ -42,16 +42,16 @@ from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 
 __all__ = [
     "BACKENDS",
+    "FOLLOWS_WITHIN",
     "METHODS",
     "Backend",
+    "BatchDerivatives",
     "Batches",
     "CompiledController",
     "ControlInC",
     "Demand",
-    "BatchDerivatives",
     "DerivativeStatus",
     "Derivatives",
-    "FOLLOWS_WITHIN",
     "Dynamics",
     "EffortQueue",
     "InterpretedDynamics",

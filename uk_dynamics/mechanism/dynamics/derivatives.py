@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.mechanism.resolution.state import Array
 
-
 #: Part of what a dependent row's derivative is made of, which may be left over.
 FOLLOWS_WITHIN = 1e-7
 
