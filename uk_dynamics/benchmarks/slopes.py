@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
 
 from uk_dynamics.benchmarks.peers.peer import PeerError
 from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
@@ -15,7 +14,7 @@ from uk_dynamics.benchmarks.timing import medians
 from uk_dynamics.derivatives import MotionDerivatives
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs
 
 OURS = "uk_dynamics, in C"
 PYTHON = "uk_dynamics, from Python"
@@ -74,9 +73,10 @@ def slopes(mechanism: Mechanism, seconds: float = 4.0) -> list[Differentiated]:
     notes: dict[str, str] = {}
     missing: list[Differentiated] = []
     try:
-        peer = _Peer(mechanism, state, tau)
+        peer = PinocchioPeer(mechanism)
+        peer.acceleration(state, tau)  # whose solution is differentiated
         bare = derivatives.at(state, Inputs(tau, stabilize=False)).acceleration
-        by_v, by_tau = peer.slopes()
+        by_v, by_tau = peer.slopes(state)
         errors[PEER] = off = _difference(by_tau, bare.tau)
         if off > _SAME:
             raise PeerError(f"another mechanism: derivatives by forces are off by {off:.2g}")
@@ -91,39 +91,6 @@ def slopes(mechanism: Mechanism, seconds: float = 4.0) -> list[Differentiated]:
         for engine in times
     ]
     return found + missing
-
-
-class _Peer:
-    """Pinocchio at one state, with its own solution; passive forces are added as if constant."""
-
-    def __init__(self, mechanism: Mechanism, state: State, tau: Array) -> None:
-        self._peer = PinocchioPeer(mechanism)
-        self._passive = mechanism.passive
-        self._state = state
-        self._peer.bare(state.q, state.v, tau + mechanism.passive.force(state.q, state.v))
-
-    def differentiate(self) -> object:
-        peer = self._peer
-        return pin.computeConstraintDynamicsDerivatives(
-            peer.model, peer.data, peer.constraints, peer.constraint_data, peer.settings
-        )
-
-    def slopes(self) -> tuple[Array, Array]:
-        """By v, with passive forces, and by τ."""
-        self.differentiate()
-        data, nv, step = self._peer.data, len(self._state.v), 1e-6
-        passive = np.column_stack(
-            [
-                (
-                    self._passive.force(self._state.q, self._state.v + step * axis)
-                    - self._passive.force(self._state.q, self._state.v - step * axis)
-                )
-                / (2.0 * step)
-                for axis in np.eye(nv)
-            ]
-        )
-        by_force = np.array(data.ddq_dtau)
-        return np.array(data.ddq_dv) + by_force @ passive, by_force
 
 
 def _difference(found: Array, own: Array) -> float:
