@@ -214,6 +214,8 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
             table("double", "uk_damping", constraints.damping),
             table("double", "uk_stiffness", constraints.stiffness),
         ]
+    # derivatives at many states need few of them
+    parts = [x.replace("static const", "UK_OPTIONAL static const") for x in parts]
     return "\n".join(parts) + "\n"
 
 

@@ -79,7 +79,7 @@ UK_OPTIONAL static void {name}({parameters}) {{
 {calls}}}
 """
 _PART = """
-static void {name}({parameters}, {real} *restrict shared) {{
+UK_OPTIONAL static void {name}({parameters}, {real} *restrict shared) {{
   {unused}
 {calls}}}
 """
