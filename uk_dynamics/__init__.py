@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from uk_dynamics.control.internal_efforts import internal_efforts
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
     from uk_dynamics.control.servo.servo_controller import ServoController
+    from uk_dynamics.control.servo.servo_derivatives import ServoDerivatives
     from uk_dynamics.core.equation.solution import Solution, Status
     from uk_dynamics.derivatives.linearization import linearize, linearize_along
     from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+    from uk_dynamics.derivatives.projection_derivatives import projection_derivatives
     from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
     from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
@@ -46,6 +48,7 @@ _HOMES = {
     "Mechanism": "uk_dynamics.mechanism.mechanism",
     "MotionDerivatives": "uk_dynamics.derivatives.motion_derivatives",
     "ServoController": "uk_dynamics.control.servo.servo_controller",
+    "ServoDerivatives": "uk_dynamics.control.servo.servo_derivatives",
     "Solution": "uk_dynamics.core.equation.solution",
     "State": "uk_dynamics.mechanism.resolution.state",
     "StateCompletion": "uk_dynamics.control.estimation.state_completion",
@@ -59,6 +62,7 @@ _HOMES = {
     "inverse_dynamics": "uk_dynamics.control.inverse_dynamics",
     "linearize": "uk_dynamics.derivatives.linearization",
     "linearize_along": "uk_dynamics.derivatives.linearization",
+    "projection_derivatives": "uk_dynamics.derivatives.projection_derivatives",
     "simulate": "uk_dynamics.simulation.simulate",
     "simulate_many": "uk_dynamics.simulation.simulate_many",
 }
@@ -75,6 +79,7 @@ __all__ = [
     "Mechanism",
     "MotionDerivatives",
     "ServoController",
+    "ServoDerivatives",
     "Solution",
     "State",
     "StateCompletion",
@@ -89,6 +94,7 @@ __all__ = [
     "inverse_dynamics",
     "linearize",
     "linearize_along",
+    "projection_derivatives",
     "simulate",
     "simulate_many",
 ]

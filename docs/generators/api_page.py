@@ -15,9 +15,15 @@ from uk_dynamics import exceptions
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.estimation.joint_state_estimate import JointStateEstimate
+from uk_dynamics.control.servo.servo_derivatives import EffortDerivatives, EffortStatus
+from uk_dynamics.derivatives.projection_derivatives import ProjectionDerivatives
 from uk_dynamics.mechanism.analysis.linear_system import Mode
 from uk_dynamics.mechanism.assembly.assembly import Assembly
-from uk_dynamics.mechanism.dynamics.derivatives import Slopes
+from uk_dynamics.mechanism.dynamics.derivatives import (
+    BatchDerivatives,
+    DerivativeStatus,
+    Slopes,
+)
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.switching import Switched
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
@@ -76,6 +82,13 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         ukd.MotionDerivatives,
         ukd.Derivatives,
         Slopes,
+        BatchDerivatives,
+        DerivativeStatus,
+        ukd.ServoDerivatives,
+        EffortDerivatives,
+        EffortStatus,
+        ukd.projection_derivatives,
+        ProjectionDerivatives,
     ),
     "Simulation": (
         ukd.simulate,

@@ -6,18 +6,20 @@ its differences are off by less than 1e-25.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.many_digits import ManyDigits, independent_rows
+from support.many_digits import ManyDigits, at_random, independent_rows
 from support.mechanism_builder import shipped
 
 from uk_dynamics import Inputs, Mechanism, State
 from uk_dynamics.benchmarks.loop_ladder import loop_ladder
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics import Slopes
+from uk_dynamics.mechanism.dynamics import DerivativeStatus, Slopes
 
 # Rounding of double precision times what stiff loops magnify: condition numbers below 10 in
 # rows, up to some hundred in the reduced inertia.
@@ -35,13 +37,6 @@ NAMES = (
     *("differential_drive", "spiral_particle", "swarm", "flexible_joint_arm", "landing_leg"),
     *("coordinated_robots", "skate", "slider_crank"),
 )
-
-
-def at_random(mechanism: Mechanism, seed: int) -> tuple[State, np.ndarray, np.random.Generator]:
-    rng = np.random.default_rng(seed)
-    nv = mechanism.model.nv
-    start = State(0.3, mechanism.start().q, rng.normal(size=nv))
-    return mechanism.dynamics("interpreted").project(start), rng.normal(size=nv), rng
 
 
 def along(slopes: Slopes, direction: np.ndarray) -> np.ndarray:
@@ -141,6 +136,53 @@ def test_compiled_derivatives_are_the_same(name: str) -> None:
             error(along(slopes, directions), along(interpreted.acceleration, directions))
             < TOLERANCE
         )
+
+
+@pytest.mark.parametrize("name", ["five_bar", "differential_drive"])
+def test_a_batch_has_the_derivatives_of_its_states(name: str) -> None:
+    """Redundant rows; of rows of wheels, which all states but regular ones are taken for."""
+    mechanism = shipped(name)
+    found = [at_random(mechanism, seed)[:2] for seed in range(11)]
+    q, v = (np.array([getattr(state, x) for state, _ in found]) for x in "qv")
+    tau = np.array([force for _, force in found])
+    compiled = MotionDerivatives(mechanism, "compiled")
+    many = compiled.batch(q, v, tau, 0.3)
+    assert (many.status == DerivativeStatus.EXIST).all()
+    for k, (state, force) in enumerate(found):
+        one = compiled.at(state, Inputs(force))
+        free, nv = one.motions.shape[1], mechanism.model.nv
+        directions = np.zeros((3 * nv + 1, free + nv))
+        directions[: 2 * nv, :free] = one.motions
+        directions[2 * nv + 1 :, free:] = np.eye(nv)
+        slopes = Slopes(*(x[k] for x in many.acceleration))
+        expected = along(one.acceleration, directions)
+        assert error(along(slopes, directions), expected) < TOLERANCE
+        assert error(many.qdd[k], one.solution.qdd) < TOLERANCE
+
+
+def test_a_batch_says_where_there_are_no_derivatives() -> None:
+    mechanism = shipped("five_bar")
+    (state, tau, _), nv = at_random(mechanism, 2), mechanism.model.nv
+    q, v = np.tile(state.q, (3, 1)), np.tile(state.v, (3, 1))
+    q[1], v[1], v[2, 0] = 0.0, 0.0, np.nan  # flat: the rank changes
+    many = MotionDerivatives(mechanism, "compiled").batch(q, v, np.tile(tau, (3, 1)))
+    expected = [DerivativeStatus.EXIST, DerivativeStatus.RANK_CHANGES, DerivativeStatus.NOT_FINITE]
+    assert many.status.tolist() == expected
+    assert np.isfinite(many.acceleration.q[0]).all()
+    assert np.isnan(many.acceleration.q[2]).all()
+    with pytest.raises(InputError, match="states of a batch"):
+        MotionDerivatives(mechanism, "compiled").batch(q, v[:, : nv - 1])
+
+
+def test_a_start_where_the_rank_changes_is_told_in_lanes() -> None:
+    """Rows that are independent at a flat start are too few elsewhere, and few enough there."""
+    mechanism = shipped("five_bar")
+    flat = Mechanism.from_spec(
+        replace(mechanism.spec, initial_guess=dict.fromkeys(mechanism.joint_names, 0.0))
+    )
+    nothing = np.zeros((8, mechanism.model.nv))
+    many = MotionDerivatives(flat, "compiled").batch(nothing, nothing)
+    assert (many.status == DerivativeStatus.RANK_CHANGES).all()
 
 
 def test_forces_that_depend_on_constraint_forces_are_refused() -> None:

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.many_digits import ManyDigits, independent_rows
+from support.many_digits import ManyDigits, at_random, independent_rows
 from support.mechanism_builder import shipped
 
-from uk_dynamics import Inputs, Mechanism, State
+from uk_dynamics import Inputs
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.exceptions import UnknownNameError
 
 TOLERANCE = 1e-11  # as of the derivatives by the state
-
-
-def at_random(mechanism: Mechanism, seed: int) -> tuple[State, np.ndarray, np.random.Generator]:
-    rng = np.random.default_rng(seed)
-    start = State(0.3, mechanism.start().q, rng.normal(size=mechanism.model.nv))
-    tau = rng.normal(size=mechanism.model.nv)
-    return mechanism.dynamics("interpreted").project(start), tau, rng
 
 
 def size(values: np.ndarray) -> float:

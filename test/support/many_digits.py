@@ -11,6 +11,7 @@ import numpy as np
 from uk_dynamics import Inputs, State
 from uk_dynamics.compilation.trace.symbol_values import SymbolValues
 from uk_dynamics.compilation.trace.terms import trace
+from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics, StructuralRows
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -163,3 +164,14 @@ def independent_rows(mechanism: ResolvedMechanism, state: State) -> list[int]:
     """Rows that the solution takes as independent."""
     found = InterpretedDynamics(mechanism).prepare(state).factorization.independent
     return [int(r) for r in found]
+
+
+def at_random(
+    mechanism: ResolvedMechanism, seed: int
+) -> tuple[State, np.ndarray, np.random.Generator]:
+    """A closed state around the start: 0.05 rad or m in each coordinate, velocities of one."""
+    rng, dynamics = np.random.default_rng(seed), InterpretedDynamics(mechanism)
+    nv = mechanism.model.nv
+    q = dynamics.space.integrate(start(mechanism).q, 0.05 * rng.normal(size=nv))
+    state = dynamics.project(State(0.3, q, rng.normal(size=nv)))
+    return state, rng.normal(size=nv), rng

@@ -1,6 +1,6 @@
 """Measurements of speed and accuracy, next to other engines on the same mechanisms."""
 
-from uk_dynamics.benchmarks import controlled, device, growth, laws, simulations, speed
+from uk_dynamics.benchmarks import controlled, device, growth, laws, simulations, slopes, speed
 from uk_dynamics.benchmarks.report import Report, as_page, as_text, machine, plot
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "machine",
     "plot",
     "simulations",
+    "slopes",
     "speed",
 ]

@@ -16,6 +16,8 @@ from uk_dynamics.benchmarks.growth import Growth
 from uk_dynamics.benchmarks.laws import OURS as LAW
 from uk_dynamics.benchmarks.laws import Law
 from uk_dynamics.benchmarks.simulations import ROLLOUT, Simulated
+from uk_dynamics.benchmarks.slopes import OURS as SLOPES
+from uk_dynamics.benchmarks.slopes import Differentiated
 from uk_dynamics.benchmarks.speed import Measured
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
@@ -34,6 +36,7 @@ class Report:
     laws: list[Law] = field(default_factory=list)  # one control period
     single: list[Measured] = field(default_factory=list)  # one evaluation at a time
     batch: list[Measured] = field(default_factory=list)  # many states at once, times of one
+    slopes: list[Differentiated] = field(default_factory=list)  # derivatives of a state
     device: list[OnDevice] = field(default_factory=list)  # what JAX computes on
     # whole simulations, and a title for them
     simulated: list[tuple[str, list[Simulated]]] = field(default_factory=list)
@@ -60,6 +63,10 @@ def tables(report: Report) -> list[Table]:
         if rows:
             header = ["mechanism", "engine", "time", f"relative to {ours}", "error of q̈"]
             found.append((title, header, _speed_rows(rows, ours)))
+    if report.slopes:
+        header = ["mechanism", "engine", "time of one state", f"relative to {SLOPES}"]
+        header += ["error of ∂q̈/∂τ", ""]
+        found.append(("Derivatives of q̈ by q, v, τ", header, _slope_rows(report.slopes)))
     if report.device:
         header = ["mechanism", "device", "evaluations a second", "without transfers"]
         header += ["closed-loop steps a second", "share of the memory rate", "error of q̈"]
@@ -81,6 +88,17 @@ def _speed_rows(rows: Sequence[Measured], ours: str) -> list[list[str]]:
         ratio = f"{row.seconds / measure:.2f}" if row.seconds and measure else ""
         error = "" if row.error is None else f"{row.error:.1e}"
         shown.append([row.mechanism, row.engine, duration(row.seconds), ratio, error or row.note])
+    return shown
+
+
+def _slope_rows(rows: Sequence[Differentiated]) -> list[list[str]]:
+    own = {row.mechanism: row.seconds for row in rows if row.engine == SLOPES}
+    shown = []
+    for row in rows:
+        measure = own.get(row.mechanism)
+        ratio = f"{row.seconds / measure:.2f}" if row.seconds and measure else ""
+        error = "" if row.error is None else f"{row.error:.1e}"
+        shown.append([row.mechanism, row.engine, duration(row.seconds), ratio, error, row.note])
     return shown
 
 

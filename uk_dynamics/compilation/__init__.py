@@ -2,28 +2,34 @@
 
 from uk_dynamics.compilation.build.library import (
     announce,
+    derivative_batch_library_of,
     derivative_library_of,
     derivatives_are_cached,
 )
 from uk_dynamics.compilation.derivatives.compiled_derivatives import CompiledDerivatives
+from uk_dynamics.compilation.derivatives.derivative_batch import CompiledDerivativeBatch
 from uk_dynamics.compilation.derivatives.equation_slopes import (
     EquationSlopes,
     SlopeSource,
     TracedSlopes,
 )
 from uk_dynamics.compilation.derivatives.patterns import acceleration_sparsity
+from uk_dynamics.compilation.derivatives.task_slopes import TaskSlopes
 from uk_dynamics.compilation.select_backend import Selection, choose, chosen, select_backend
 
 __all__ = [
+    "CompiledDerivativeBatch",
     "CompiledDerivatives",
     "EquationSlopes",
     "Selection",
     "SlopeSource",
+    "TaskSlopes",
     "TracedSlopes",
     "acceleration_sparsity",
     "announce",
     "choose",
     "chosen",
+    "derivative_batch_library_of",
     "derivative_library_of",
     "derivatives_are_cached",
     "select_backend",

@@ -7,14 +7,20 @@ from uk_dynamics.derivatives.motion_derivatives import (
     ParameterDerivatives,
     differentiable,
 )
+from uk_dynamics.derivatives.projection_derivatives import (
+    ProjectionDerivatives,
+    projection_derivatives,
+)
 from uk_dynamics.derivatives.statics import equilibrium
 
 __all__ = [
     "DerivativeBackend",
     "MotionDerivatives",
     "ParameterDerivatives",
+    "ProjectionDerivatives",
     "differentiable",
     "equilibrium",
     "linearize",
     "linearize_along",
+    "projection_derivatives",
 ]

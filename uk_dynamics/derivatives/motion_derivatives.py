@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation import (
+    CompiledDerivativeBatch,
     CompiledDerivatives,
     EquationSlopes,
     SlopeSource,
@@ -27,9 +28,12 @@ from uk_dynamics.compilation import (
 )
 from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.core.linalg import RowBasis
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, UndeterminedMotionError
 from uk_dynamics.mechanism.dynamics import (
+    FOLLOWS_WITHIN,
+    BatchDerivatives,
     Derivatives,
+    DerivativeStatus,
     InterpretedDynamics,
     Slopes,
     StructuralRows,
@@ -37,7 +41,6 @@ from uk_dynamics.mechanism.dynamics import (
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 DerivativeBackend = Literal["cached", "compiled", "interpreted"]
-_CONSISTENT = 1e-7  # part of what a dependent row's derivative is made of, which may be left over
 
 
 class Patterns(NamedTuple):
@@ -98,7 +101,14 @@ class MotionDerivatives:
         if backend == "compiled" or (backend == "cached" and derivatives_are_cached(mechanism)):
             self._compiled = CompiledDerivatives(mechanism)
         self._source: SlopeSource = self._compiled or TracedSlopes(mechanism)
+        self._many: CompiledDerivativeBatch | None = None
+        self._active = self._rows.hierarchy.mask(None)
         self._of_parameters: dict[tuple[str, ...], SlopeSource] = {}
+
+    @property
+    def mechanism(self) -> ResolvedMechanism:
+        """What is differentiated."""
+        return self._mechanism
 
     @cached_property
     def patterns(self) -> Patterns:
@@ -123,11 +133,96 @@ class MotionDerivatives:
         """
         state, inputs = State(t, q, v), Inputs(tau)
         if self._compiled is not None:
-            reference, active = self._rows.reference(t, inputs), self._rows.hierarchy.mask(None)
-            found = self._compiled.acceleration(state, tau, reference, active, stabilize=True)
+            reference = self._rows.reference(t, inputs)
+            found = self._compiled.acceleration(state, tau, reference, self._active, stabilize=True)
             if found is not None:
                 return _split(found, len(v))
         return self.at(state, inputs).acceleration
+
+    def call(self) -> None:
+        """What :meth:`acceleration` does in C, again and without its results; for measuring."""
+        if self._compiled is not None:
+            self._compiled.call()
+
+    def batch(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array | None = None,
+        t: Array | float = 0.0,
+        *,
+        threads: int | None = None,
+    ) -> BatchDerivatives:
+        """Of the acceleration at many states in one call.
+
+        Regular states stand side by side in the lanes of the processor's vectors; the others are
+        differentiated one by one, as :meth:`acceleration` and :meth:`at` do. Without a compiled
+        mechanism all of them are.
+
+        Args:
+            q: Configurations, (K, nq).
+            v: Velocities, (K, nv).
+            tau: Generalized forces, (K, nv), in N or N·m; None is zero.
+            t: In s, (K,) or one for all.
+            threads: At most so many; None: as many as there are processors.
+
+        Raises:
+            InputError: The shapes do not fit.
+            CompilationError: It cannot be compiled for many states.
+        """
+        count, nv = len(v), self._mechanism.model.nv
+        times = np.full(1, t, dtype=float) if np.ndim(t) == 0 else np.asarray(t, dtype=float)
+        given = (q, v, np.zeros((count, nv)) if tau is None else tau, times)
+        q, v, tau, times = (np.ascontiguousarray(x, dtype=float) for x in given)
+        expected = ((count, self._mechanism.model.nq), (count, nv), (count, nv))
+        if (q.shape, v.shape, tau.shape) != expected or times.shape not in ((1,), (count,)):
+            raise InputError(
+                f"states of a batch need q, v, tau of {expected} and t of ({count},) or a number;"
+                f" found {q.shape}, {v.shape}, {tau.shape} and {times.shape}",
+                place=self._mechanism.name,
+            )
+        if self._compiled is None:
+            qdd, slopes = np.full((count, nv), np.nan), np.full((count, nv, 3 * nv + 1), np.nan)
+            status, alone = np.zeros(count, np.int8), np.arange(count)
+        else:
+            if self._many is None:
+                self._many = CompiledDerivativeBatch(self._mechanism)
+            rows = (self._rows.reference(float(x), Inputs()) for x in times)
+            followed = [np.concatenate(row) for row in rows if row is not None]
+            many = self._many.differentiate(
+                q, v, tau, times, np.array(followed) if followed else None, threads
+            )
+            qdd, slopes, status, alone = many.qdd, many.slopes, many.status, many.alone
+        for k in alone:
+            state = State(float(times[k % len(times)]), q[k], v[k])
+            qdd[k], slopes[k], status[k] = self._alone(state, tau[k])
+        return BatchDerivatives(qdd, _split(slopes, nv), status)
+
+    def _alone(self, state: State, tau: Array) -> tuple[Array, Array, DerivativeStatus]:
+        """Acceleration, derivatives by q, v, t, tau and status of one state of a batch."""
+        nv = len(state.v)
+        if self._compiled is not None:
+            reference, active = self._rows.reference(state.t, Inputs()), self._active
+            found = self._compiled.acceleration(state, tau, reference, active, stabilize=True)
+            acting = len(self._constraints) if active is None else int(active.sum())
+            if found is not None and self._compiled.rank == acting:
+                return self._compiled.qdd, found, DerivativeStatus.EXIST
+        nothing = np.full(nv, np.nan), np.full((nv, 3 * nv + 1), np.nan)
+        if not all(np.isfinite(x).all() for x in (state.t, state.q, state.v, tau)):
+            return *nothing, DerivativeStatus.NOT_FINITE
+        try:
+            all_of_them = self.at(state, Inputs(tau))
+        except UndeterminedMotionError:
+            return *nothing, DerivativeStatus.UNDETERMINED
+        except InputError:
+            return *nothing, DerivativeStatus.NOT_FINITE
+        by = all_of_them.acceleration
+        exist = all_of_them.exist
+        return (
+            all_of_them.solution.qdd,
+            np.hstack([by.q, by.v, by.t[:, None], by.tau]),
+            DerivativeStatus.EXIST if exist else DerivativeStatus.RANK_CHANGES,
+        )
 
     def at(self, state: State, inputs: Inputs | None = None) -> Derivatives:
         """All of them at a state.
@@ -263,7 +358,7 @@ class MotionDerivatives:
         size = (np.abs(A[rows]) @ np.abs(along) + np.abs(s[rows, : 2 * nv]) @ np.abs(motions)).max(
             axis=1
         )
-        found: NDArray[np.intp] = rows[left > _CONSISTENT * (1.0 + size)]
+        found: NDArray[np.intp] = rows[left > FOLLOWS_WITHIN * (1.0 + size)]
         return found
 
     @staticmethod
@@ -311,4 +406,9 @@ def differentiable(mechanism: ResolvedMechanism) -> ResolvedMechanism:
 
 
 def _split(whole: Array, nv: int) -> Slopes:
-    return Slopes(whole[:, :nv], whole[:, nv : 2 * nv], whole[:, 2 * nv + 1 :], whole[:, 2 * nv])
+    return Slopes(
+        whole[..., :nv],
+        whole[..., nv : 2 * nv],
+        whole[..., 2 * nv + 1 :],
+        whole[..., 2 * nv],
+    )

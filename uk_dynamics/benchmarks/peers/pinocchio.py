@@ -104,3 +104,20 @@ class PinocchioPeer:
             self.settings,
         )
         return acceleration
+
+    def differentiate(self) -> object:
+        """Derivatives of the last solution, without those of passive forces."""
+        return pin.computeConstraintDynamicsDerivatives(
+            self.model, self.data, self.constraints, self.constraint_data, self.settings
+        )
+
+    def slopes(self, state: State) -> tuple[Array, Array]:
+        """The same by v, passive forces included, and by generalized forces, (nv, nv) each."""
+        self.differentiate()
+        by_force, passive, step = np.array(self.data.ddq_dtau), self._mechanism.passive, 1e-6
+        columns = [
+            (passive.force(state.q, state.v + axis) - passive.force(state.q, state.v - axis))
+            / (2.0 * step)
+            for axis in step * np.eye(len(state.v))
+        ]
+        return np.array(self.data.ddq_dv) + by_force @ np.column_stack(columns), by_force

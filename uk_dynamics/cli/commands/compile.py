@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print("\n".join(f"written: {file}" for file in files))
         return 0
-    from uk_dynamics.compilation import derivative_library_of
+    from uk_dynamics.compilation import derivative_batch_library_of, derivative_library_of
     from uk_dynamics.compilation.build import (
         batch_library_of,
         end_compilers,
@@ -91,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.derivatives:
         fixed = differentiable(mechanism)
         libraries["derivatives"] = lambda: derivative_library_of(fixed)
+        libraries["derivatives of many states"] = lambda: derivative_batch_library_of(fixed)
 
     def timed(compiled: Callable[[], Path]) -> tuple[Path, float]:
         begin = time.monotonic()

@@ -52,14 +52,21 @@ int main(void) {{
 """
 
 
+_BATCH_TEXT = """\
+Fill a uk_derivative_batch, call uk_differentiate_batch, read qdd, slopes and status. Regular states
+stand side by side in the lanes of the processor's vectors; a state whose status is UK_ALONE has no
+numbers yet: give it to uk_differentiate. It returns 0; 1 where there is no memory. Needs vectors as
+GCC and Clang have them: cc -O3 -march=native."""
+
+
 def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
-    """Texts of ``NAME_derivatives.c``, ``.h`` and ``_example.c`` by file name.
+    """Texts of ``NAME_derivatives.c``, ``.h``, ``_example.c``, ``_batch.c``, ``_batch.h``.
 
     Raises:
         CompilationError: Some part of the mechanism cannot be compiled.
     """
     # only those who export need them
-    from uk_dynamics.compilation.emit import derivative_source, ode_source
+    from uk_dynamics.compilation.emit import derivative_batch_source, derivative_source, ode_source
     from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
     from uk_dynamics.compilation.tangents.sparsity import acceleration_sparsity
 
@@ -104,4 +111,15 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         f"{identifier}.c": f'#include <math.h>\n\n#include "{identifier}.h"\n'
         + named(derivative_source.derivative_definitions(mechanism), identifier),
         f"{identifier}_example.c": example,
+        f"{identifier}_batch.h": header(
+            identifier,
+            title=f"{name}: derivatives of the acceleration at many states. Generated.",
+            text=_BATCH_TEXT,
+            declarations=f'#include "{identifier}.h"\n\n'
+            + derivative_batch_source.derivative_batch_declarations(),
+            prototypes="int uk_differentiate_batch(const uk_derivative_batch *batch);\n",
+            suffix="_batch",
+        ),
+        f"{identifier}_batch.c": f'#include <math.h>\n\n#include "{identifier}_batch.h"\n'
+        + named(derivative_batch_source.derivative_batch_definitions(mechanism), identifier),
     }

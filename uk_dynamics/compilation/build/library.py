@@ -77,6 +77,21 @@ def derivative_library_of(mechanism: ResolvedMechanism) -> Path:
     return _library(mechanism, source, _DERIVATIVES)
 
 
+def derivative_batch_library_of(mechanism: ResolvedMechanism) -> Path:
+    """The library for derivatives of the motion at many states; as above.
+
+    Raises:
+        CompilationError: As above, or the compiler knows no vectors.
+    """
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import derivative_batch_source
+
+        return derivative_batch_source.derivative_batch_source(mechanism)
+
+    return _library(mechanism, source, f"{_DERIVATIVES}.batch")
+
+
 def servo_library_of(tasks: Tasks) -> Path:
     """The library for the servo law of tasks; as above.
 

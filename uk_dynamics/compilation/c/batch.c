@@ -2,48 +2,6 @@
 
 #define UK_SINGULAR 1
 
-/* Vectors of n entries of states that stand one after the other; where there are fewer states than
- * lanes, the last one stands in the others as well. Of all states two entries are turned at a time,
- * in an odd number the last two overlap. */
-static inline void uk_load(uk_lanes *to, const double *from, int n, int lanes) {
-#if UK_WIDTH > 2
-  if (lanes == UK_WIDTH && n > 1) {
-    for (int next = 0; next < n; next += 2) {
-      const int i = next < n - 1 ? next : n - 2;
-      uk_turn(uk_pairs(from + i, 2 * n), uk_pairs(from + n + i, 2 * n), to + i, to + i + 1);
-    }
-    return;
-  }
-#endif
-  UK_EACH(l, UK_WIDTH) {
-    const double *state = from + (l < lanes ? l : lanes - 1) * n;
-    UK_EACH(i, n) to[i][l] = state[i];
-  }
-}
-
-static inline void uk_store(double *to, const uk_lanes *from, int n, long long first, int lanes) {
-  if (to == NULL) return;
-  to += first * n;
-#if UK_WIDTH > 2
-  if (lanes == UK_WIDTH && n > 1) {
-    for (int next = 0; next < n; next += 2) {
-      const int i = next < n - 1 ? next : n - 2;
-      uk_lanes even, odd;
-      uk_turn(from[i], from[i + 1], &even, &odd);
-      uk_store_pairs(to + i, 2 * n, even);
-      uk_store_pairs(to + n + i, 2 * n, odd);
-    }
-    return;
-  }
-#endif
-  UK_EACH(l, lanes) UK_EACH(i, n) to[l * n + i] = from[i][l];
-}
-
-static inline void uk_store_one(double *to, uk_lanes from, long long first, int lanes) {
-  if (lanes == UK_WIDTH) memcpy(to + first, &from, sizeof from);
-  else UK_EACH(l, lanes) to[first + l] = from[l];
-}
-
 /* Parameters of the states, or those that all of them have. */
 static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long long stride,
                                       long long first, int lanes) {
@@ -92,6 +50,3 @@ UK_EXPORT int uk_evaluate_batch(const uk_batch *c) {
   free(m);
   return 0;
 }
-
-/* States that are evaluated together. */
-UK_EXPORT int uk_width(void) { return UK_WIDTH; }

@@ -38,7 +38,7 @@ static inline void uk_subtract(double *restrict y, double factor, const double *
     *(uk_block *)(y + first) -= factor * *(const uk_block *)(z + first);
 }
 
-/* Rows of K and of C transposed. */
+/* Rows of K transposed and of C transposed. */
 static void uk_inverse(uk_memory *m, int rank) {
   for (int f = rank; f < UK_NV; ++f) {
     double *x = m->free_motions + (f - rank) * UK_NV;
@@ -99,21 +99,26 @@ static void uk_acceleration_slopes(uk_memory *m, int rank, int pivoted) {
   }
 }
 
+static void uk_find_slopes(uk_memory *m, double *shared) {
+  uk_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, m->multipliers,
+              m->motion_slopes, m->row_slopes, m->rate_slopes, shared);
+  for (int r = 0; r < UK_M; ++r)
+    if (m->active[r] == 0.0) uk_zero(m->row_slopes + r * UK_STRIDE, UK_STRIDE);
+}
+
 /* The slopes of the equations at a state, acceleration and multipliers that are in the memory. */
 UK_EXPORT void uk_equation_slopes(uk_memory *m) {
-  uk_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED, m->qdd, m->multipliers, m->motion_slopes,
-              m->row_slopes, m->rate_slopes);
-#if UK_M > 0
-  for (int r = 0; r < UK_M; ++r) {
-    if (m->active[r] != 0.0) continue;
-    uk_zero(m->row_slopes + r * UK_STRIDE, UK_STRIDE);
-    uk_zero(m->rate_slopes + r * UK_STRIDE, UK_STRIDE);
-  }
-#endif
+  double shared[UK_TANGENTS_SHARED];
+  uk_find_slopes(m, shared);
+  uk_rate_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, m->multipliers,
+                   m->motion_slopes, m->row_slopes, m->rate_slopes, shared);
+  for (int r = 0; r < UK_M; ++r)
+    if (m->active[r] == 0.0) uk_zero(m->rate_slopes + r * UK_STRIDE, UK_STRIDE);
 }
 
 /* Solution and derivatives of the inputs in the memory; 0, or as uk_evaluate. */
 UK_EXPORT int uk_differentiate(uk_memory *m) {
+  double shared[UK_TANGENTS_SHARED];
 #if UK_MOTIONS
   double sure[2];
   uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
@@ -121,15 +126,16 @@ UK_EXPORT int uk_differentiate(uk_memory *m) {
   uk_regular_motions(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
                      m->qdd, m->multipliers, m->free_motions, m->corrections, sure);
   if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0) {
-    memcpy(m->order, uk_motion_rows, sizeof uk_motion_rows);
-    uk_equation_slopes(m);
+    for (int c = 0; c < UK_MOTIONS; ++c) m->order[c] = uk_motion_rows[c];
+    m->rank = UK_MOTIONS;
+    uk_find_slopes(m, shared);
     uk_acceleration_slopes(m, UK_MOTIONS, 0);
     return 0;
   }
 #endif
   const int failed = uk_answer(m, 1);
   if (failed) return failed;
-  uk_equation_slopes(m);
+  uk_find_slopes(m, shared);
   uk_inverse(m, (int)m->rank);
   uk_acceleration_slopes(m, (int)m->rank, 1);
   return 0;

@@ -15,6 +15,8 @@
 #define UK_WIDTH 2
 #endif
 
+#define UK_EACH(i, n) for (int i = 0; i < (n); ++i)
+
 typedef double uk_lanes __attribute__((vector_size(8 * UK_WIDTH)));
 typedef long long uk_mask __attribute__((vector_size(8 * UK_WIDTH))); /* all bits, or none */
 

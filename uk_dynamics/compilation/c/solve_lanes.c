@@ -3,7 +3,6 @@
 
 #define UK_ROWS (UK_M > 0 ? UK_M : 1)
 #define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
-#define UK_EACH(i, n) for (int i = 0; i < (n); ++i)
 
 typedef struct {
   uk_lanes t, q[UK_NQ], v[UK_NV], tau[UK_NV], active[UK_ROWS], followed[3 * UK_ROWS];

@@ -60,6 +60,16 @@ class CompiledDerivatives:
             )
         )
 
+    def call(self) -> int:
+        """The function of C alone, at the state in the memory."""
+        failed: int = self._differentiate(self._address)
+        return failed
+
+    @property
+    def rank(self) -> int:
+        """Of the rows at the last state of :meth:`acceleration`."""
+        return int(self._fields["rank"][0])
+
     def acceleration(
         self,
         state: State,
@@ -76,12 +86,17 @@ class CompiledDerivatives:
         self._set(state, reference, stabilize)
         self._fields["tau"][:] = 0.0 if tau is None else tau
         self._fields["active"][:] = 1.0 if active is None else active
-        failed = self._differentiate(self._address)
+        failed = self.call()
         self._fields["active"][:] = 1.0
         if failed:
             return None
         layout = self._layout
         return np.delete(self._by_qdd, range(layout.directions, layout.stride), axis=1)
+
+    @property
+    def qdd(self) -> Array:
+        """The acceleration there, (nv,); a view of the memory."""
+        return self._fields["qdd"]
 
     def _set(self, state: State, reference: ReferenceSample | None, stabilize: bool) -> None:
         fields = self._fields

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
 from uk_dynamics.compilation.emit.c_text import part
 from uk_dynamics.compilation.emit.generate import declarations, definitions
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
-from uk_dynamics.compilation.emit.mechanism_functions import motions_function
+from uk_dynamics.compilation.emit.mechanism_functions import motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
-from uk_dynamics.compilation.emit.pieces import Targets, function
+from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
 from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
+from uk_dynamics.compilation.trace.sparse_vectors import Sparse
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+Slopes = Callable[[str, list[Sparse]], Targets]
+
+_TANGENTS = """
+UK_OPTIONAL static void {name}({parameters}) {{
+{calls}}}
+"""
 
 
 def derivative_source(mechanism: ResolvedMechanism) -> str:
@@ -38,8 +49,10 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     parts = [
         # the factors stay in the memory only where rows are pivoted
         definitions(mechanism, terms, pivoted=True),
-        motions_function(mechanism, terms),
-        _tangents(traced, DerivativeLayout(mechanism).stride),
+        motions_function(mechanism, terms).text,
+        tangents_function(
+            traced, in_rows(DerivativeLayout(mechanism).stride), parameters(mechanism)
+        ),
         part("derivatives.c"),
     ]
     if is_ode(mechanism, traced):
@@ -47,21 +60,55 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     return "\n".join(parts)
 
 
-def _tangents(traced: EquationTangents, stride: int) -> str:
-    targets: Targets = [
-        (f"{name}[{i * stride + j}]", slope)
-        for name, rows in (
-            ("motion", traced.motion),
-            ("rows", traced.rows),
-            ("rates", traced.rates),
-        )
-        for i, row in enumerate(rows)
-        for j, slope in sorted(row.items())
+def tangents_function(
+    traced: EquationTangents, slopes: Slopes, given: Sequence[str], dialect: Dialect = SCALAR
+) -> str:
+    """``uk_tangents`` and, behind it with what both share, ``uk_rate_tangents``.
+
+    Args:
+        traced: What they compute.
+        slopes: Where each slope has its place, by row and column.
+        given: Inputs beside those of every state.
+        dialect: For one state, or for several at once.
+    """
+    name = "uk_lanes_tangents" if dialect is LANES else "uk_tangents"
+    types = {
+        **dict.fromkeys(("t", "stabilize"), dialect.real),
+        **dict.fromkeys(
+            ("q", "v", "followed", *given, "qdd", "multipliers"), f"const {dialect.real} *restrict"
+        ),
+        **dict.fromkeys(("motion", "rows", "rates"), f"{dialect.real} *restrict"),
+    }
+    writer = Writer(dialect)
+    blocks = [
+        writer.statements(slopes("motion", traced.motion) + slopes("rows", traced.rows)),
+        writer.statements(slopes("rates", traced.rates)),
     ]
-    return function(
-        "uk_tangents",
-        ("q", "v", "followed", "qdd", "multipliers"),
-        ("motion", "rows", "rates"),
-        targets,
-        scalars=("t", "stabilize"),
+    pieces = in_pieces(name, types, blocks, dialect)
+    parameters = ", ".join(
+        f"{kind} {x}" for x, kind in (types | {SHARED: f"{dialect.real} *restrict"}).items()
     )
+    names = (name, name.replace("tangents", "rate_tangents"))
+    return "".join(
+        [
+            f"#define UK_TANGENTS_SHARED {pieces.shared}\n",
+            pieces.functions,
+            *(
+                _TANGENTS.format(name=name, parameters=parameters, calls=calls)
+                for name, calls in zip(names, pieces.calls, strict=True)
+            ),
+        ]
+    )
+
+
+def in_rows(stride: int) -> Slopes:
+    """Places in whole rows of this length."""
+
+    def found(name: str, rows: list[Sparse]) -> Targets:
+        return [
+            (f"{name}[{i * stride + j}]", slope)
+            for i, row in enumerate(rows)
+            for j, slope in sorted(row.items())
+        ]
+
+    return found

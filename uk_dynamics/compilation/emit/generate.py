@@ -144,7 +144,7 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
     switched = int(bool(mechanism.hierarchy.switchable))
     return "\n".join(
         [
-            _tables(mechanism, terms),
+            tables(mechanism, terms),
             f"#define UK_SWITCHED {switched} /* whether rows are switched on and off */",
             f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
             part("lanes.c"),
@@ -152,6 +152,7 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
             part("solve_lanes.c"),
             regular_function(mechanism, terms, LANES),
             part("evaluate_lanes.c"),
+            part("lanes_states.c"),
             part("batch.c"),
             *((*_projection(mechanism), part("rollout.c")) if integrates(mechanism) else ()),
         ]
@@ -179,7 +180,7 @@ def definitions(
     terms = terms or trace(mechanism)
     return "\n".join(
         [
-            _tables(mechanism, terms),
+            tables(mechanism, terms),
             f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
             terms_function(mechanism, terms, SCALAR),
             "#include <string.h>\n",
@@ -191,7 +192,7 @@ def definitions(
     )
 
 
-def _tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
+def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     """Constants of the mechanism, apart from its terms."""
     solver = mechanism.spec.solver
     constraints = mechanism.constraints
@@ -213,6 +214,8 @@ def _tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
             table("double", "uk_damping", constraints.damping),
             table("double", "uk_stiffness", constraints.stiffness),
         ]
+    # derivatives at many states need few of them
+    parts = [x.replace("static const", "UK_OPTIONAL static const") for x in parts]
     return "\n".join(parts) + "\n"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from uk_dynamics.compilation.emit.c_source import LANES, Dialect, Writer
+from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
 from uk_dynamics.compilation.emit.c_text import table
 from uk_dynamics.compilation.emit.pieces import Targets, function, in_pieces, places
 from uk_dynamics.compilation.emit.tape import in_order
@@ -79,7 +79,7 @@ UK_OPTIONAL static void {name}({parameters}) {{
 {calls}}}
 """
 _PART = """
-static void {name}({parameters}, {real} *restrict shared) {{
+UK_OPTIONAL static void {name}({parameters}, {real} *restrict shared) {{
   {unused}
 {calls}}}
 """
@@ -213,46 +213,70 @@ def _is_of_M_or_A(x: Symbol) -> bool:
     return x.operation == "input" and x.operands[0].startswith(("M[", "A["))
 
 
-def motions_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
+class Motions(NamedTuple):
+    """What answers both equations at regular states, as a function of C.
+
+    Attributes:
+        text: ``uk_regular_motions`` or ``uk_lanes_regular_motions``: the acceleration, the
+            multipliers, K by velocity in lanes, else by coordinate, C (rank, nv) and how sure
+            they are.
+        rows: The independent rows, in the order of C; none where there is no such function.
+        corrections: Where C is not zero by structure, for each velocity.
+    """
+
+    text: str
+    rows: list[int]
+    corrections: list[list[int]]
+
+
+def motions_function(
+    mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect = SCALAR
+) -> Motions:
     """Acceleration, multipliers, and what answers both equations, at regular states."""
-    found = _coordinates(mechanism, inputs := as_inputs(terms))
+    found = _coordinates(mechanism, inputs := as_inputs(terms), regular.motions_cost)
     if found is None:
-        return "#define UK_MOTIONS 0"
+        return Motions("#define UK_MOTIONS 0", [], [])
     nv, rows = len(inputs.F), found.rows.order
-    # columns of K, with K x the coordinates of a force x
-    motions = zip(*(found.admissible({i: 1.0}).coordinates for i in range(nv)), strict=True)
-    corrections = [x for r in rows for x in found.correction(r)]
+    # the coordinates of unit forces, (nv, nv − rank)
+    whole = as_objects([found.admissible({i: 1.0}).coordinates for i in range(nv)])
+    motions = (whole if dialect is LANES else whole.T).reshape(-1)
+    corrections = [found.correction(r) for r in rows]
     text = function(
-        "uk_regular_motions",
+        "uk_lanes_regular_motions" if dialect is LANES else "uk_regular_motions",
         _ANSWERED,
         ("qdd", "multipliers", "free_motions", "corrections", "sure"),
         [
             *places(
                 qdd=found.qdd,
                 multipliers=found.multipliers,
-                free_motions=[x for row in motions for x in row],
+                free_motions=motions,
                 sure=[found.lost, found.nearness],
             ),
             *((place, x) for place, x in places(corrections=corrections) if not is_zero(x)),
         ],
+        dialect,
         scalars=("stabilize",),
     )
-    return (
+    return Motions(
         f"#define UK_MOTIONS {found.rank} /* independent rows, these: */\n"
-        + table("double", "uk_motion_rows", rows)
-        + text
+        + table("int", "uk_motion_rows", rows)
+        + text,
+        list(rows),
+        [[c for c, x in enumerate(corrections) if not is_zero(x[i])] for i in range(nv)],
     )
 
 
 def _coordinates(
-    mechanism: ResolvedMechanism, inputs: SymbolicTerms
+    mechanism: ResolvedMechanism,
+    inputs: SymbolicTerms,
+    cost: Callable[[regular.RegularSolution], int] = regular.acceleration_cost,
 ) -> regular.RegularSolution | None:
-    """The solution by a kind that has coordinates of the admissible motions."""
+    """The cheapest solution by a kind that has coordinates of the admissible motions."""
     independent = regular.independent_at_start(mechanism)
     rows = len(mechanism.constraints)
     if not independent or rows * (rows - len(independent)) ** 2 > _LONGEST_REDUNDANCY:
         return None
-    return regular.solve(mechanism, inputs, independent, regular.COORDINATES)
+    return regular.solve(mechanism, inputs, independent, regular.COORDINATES, cost)
 
 
 def admissible_function(

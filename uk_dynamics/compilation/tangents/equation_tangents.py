@@ -68,7 +68,7 @@ class _Trace:
 
     @cached_property
     def tangents(self) -> Tangents:
-        known = _state_seeds(self.x.tree, self.x.q, self.x.v)
+        known = state_seeds(self.x.tree, self.x.q, self.x.v)
         for pairs in (
             self.tree.column_tangents(),
             self.tree.motion_tangents(),
@@ -173,7 +173,7 @@ def _write(
         rates[r] = tangents.backward(change)
 
 
-def _state_seeds(tree: SymbolicTree, q: Any, v: Any) -> dict[Symbol, Sparse]:
+def state_seeds(tree: SymbolicTree, q: Any, v: Any) -> dict[Symbol, Sparse]:
     """Of positions along the velocity coordinates, and of velocities."""
     nv = len(v)
     known: dict[Symbol, Sparse] = {x: {nv + j: 1.0} for j, x in enumerate(v)}

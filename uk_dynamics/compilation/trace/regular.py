@@ -15,7 +15,7 @@ to ``SAFE_ROUNDING``. In all other states rows are pivoted by their residual nor
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -86,10 +86,22 @@ class RegularSolution:
         """A motion that this independent row sees as one, and no other one does, (nv,)."""
         return self.factor.unwhiten(self.rows.correction(r))
 
-    @property
-    def cost(self) -> int:
-        """Of the acceleration, in additions."""
-        return sum(_SLOW.get(x.operation, 1) for x in _operations([*self.qdd, self.nearness]))
+
+def acceleration_cost(solution: RegularSolution) -> int:
+    """Of the acceleration, in additions."""
+    return _cost([*solution.qdd, solution.nearness])
+
+
+def motions_cost(solution: RegularSolution) -> int:
+    """Of the same, of the coordinates of every force and of the corrections of every row."""
+    forces = (solution.admissible({i: 1.0}).coordinates for i in range(len(solution.qdd)))
+    corrections = map(solution.correction, solution.rows.order)
+    wanted = [x for part in (*forces, *corrections) for x in part]
+    return _cost([*solution.qdd, solution.nearness, *wanted])
+
+
+def _cost(roots: list[Scalar]) -> int:
+    return sum(_SLOW.get(x.operation, 1) for x in _operations(roots))
 
 
 def independent_at_start(mechanism: ResolvedMechanism) -> dict[int, int]:
@@ -149,13 +161,14 @@ def solve(
     terms: SymbolicTerms,
     independent: Mapping[int, int],
     kinds: Sequence[type[IndependentRows]] = _KINDS,
+    cost: Callable[[RegularSolution], int] = acceleration_cost,
 ) -> RegularSolution | None:
     """Trace the solution that costs least."""
     try:
         found = [_solve(mechanism, terms, independent, kind) for kind in kinds]
     except (ZeroDivisionError, ValueError):  # of constants: one over zero, root of less
         return None
-    return min(found, key=lambda solution: solution.cost)
+    return min(found, key=cost)
 
 
 def _solve(

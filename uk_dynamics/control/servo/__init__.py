@@ -4,6 +4,11 @@ from uk_dynamics.control.servo.delay_margin import largest_frequency
 from uk_dynamics.control.servo.periods_in_c import PeriodsInC
 from uk_dynamics.control.servo.servo_controllability import servo_controllability
 from uk_dynamics.control.servo.servo_controller import ServoController
+from uk_dynamics.control.servo.servo_derivatives import (
+    EffortDerivatives,
+    EffortStatus,
+    ServoDerivatives,
+)
 from uk_dynamics.control.servo.servo_modes import (
     GRAVITY_COMPENSATION,
     HOLD,
@@ -19,9 +24,12 @@ __all__ = [
     "HOLD",
     "MODES",
     "TASKS",
+    "EffortDerivatives",
+    "EffortStatus",
     "Gains",
     "PeriodsInC",
     "ServoController",
+    "ServoDerivatives",
     "ServoModes",
     "Setpoint",
     "SetpointGenerator",

@@ -9,7 +9,13 @@ from uk_dynamics.mechanism.dynamics.batch import (
     without_forces,
 )
 from uk_dynamics.mechanism.dynamics.constraint_work import workless
-from uk_dynamics.mechanism.dynamics.derivatives import Derivatives, Slopes
+from uk_dynamics.mechanism.dynamics.derivatives import (
+    FOLLOWS_WITHIN,
+    BatchDerivatives,
+    Derivatives,
+    DerivativeStatus,
+    Slopes,
+)
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics, Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
@@ -36,12 +42,15 @@ from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 
 __all__ = [
     "BACKENDS",
+    "FOLLOWS_WITHIN",
     "METHODS",
     "Backend",
+    "BatchDerivatives",
     "Batches",
     "CompiledController",
     "ControlInC",
     "Demand",
+    "DerivativeStatus",
     "Derivatives",
     "Dynamics",
     "EffortQueue",

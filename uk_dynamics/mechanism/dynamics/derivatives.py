@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.mechanism.resolution.state import Array
+
+#: Part of what a dependent row's derivative is made of, which may be left over.
+FOLLOWS_WITHIN = 1e-7
 
 
 class Slopes(NamedTuple):
@@ -58,3 +62,28 @@ class Derivatives:
     def exist(self) -> bool:
         """Whether the motion is differentiable along the constraints."""
         return self.solution.status is Status.OK and not len(self.offending)
+
+
+class DerivativeStatus(IntEnum):
+    """Whether the acceleration has derivatives at a state."""
+
+    EXIST = 0
+    RANK_CHANGES = 1  # along the constraints the rows are about to become more, or contradict
+    UNDETERMINED = 2  # some motion has neither inertia nor constraint
+    NOT_FINITE = 3  # the state gives numbers that are not finite
+
+
+class BatchDerivatives(NamedTuple):
+    """Derivatives of the acceleration at K states.
+
+    Attributes:
+        qdd: Accelerations, (K, nv).
+        acceleration: Their derivatives, each with a leading axis of K; views of one array. Where
+            the rank changes they follow the rows that the solution takes as independent; where
+            there is no solution they are NaN.
+        status: A :class:`DerivativeStatus` for each state, (K,).
+    """
+
+    qdd: Array
+    acceleration: Slopes
+    status: NDArray[np.int8]

@@ -1,0 +1,82 @@
+"""Derivatives of efforts against differences of efforts with 50 digits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.many_digit_efforts import ManyDigitEfforts
+from support.many_digits import at_random, independent_rows
+from support.mechanism_builder import shipped
+
+from uk_dynamics import State, Tasks
+from uk_dynamics.control.servo import EffortDerivatives, EffortStatus, ServoDerivatives
+
+TOLERANCE = 1e-11  # of derivatives relative to the largest: rounding times condition
+
+
+def along(found: EffortDerivatives, direction: np.ndarray) -> np.ndarray:
+    parts = (found.q, found.v, found.t, found.values, found.rates, found.accelerations)
+    return np.column_stack(parts) @ direction
+
+
+def random_direction(found: EffortDerivatives, rng: np.random.Generator) -> np.ndarray:
+    """Of the state along the constraints, of time, and of all references."""
+    rest = found.values.shape[1] * 3 + 1
+    motion = found.motions @ rng.normal(size=found.motions.shape[1])
+    return np.concatenate([motion, rng.normal(size=rest)])
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks"),
+    [
+        ("five_bar", "five_bar_sweep"),  # redundant rows
+        ("rrr3", "rrr3_track"),
+        ("parallel_2dof", "parallel_2dof_line"),  # more motors than motions
+    ],
+)
+def test_efforts_by_state_and_reference(name: str, tasks: str) -> None:
+    mechanism = shipped(name)
+    law = Tasks.from_file(tasks, mechanism)
+    state, _, rng = at_random(mechanism, 1)
+    found = ServoDerivatives(law, "interpreted").at(state)
+    assert found.status is EffortStatus.EXIST
+    direction = random_direction(found, rng)
+    expected = ManyDigitEfforts(law).slope(state, direction, independent_rows(mechanism, state), {})
+    off = np.abs(along(found, direction) - expected).max()
+    assert off < TOLERANCE * np.abs(expected).max()
+
+
+def test_a_motor_at_its_limit_is_held() -> None:
+    """The others then share what it does not give; at the edge of the limit there is no answer."""
+    mechanism = shipped("coordinated_robots")
+    law = Tasks.from_file("coordinated_robots_lift", mechanism)
+    state, _, rng = at_random(mechanism, 1)
+    derivatives = ServoDerivatives(law, "interpreted")
+    efforts = derivatives.at(state).efforts
+    hardest = int(np.argmax(np.abs(efforts)))
+    limits = np.full(len(efforts), np.inf)
+    limits[hardest] = 0.9 * abs(efforts[hardest])
+    found = derivatives.at(state, lower=-limits, upper=limits)
+    assert found.status is EffortStatus.EXIST
+    assert np.flatnonzero(found.limited).tolist() == [hardest]
+    direction, held = random_direction(found, rng), {hardest: float(found.efforts[hardest])}
+    rows = independent_rows(mechanism, state)
+    expected = ManyDigitEfforts(law).slope(state, direction, rows, held)
+    off = np.abs(along(found, direction) - expected).max()
+    assert off < TOLERANCE * np.abs(expected).max()
+    limits[hardest] = abs(efforts[hardest])
+    found = derivatives.at(state, lower=-limits, upper=limits)
+    assert found.status is EffortStatus.LIMITS_CHANGE
+    assert np.isnan(found.q).all()
+    limits[:] = 0.01 * abs(efforts[hardest])
+    found = derivatives.at(state, lower=-limits, upper=limits)
+    assert found.status is EffortStatus.TASKS_MISSED
+
+
+def test_none_where_the_rank_changes() -> None:
+    mechanism = shipped("five_bar")
+    nv = mechanism.model.nv
+    law = Tasks.from_file("five_bar_sweep", mechanism)
+    found = ServoDerivatives(law, "interpreted").at(State(0.0, np.zeros(nv), np.zeros(nv)))
+    assert found.status is not EffortStatus.EXIST
+    assert np.isnan(found.q).all()

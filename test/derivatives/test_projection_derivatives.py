@@ -1,0 +1,58 @@
+"""Derivatives of the projection against differences of projections."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.many_digits import at_random
+from support.mechanism_builder import shipped
+
+from uk_dynamics import State
+from uk_dynamics.derivatives import MotionDerivatives, projection_derivatives
+from uk_dynamics.exceptions import InputError
+
+
+@pytest.mark.parametrize("name", ["rrr3", "slider_crank", "spiral_particle", "rolling_disc"])
+def test_projected_states_change_as_differences_do(name: str) -> None:
+    """From closed positions in any direction, off the constraints too; from velocities off them."""
+    mechanism = shipped(name)
+    dynamics, nv = mechanism.dynamics("interpreted"), mechanism.model.nv
+    state, _, rng = at_random(mechanism, 4)
+    state = State(state.t, state.q, state.v + rng.normal(size=nv))
+    found = projection_derivatives(MotionDerivatives(mechanism, "interpreted"), state)
+    assert found.exist
+    by_q, by_v = rng.normal(size=(2, nv))
+    by_t, h = (0.0 if mechanism.follows_references else 1.0), 1e-5
+    ends = []
+    for step in (h, -h):
+        q = dynamics.space.integrate(state.q, step * by_q)
+        moved = State(state.t + step * by_t, q, state.v + step * by_v)
+        ends.append(dynamics.project(moved))
+    velocity = found.v_by_q @ by_q + found.v_by_v @ by_v + found.v_by_t * by_t
+    place = found.q_by_q @ by_q + found.q_by_t * by_t
+    # of central differences: h² times third derivatives of some thousand, rounding over h
+    bound = 1e-6
+    there = dynamics.space.integrate(found.state.q, h * place)
+    back = dynamics.space.integrate(found.state.q, -h * place)
+    off = (ends[0].q - ends[1].q - (there - back)) / (2.0 * h)
+    assert np.abs(off).max() < bound * (1.0 + np.abs(place).max())
+    difference = (ends[0].v - ends[1].v) / (2.0 * h)
+    assert np.abs(velocity - difference).max() < bound * (1.0 + np.abs(difference).max())
+
+
+def test_redundant_rows_along_the_constraints() -> None:
+    mechanism = shipped("five_bar")
+    state, _, _ = at_random(mechanism, 4)
+    found = projection_derivatives(MotionDerivatives(mechanism, "interpreted"), state)
+    assert found.exist
+    P, A = found.q_by_q, mechanism.terms(state).A
+    assert np.allclose(P @ P, P, rtol=0.0, atol=1e-10)  # a projector onto what A allows
+    assert np.allclose(A @ P, 0.0, rtol=0.0, atol=1e-10)
+
+
+def test_open_loops_are_refused() -> None:
+    mechanism = shipped("five_bar")
+    derivatives = MotionDerivatives(mechanism, "interpreted")
+    start = mechanism.start()
+    with pytest.raises(InputError, match="project the state first"):
+        projection_derivatives(derivatives, State(0.0, start.q + 0.01, start.v))

@@ -1,0 +1,16 @@
+/* Derivatives at many states; arrays are the caller's. Strides count doubles from one state to the
+ * next; 0: all have the same. */
+typedef struct {
+  long long count, t_stride, followed_stride;
+  double stabilize;       /* 1: b contains the stabilisation, 0: it does not */
+  const double *t, *q, *v; /* (1 or count), (count, UK_NQ), (count, UK_NV) */
+  const double *tau;      /* (count, UK_NV); null: none */
+  const double *followed; /* (1 or count, 3 UK_M): values, rates, accelerations; null: none */
+  double *qdd;            /* (count, UK_NV) */
+  double *slopes;         /* (count, UK_NV, 3 UK_NV + 1): of qdd by q, v, t, tau */
+  double *status;         /* (count): UK_EXIST, UK_RANK_CHANGES or UK_ALONE */
+} uk_derivative_batch;
+
+#define UK_EXIST 0
+#define UK_RANK_CHANGES 1 /* rows hold here alone: there are no derivatives along them */
+#define UK_ALONE 2        /* no numbers: this state needs pivoting, as uk_differentiate does */

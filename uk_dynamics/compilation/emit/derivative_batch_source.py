@@ -1,0 +1,103 @@
+"""The whole C source of the derivatives of the motion at many states, one in each lane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from uk_dynamics.compilation.emit.c_source import LANES
+from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.derivative_source import tangents_function
+from uk_dynamics.compilation.emit.generate import declarations, tables
+from uk_dynamics.compilation.emit.layout import DerivativeLayout
+from uk_dynamics.compilation.emit.mechanism_functions import (
+    Motions,
+    motions_function,
+    terms_function,
+)
+from uk_dynamics.compilation.emit.pieces import Targets
+from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
+from uk_dynamics.compilation.trace.sparse_vectors import Sparse
+from uk_dynamics.compilation.trace.terms import trace
+from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+
+def derivative_batch_source(mechanism: ResolvedMechanism) -> str:
+    """C source of ``uk_differentiate_batch``; needs vectors as GCC and Clang have them."""
+    return "\n".join(
+        [
+            "#include <math.h>\n",
+            declarations(mechanism, DerivativeLayout(mechanism)),
+            derivative_batch_declarations(),
+            derivative_batch_definitions(mechanism),
+        ]
+    )
+
+
+def derivative_batch_declarations() -> str:
+    """What a C program needs to know of it, apart from the sizes of the mechanism."""
+    return part("derivatives_lanes.h")
+
+
+def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
+    """Everything behind the declarations.
+
+    Where no state is regular, a function that says of all states that they need pivoting.
+    """
+    traced, terms = equation_tangents(mechanism), trace(mechanism)
+    motions = motions_function(mechanism, terms, LANES)
+    common = [tables(mechanism, terms), part("lanes.c"), part("lanes_states.c")]
+    constraints = mechanism.constraints
+    holding = constraints.position_rows & constraints.motion_rows
+    # whether dependent rows follow is looked at where all rows determine positions
+    redundant = len(motions.rows) < len(constraints)
+    if not motions.rows or (redundant and not holding.all()):
+        return "\n".join([*common, part("derivatives_alone.c")])
+    return "\n".join(
+        [
+            *common,
+            terms_function(mechanism, terms, LANES),
+            motions.text,
+            *_tables(mechanism, traced, motions),
+            tangents_function(traced, _listed, (), LANES),
+            part("derivatives_lanes.c"),
+        ]
+    )
+
+
+def _listed(name: str, rows: list[Sparse]) -> Targets:
+    """One behind the other, row by row."""
+    slopes = (slope for row in rows for _, slope in sorted(row.items()))
+    return [(f"{name}[{k}]", slope) for k, slope in enumerate(slopes)]
+
+
+def _tables(
+    mechanism: ResolvedMechanism, traced: EquationTangents, motions: Motions
+) -> Iterable[str]:
+    z = [
+        sorted({column for c in own for column in traced.rows[motions.rows[c]]})
+        for own in motions.corrections
+    ]
+    dependent = sorted(set(range(len(mechanism.constraints))) - set(motions.rows))
+    lists: dict[str, Sequence[Sequence[int]]] = {
+        "motion": [sorted(row) for row in traced.motion],
+        "rows": [sorted(row) for row in traced.rows],
+        "rates": [sorted(row) for row in traced.rates],
+        "z": z,
+    }
+    sizes = {"motion": "MOTION", "rows": "ROW", "rates": "RATE", "z": "Z"}
+    for name, columns in lists.items():
+        count = sum(map(len, columns))
+        yield from defines({f"{sizes[name]}_SLOPES": max(1, count)})
+        yield _starts(name, columns)
+        yield table("int", f"uk_{name}_column", [j for row in columns for j in row])
+    yield _starts("corrections", motions.corrections)
+    yield table("int", "uk_corrections", [c for own in motions.corrections for c in own])
+    yield from defines({"DEPENDENT_ROWS": len(dependent), "FOLLOWS_WITHIN": FOLLOWS_WITHIN})
+    if dependent:
+        yield table("int", "uk_dependent_rows", dependent)
+
+
+def _starts(name: str, rows: Sequence[Sequence[int]]) -> str:
+    return table("int", f"uk_{name}_start", accumulate(map(len, rows), initial=0))
