@@ -43,9 +43,7 @@ static inline void uk_row_of(int type, const double *Rp, const double *op, const
 
 def cluster_source(constraints: ConstraintSet) -> str:
     """The whole source for mechanisms with rows of these types."""
-    return "\n".join(
-        [*_kernel(constraints), part("python_arrays.c"), part("cluster_python.c")]
-    )
+    return "\n".join([*_kernel(constraints), part("python_arrays.c"), part("cluster_python.c")])
 
 
 def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
@@ -102,21 +100,21 @@ def _kernel(constraints: ConstraintSet) -> list[str]:
     constants = {name: getattr(projection, name) for name in OF_THE_PROJECTION}
     small = {"MASSLESS": MASSLESS, "NO_INERTIA": NO_INERTIA}
     return [
-            "#include <math.h>\n#include <string.h>\n",
-            ATTRIBUTES,
-            *defines(rank_rule.constants() | constants | small),
-            *defines(dict(STATUSES)),
-            part("cluster_tree.h"),
-            SINE_AND_COSINE,
-            _rows(constraints),
-            part("row_elimination.c"),
-            part("cluster_motion.c"),
-            part("cluster_rows.c"),
-            part("cluster_solve.c"),
-            part("batch.h"),
-            part("rollout.h"),
-            part("cluster_evaluate.c"),
-        ]
+        "#include <math.h>\n#include <string.h>\n",
+        ATTRIBUTES,
+        *defines(rank_rule.constants() | constants | small),
+        *defines(dict(STATUSES)),
+        part("cluster_tree.h"),
+        SINE_AND_COSINE,
+        _rows(constraints),
+        part("row_elimination.c"),
+        part("cluster_motion.c"),
+        part("cluster_rows.c"),
+        part("cluster_solve.c"),
+        part("batch.h"),
+        part("rollout.h"),
+        part("cluster_evaluate.c"),
+    ]
 
 
 def _rows(constraints: ConstraintSet) -> str:

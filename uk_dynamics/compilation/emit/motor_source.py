@@ -14,6 +14,13 @@ from uk_dynamics.core.servo import CONTROL_CONSTANTS, INTERNAL_CONSTANTS, MET, N
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 
+_RESIST = """
+static UK_OPTIONAL void uk_resist(const uk_memory *m, double *tau) {
+  uk_resistance(m->t, m->q, m->v UK_P, tau);
+}
+"""
+
+
 def motors(mechanism: ResolvedMechanism) -> list[str]:
     """What motors do to the joints."""
     actuators = mechanism.actuators
@@ -61,8 +68,7 @@ def _resistance(mechanism: ResolvedMechanism) -> list[str]:
             ("tau",),
             places(tau=trace_resistance(mechanism)),
         ),
-        "static UK_OPTIONAL void uk_resist(const uk_memory *m, double *tau) {\n"
-        "  uk_resistance(m->t, m->q, m->v UK_P, tau);\n}\n",
+        _RESIST,
         part("internal.c"),
     ]
 
