@@ -13,7 +13,6 @@ from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
 from uk_dynamics.core.servo import CONTROL_CONSTANTS, INTERNAL_CONSTANTS, MET, NOTICEABLE
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-
 _RESIST = """
 static UK_OPTIONAL void uk_resist(const uk_memory *m, double *tau) {
   uk_resistance(m->t, m->q, m->v UK_P, tau);
